@@ -22,9 +22,9 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.observations import find, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.behind import ObserveProgress
-from memtui.features.observations.find import CardLook, catch_up, looking
-from memtui.features.observations.model import Card, CardSource, Placed
+from memtui.features.observations.find import CardAccess, catch_up, open_cards
+from memtui.features.observations.model import Card, CardSource, CardState
+from memtui.features.observations.progress import ObserveProgress
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.features.observations.store.find import CardFilter, CardReader
@@ -44,7 +44,7 @@ ALL_OF_MANY = {"six common words": (0.45, 5.0)}
 _INDEXED = "id, title, concepts, files, note, narrative"
 
 
-class Cards:
+class FileCards:
     """A file of made-up cards, and what is asked of it."""
 
     def __init__(self, folder: str, count: int) -> None:
@@ -67,7 +67,7 @@ class Cards:
                     self._copy(writer.database, copy * DERIVED)
             writer.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.reader = CardReader(schema.for_agents(schema.connect(self.path)))
-        self.look = CardLook(self.reader, ObserveProgress(count, 0, 0), CardFilter((1,)))
+        self.look = CardAccess(self.reader, ObserveProgress(count, 0, 0), CardFilter((1,)))
 
     def texts(self, count: int) -> list[str]:
         """Texts of 42 words, one in twenty with a Chinese sentence."""
@@ -108,7 +108,7 @@ class Cards:
                 *("fact", made.title, made.narrative, made.facts, made.concepts, made.files, "", 0, 0, 0),
                 brought=False,
             )
-            yield adapted(card, Placed(name)), (SECONDS + number * 60) * 1_000
+            yield adapted(card, CardState(name)), (SECONDS + number * 60) * 1_000
 
     def _copy(self, database: apsw.Connection, by: int) -> None:
         """Write the cards once more, as if they had been made so many cards later."""
@@ -162,7 +162,7 @@ def _worked(job: Callable[[], object]) -> float:
 def cases(plan: Plan) -> Iterator[Case]:
     """Section by section: each class of queries, how they grow, pages without words, writing, and a whole process."""
     sizes = plan.sizes((2_000, 10_000), (10_000, 100_000, 1_000_000))
-    made = [Cards(plan.folder, count) for count in sizes]
+    made = [FileCards(plan.folder, count) for count in sizes]
     middle = made[min(1, len(made) - 1)]
     for cards in made:
         size = f"{cards.count:,} cards"
@@ -186,7 +186,7 @@ def cases(plan: Plan) -> Iterator[Case]:
     yield Case("obs search, process", "1,000 memories", lambda: _process(plan), 4.0 if not plan.short else None)
 
 
-def _against_ranked(cards: Cards, asked: Sequence[str]) -> Callable[[], Figure]:
+def _against_ranked(cards: FileCards, asked: Sequence[str]) -> Callable[[], Figure]:
     def measure() -> Figure:
         yard, took = cards.ranked(), cards.search(asked)
         high = percentile(took, 0.95)
@@ -196,21 +196,21 @@ def _against_ranked(cards: Cards, asked: Sequence[str]) -> Callable[[], Figure]:
     return measure
 
 
-def _against_word(cards: Cards, job: Callable[[], object]) -> Callable[[], Figure]:
+def _against_word(cards: FileCards, job: Callable[[], object]) -> Callable[[], Figure]:
     word = cards.words[300]
     return lambda: compare(job, lambda: find.search(cards.look, word), rounds=9, name="a search for a word")
 
 
-def _newest(cards: Cards) -> Callable[[], object]:
+def _newest(cards: FileCards) -> Callable[[], object]:
     return lambda: cards.reader.newest(cards.look.wanted, 50)
 
 
-def _around(cards: Cards) -> Callable[[], object]:
+def _around(cards: FileCards) -> Callable[[], object]:
     cards_of = cards.reader.newest(cards.look.wanted, 50)
     return lambda: find.timeline(cards.look, cards_of[-1])
 
 
-def _against_words(cards: Cards, what: str) -> Callable[[], Figure]:
+def _against_words(cards: FileCards, what: str) -> Callable[[], Figure]:
     """What making cards took of the processor, or the look for secrets alone, against their words put in an index."""
 
     def measure() -> Figure:
@@ -220,7 +220,7 @@ def _against_words(cards: Cards, what: str) -> Callable[[], Figure]:
     return measure
 
 
-def _growth(few: Cards, many: Cards, kind: str, asked: Sequence[str]) -> Callable[[], Figure]:
+def _growth(few: FileCards, many: FileCards, kind: str, asked: Sequence[str]) -> Callable[[], Figure]:
     def measure() -> Figure:
         one, other = few.search(few.queries()[kind]), many.search(asked)
         first, second = percentile(one, 0.95), percentile(other, 0.95)
@@ -259,7 +259,7 @@ def _found(plan: Plan) -> Figure:
                     file.write(f"{word}\n")
                 engine.watch.reconcile()
                 while True:
-                    with looking(engine) as look:
+                    with open_cards(engine) as look:
                         if find.search(look, word).cards:
                             return
 

@@ -21,8 +21,8 @@ from memtui.features.changes.view_rows import InboxRows, load, row_runs
 from memtui.features.health.survey import Looker
 from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
-from memtui.features.observations.find import catch_up, looking
-from memtui.features.observations.model import SessionReach
+from memtui.features.observations.find import catch_up, open_cards
+from memtui.features.observations.model import SessionScope
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
@@ -46,7 +46,7 @@ def lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sess
     lane = workspace_of(around)
     world.live(around, settings.state_dir, now=now, lane=lane.id)
     session = open_in(around, settings, Options(), lock_wait=5)
-    catch_up(session.engine, seconds=None, sessions=SessionReach(settings, around))
+    catch_up(session.engine, seconds=None, sessions=SessionScope(settings, around))
     yield session, lane
     session.engine.close()
 
@@ -238,8 +238,8 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
 
 def test_there_is_a_card_of_each_kind_and_what_is_private_is_in_none(lane: tuple[Session, Workspace]) -> None:
     session, _ = lane
-    reach = SessionReach(session.settings, session.surroundings)
-    with looking(session.engine, private=True, sessions=reach, seconds=60) as look:
+    reach = SessionScope(session.settings, session.surroundings)
+    with open_cards(session.engine, private=True, sessions=reach, seconds=60) as look:
         assert look.reader is not None
         cards = look.reader.newest(look.wanted._replace(hidden=True), 500)
     assert {card.kind for card in cards} == {"memory", "note", "session"}
@@ -255,7 +255,7 @@ def test_there_is_a_card_of_each_kind_and_what_is_private_is_in_none(lane: tuple
     assert {card.state for card in cards} == {NORMAL, PRIVATE, REDACTED}
     assert sorted(card.path for card in cards if card.state == PRIVATE and card.root) == ["people.md"]
     assert not [card for card in cards if "4711" in f"{card.title}{card.narrative}" or "0142" in card.narrative]
-    with looking(session.engine, client="claude-code", sessions=reach) as look:
+    with open_cards(session.engine, client="claude-code", sessions=reach) as look:
         assert look.reader is not None
         given = look.reader.newest(look.wanted, 500)
     assert not {card.state for card in given} - {NORMAL}

@@ -23,7 +23,7 @@ from memtui.errors import BusyError, MemtuiError, RefusedError
 from memtui.features.hot_set.assemble import build
 from memtui.features.observations import derive, tool
 from memtui.features.observations.derive import rebuild
-from memtui.features.observations.find import catch_up, looking
+from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
 from memtui.features.recall.block import build as recalled
@@ -79,7 +79,7 @@ def live(world: Watched, seed: int, log: Path) -> None:
 
 
 def _decide(engine: Engine, rng: random.Random, what: str, tell: Callable[[str], object]) -> None:
-    with looking(engine, private=True, seconds=60) as found:
+    with open_cards(engine, private=True, seconds=60) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         some = look.reader.newest(look.wanted, 1_000) if look.reader is not None else []
         some = [card for card in some if _WORD.search(card.narrative)]  # not the one that is written meanwhile
@@ -318,7 +318,7 @@ def leaks(world: Watched, seed: int, count: int) -> tuple[int, list[str]]:
                 found += [f"{number}: {said[at]} is not {other[at]}" for at in (0, 2, 3, 4, 5) if said[at] != other[at]]
             elif said and (one not in said[0] or one not in said[4]):
                 found.append(f"{number}: {one} is to be given, and is not")
-            with looking(engine, client="claude-code") as look:
+            with open_cards(engine, client="claude-code") as look:
                 counts = look.reader.counts(look.wanted) if look.reader is not None else {}
             if counts != {"normal": len(known) - len(withheld)}:
                 found.append(f"{number}: an agent counts {counts}, with {len(withheld)} of {len(known)} withheld")

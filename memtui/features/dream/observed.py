@@ -19,8 +19,8 @@ from memtui.errors import MemtuiError
 from memtui.features.dream.find import Tidying
 from memtui.features.dream.suggest import A_KIND
 from memtui.features.observations.answers import day
-from memtui.features.observations.find import looking
-from memtui.features.observations.model import Card, SessionReach
+from memtui.features.observations.find import open_cards
+from memtui.features.observations.model import Card, SessionScope
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Working
@@ -49,7 +49,7 @@ class _Cards(NamedTuple):
 
 
 def observed(working: Working) -> Iterator[Tidying]:
-    """Find what observations say: at most `A_KIND` of each rule; see `looking` for what is raised."""
+    """Find what observations say: at most `A_KIND` of each rule; see `open_cards` for what is raised."""
     if not working.settings.observe_enabled:
         return
     cards = _read(working)
@@ -62,7 +62,7 @@ def observed(working: Working) -> Iterator[Tidying]:
 
 
 def _read(working: Working) -> _Cards:
-    with looking(working.engine, sessions=SessionReach(working.settings, working.surroundings)) as look:
+    with open_cards(working.engine, sessions=SessionScope(working.settings, working.surroundings)) as look:
         cards = look.reader.newest(look.wanted, NEWEST) if look.reader is not None else []
         shas = {place: source.sha.hex() for place, source in look.reader.sources().items()} if look.reader else {}
     names = working.engine.roots.names()

@@ -1,7 +1,7 @@
-"""What a person decides about cards: who may be given one, what it is called, whether it is shown at all.
+"""Decisions of a person about cards: visibility, edits, deletion, redaction.
 
-The ledger is written first and the cards after it, so a kill in between leaves a decision that the next look applies.
-Whoever calls has asked a person before.
+The ledger is written before the cards, so after a kill the next reader applies the decision. Callers have asked a
+person.
 """
 
 from __future__ import annotations
@@ -19,28 +19,22 @@ from memtui.engine.observation import REDACTED, STATES, SUPPRESSED, ObservationM
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find, rules
 from memtui.features.observations.derive import apply_decisions
-from memtui.features.observations.find import CardLook
+from memtui.features.observations.find import CardAccess
 from memtui.features.observations.model import TYPES, Card
 from memtui.features.observations.names import BESIDE
 from memtui.features.observations.store import generations
 
-LIMITS = {"title": 160, "type": 20, "note": 2_000}
-"""Characters of what a person may write over a card."""
+PATCH_LIMITS = {"title": 160, "type": 20, "note": 2_000}
+"""Fields that a person may write over, with their lengths in characters."""
 
 
-def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
-    """The decision about a card, or a new one, as it would be found again now.
+def decision_for(engine: Engine, look: CardAccess, word: str) -> ObservationMark:
+    """Return the decision about a card, or a new one, updated to the card's current place.
 
-    Args:
-        engine: of the person.
-        look: what they may see.
-        word: the card's name or the beginning of it; of a decision that is adrift, its name.
-
-    Raises:
-        NotFoundError, UsageError: as `find.named`.
+    `word` is the card's name or a prefix of it, or the name of a decision that is adrift. Raises as `find.by_name`.
     """
     try:
-        card = find.named(look, word)
+        card = find.by_name(look, word)
     except NotFoundError:
         with suppress(ValueError):
             adrift = engine.observations.mark(b32decode(word.strip().upper()))
@@ -51,24 +45,21 @@ def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
     state = min(card.state, SUPPRESSED)  # what another decision withholds is not released by an edit
     made = known or ObservationMark(card.name, 0, card.root, card.path, card.anchor, card.text_key, b"", state)
     return made._replace(
-        root=card.root, path=card.path, anchor=card.anchor, text_key=card.text_key, beside=_beside(look, card)
+        root=card.root, path=card.path, anchor=card.anchor, text_key=card.text_key, beside=_neighbour_keys(look, card)
     )
 
 
-def _beside(look: CardLook, card: Card) -> bytes:
+def _neighbour_keys(look: CardAccess, card: Card) -> bytes:
     keys = look.reader.texts_of(card.source) if look.reader is not None and card.root else []
     twins = [card.text_key[:BESIDE]] * (keys.count(card.text_key) - 1)
     return b"".join(sorted([*({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}), *twins]))
 
 
 def set_state(engine: Engine, marks: Sequence[ObservationMark], word: str, *, actor: Actor, reason: str = "") -> None:
-    """Give cards another state, as one step of undo: `normal`, `private` or `suppressed`.
+    """Set cards to `normal`, `private` or `suppressed`, as one undo step.
 
-    What is proposed because of a card that is withheld then is withdrawn for good.
-
-    Raises:
-        UsageError: there is no such state. RefusedError: `E_REDACTED`, one is redacted.
-        ConflictError: somebody decided otherwise meanwhile.
+    Proposals based on a card that becomes withheld are withdrawn. Raises `E_REDACTED`, and ConflictError when somebody
+    decided otherwise meanwhile.
     """
     if word not in STATES[:REDACTED]:
         raise UsageError(f"{word!r} is no state.", hint=f"One of {', '.join(STATES[:REDACTED])}.")
@@ -77,23 +68,22 @@ def set_state(engine: Engine, marks: Sequence[ObservationMark], word: str, *, ac
 
 
 def delete(engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor, reason: str = "") -> None:
-    """Take cards away from every door; their memories stay as they are. Raises as `set_state`."""
+    """Hide cards everywhere; their memories stay. Raises as `set_state`."""
     now = engine.tasks.clock()
     _put(engine, [mark._replace(deleted_at=now) for mark in marks], actor, ("delete", ""), reason)
 
 
 def restore(engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor, reason: str = "") -> None:
-    """Bring deleted cards back, each with its state and what was written over it. Raises as `set_state`."""
+    """Restore deleted cards with their state and edits. Raises as `set_state`."""
     if any(mark.deleted_at is None for mark in marks):
         raise RefusedError("This observation is not deleted.", code="E_NOT_FOUND")
     _put(engine, [mark._replace(deleted_at=None) for mark in marks], actor, ("bring back", ""), reason)
 
 
 def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, actor: Actor) -> None:
-    """Write over the title, the type, or a note of a card; an empty text takes that back.
+    """Write over title, type or note of a card; an empty text restores the derived value.
 
-    Raises:
-        UsageError: `E_PATCH`, a field is unknown, of the wrong kind or too long. And as `set_state`.
+    Raises UsageError `E_PATCH` for a bad field, and as `set_state`.
     """
     fields = {**(json.loads(mark.patch) if mark.patch else {}), **_checked(patch)}
     kept = {name: value for name, value in sorted(fields.items()) if value}
@@ -105,12 +95,12 @@ def _checked(patch: Mapping[str, object]) -> dict[str, str]:
     checked = {}
     for name, value in patch.items():
         wrong = ""
-        if name not in LIMITS:
+        if name not in PATCH_LIMITS:
             wrong = f"there is no field {name!r}"
         elif not isinstance(value, str) or (not value.isprintable() and not (name == "note" and _is_text(value))):
             wrong = f"{name} has to be a text on one line"
-        elif len(value) > LIMITS[name]:
-            wrong = f"{name} has {len(value):,} characters, and {LIMITS[name]:,} are the most"
+        elif len(value) > PATCH_LIMITS[name]:
+            wrong = f"{name} has {len(value):,} characters, and {PATCH_LIMITS[name]:,} are the most"
         elif name == "type" and value and value not in TYPES:
             wrong = f"{value!r} is no type; one of {', '.join(TYPES)}"
         elif markers.cut(value).no_memory:
@@ -126,13 +116,9 @@ def _is_text(value: str) -> bool:
 
 
 def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) -> bool:
-    """Take a card's text away for good, down to the bytes of every file of cards and of what was decided.
+    """Clear a card's text for good, in every file of cards and in the decisions.
 
-    Returns:
-        Whether no byte is left; else another process reads just now, and the next one that derives finishes it.
-
-    Raises:
-        RefusedError: `E_PERSON`, `E_REDACTED`. UsageError: there is no reason.
+    Returns whether no byte is left; otherwise another process is reading, and the next one that derives finishes it.
     """
     engine.redaction.redact_observation(mark, reason=reason, actor=actor)
     table = engine.observations
@@ -143,10 +129,9 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
 
 
 def clear_sessions(engine: Engine, *, now: int) -> tuple[int, bool]:
-    """Take out all cards of sessions, for good, and what was decided about them; what happened by now has none again.
+    """Remove all session cards and their decisions for good, and keep earlier events from coming back.
 
-    Returns:
-        How many, and whether no byte is left, as `redact`.
+    Returns how many, and whether no byte is left, as `redact`.
     """
     table = engine.observations
     with generations.alone(table, wait=True), generations.translated(), closing(generations.writer(table)) as writer:
@@ -157,7 +142,7 @@ def clear_sessions(engine: Engine, *, now: int) -> tuple[int, bool]:
 
 
 def _put(engine: Engine, marks: Sequence[ObservationMark], actor: Actor, said: tuple[str, str], reason: str) -> None:
-    """Decide, as one step of undo whose label names no card: that one may be redacted later."""
+    """Store decisions as one undo step, with a label that names no card, because it may be redacted later."""
     what = f"{len(marks)} observations"
     if len(marks) == 1:
         root = engine.roots.names().get(marks[0].root, "")
@@ -167,7 +152,7 @@ def _put(engine: Engine, marks: Sequence[ObservationMark], actor: Actor, said: t
 
 
 def apply(engine: Engine) -> bool:
-    """Apply what was decided to the cards in use; says whether nothing is left to overwrite."""
+    """Apply decisions to the cards in use; return whether nothing is left to overwrite."""
     with generations.in_use(engine.observations) as writer:
         if writer is None:
             return True  # the cards are derived anew, by what is decided now
@@ -176,7 +161,7 @@ def apply(engine: Engine) -> bool:
 
 
 def adrift(engine: Engine) -> list[ObservationMark]:
-    """Decisions that withhold something and are about no card any more: a person has to look."""
+    """Return the withholding decisions that no longer match a card."""
     table = engine.observations
     with generations.in_use(table) as writer:
         if writer is None:

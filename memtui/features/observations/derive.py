@@ -1,7 +1,7 @@
-"""Making cards of memories file by file, as far as there is time; what is left is made later.
+"""Deriving cards from memories, file by file, within a time limit.
 
-The same loop fills a file beside the one in use when all is made anew. What came first is decided by versions, never by
-when memtui got round to it.
+The same loop fills the next generation's file on a rebuild. The order of events comes from versions, never from when
+memtui read them.
 """
 
 from __future__ import annotations
@@ -22,59 +22,66 @@ from memtui.errors import MemtuiError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.behind import KINDS, ObservedMemory, ObserveProgress, Place, listed, out_of_date
-from memtui.features.observations.model import SESSION, Card, CardSource, Derived, SessionReach
-from memtui.features.observations.names import Decided
+from memtui.features.observations.model import SESSION, Card, CardSource, DerivedCard, SessionScope
+from memtui.features.observations.names import CardDecisions
+from memtui.features.observations.progress import (
+    KINDS,
+    ObservedMemory,
+    ObserveProgress,
+    SourcePlace,
+    list_sources,
+    outdated,
+)
 from memtui.features.observations.sessions.files import SessionFiles, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given import renamed
 from memtui.safe_text import visible
 
-ROWS, BYTES = 500, 1_048_576
-"""Cards, and bytes of memories, that one transaction writes; or one file."""
+BATCH_CARDS, BATCH_BYTES = 500, 1_048_576
+"""Cards, and bytes of memories, per transaction (at least one file)."""
 _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
-"""2001, before which no time is believed; and a day, by which one may lie ahead."""
+"""Earliest time that is believed (2001), and how far in the future one may lie."""
 
 
-def caught_up(
+def derive_pending(
     engine: Engine,
     end: float | None,
     cancelled: Callable[[], bool],
     progress: Callable[[str], object],
-    sessions: SessionReach | None,
+    sessions: SessionScope | None,
 ) -> ObserveProgress:
-    """Apply what was decided and derive what is behind, until a time of the monotonic clock; call it `alone`."""
+    """Apply decisions and derive what is behind; the caller holds the `alone` lock."""
     with closing(generations.writer(engine.observations)) as writer:
         apply_decisions(engine, writer)
-        done = _Run(engine, writer).work(end, cancelled, progress)
+        done = _DeriveRun(engine, writer).work(end, cancelled, progress)
         if sessions is not None and sessions.allowed:
             done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
             prune(engine, writer, sessions.settings)
         return done
 
 
-def leave(engine: Engine) -> None:
-    """Put a new file in the place of one that is damaged, with the cards that cannot be made anew from here."""
+def replace_damaged(engine: Engine) -> None:
+    """Replace a damaged file by a new one, keeping the cards that cannot be derived again."""
     table = engine.observations
     remove_files(table.directory, lambda number: number > table.generation())
     with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
-        _keep_horizon(old, writer)
-        _take_over(old, writer, _Run(engine, writer), only=False)
+        _copy_horizon(old, writer)
+        _copy_underivable(old, writer, _DeriveRun(engine, writer), only=False)
     generations.put_in_use(table)
 
 
-def _keep_horizon(old: CardWriter, writer: CardWriter) -> None:
-    """What was pruned or cleared does not come back, as far as the old file can be read."""
+def _copy_horizon(old: CardWriter, writer: CardWriter) -> None:
+    """Copy the pruning horizon, as far as the old file can be read, so that pruned cards stay away."""
     with suppress(*generations.DAMAGE):
         writer.note("horizon", int(str(old.meta("horizon") or 0)))
 
 
-def _take_over(old: CardWriter, writer: CardWriter, run: _Run, *, only: bool = True) -> int:
-    """Copy cards of what cannot be read from here, as far as a file can be read; returns how many.
+def _copy_underivable(old: CardWriter, writer: CardWriter, run: _DeriveRun, *, only: bool = True) -> int:
+    """Copy cards whose sources cannot be read from here, and return how many.
 
-    Of sessions, those of files that were not read just now; without `only` all of them.
+    Of sessions, those not just read; with `only=False`, all of them.
     """
     made = {(0, path) for path in writer.reads()} if only else set()
     copied = 0
@@ -84,7 +91,7 @@ def _take_over(old: CardWriter, writer: CardWriter, run: _Run, *, only: bool = T
         return 0
     for place in elsewhere:
         with suppress(*generations.DAMAGE):  # of a damaged file, all that is left
-            copied += writer.copy_sources(old, [place], lambda cards: _placed(run.decided, cards))
+            copied += writer.copy_sources(old, [place], lambda cards: _with_decisions(run.decided, cards))
     return copied
 
 
@@ -105,16 +112,12 @@ def rebuild(
     *,
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
-    sessions: SessionReach | None = None,
+    sessions: SessionScope | None = None,
 ) -> tuple[ObserveProgress, int]:
-    """Make all cards anew beside those in use, and put them in their place when they are whole.
+    """Derive all cards into a new file and switch to it when it is complete.
 
-    Returns:
-        How it went, and how many cards were taken over because their memories cannot be read from here. When it is
-        cancelled the old ones stay in use, and the next one goes on.
-
-    Raises:
-        MemtuiError: as `catch_up`.
+    Returns the progress and the number of cards copied because their memories cannot be read. When cancelled, the old
+    file stays in use and the next rebuild continues.
     """
     table = engine.observations
     with generations.alone(table, wait=True), generations.translated():
@@ -132,18 +135,18 @@ def _rebuilt(
     engine: Engine,
     cancelled: Callable[[], bool],
     progress: Callable[[str], object],
-    sessions: SessionReach | None,
+    sessions: SessionScope | None,
 ) -> tuple[ObserveProgress, int]:
     table = engine.observations
     with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
-        run = _Run(engine, writer)
+        run = _DeriveRun(engine, writer)
         done = run.work(None, cancelled, progress)
         if not done.pending and sessions is not None and sessions.allowed:
-            _keep_horizon(old, writer)
+            _copy_horizon(old, writer)
             done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
         if done.pending:
             return done, 0
-        copied = _take_over(old, writer, run)
+        copied = _copy_underivable(old, writer, run)
         apply_decisions(engine, writer)
         wrong = writer.check()
         if wrong:
@@ -152,24 +155,27 @@ def _rebuilt(
 
 
 def apply_decisions(engine: Engine, writer: CardWriter) -> None:
-    """Apply the decisions that are newer than a file; bytes of what was redacted are overwritten."""
+    """Apply the decisions newer than the file, and overwrite the bytes of redacted text."""
     table = engine.observations
     since = writer.meta("marks_seq")
     upto, decided_names = table.decided_after(since if isinstance(since, int) else 0)
     if decided_names:
         marks = [mark for mark in table.marks() if mark.name in decided_names]
-        decided = Decided.of(table.secret(), table.marks())
+        decided = CardDecisions.of(table.secret(), table.marks())
         keys = [(mark.name, mark.text_key) for mark in marks] + [(name, name) for name in decided_names]
         known = writer.keys_of(decided_names)
         writer.settle(
-            upto, {(mark.root, mark.path) for mark in marks}, keys + known, lambda cards: _placed(decided, cards)
+            upto,
+            {(mark.root, mark.path) for mark in marks},
+            keys + known,
+            lambda cards: _with_decisions(decided, cards),
         )
     if writer.meta("scrub_due"):
         writer.erase()
 
 
-def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
-    """The cards of one source with what is decided about them."""
+def _with_decisions(decided: CardDecisions, cards: Sequence[Card]) -> list[Card]:
+    """Return the cards of one source with the decisions about them applied."""
     if not cards:
         return []
     if cards[0].kind == SESSION:
@@ -179,8 +185,8 @@ def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
     return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
 
 
-class _Run:
-    """One time that the memories of an engine are compared with a file of cards."""
+class _DeriveRun:
+    """One comparison of an engine's memories with a file of cards."""
 
     def __init__(self, engine: Engine, writer: CardWriter) -> None:
         self._engine = engine
@@ -189,23 +195,23 @@ class _Run:
         self._seq = self._table.newest()
         if writer.meta("marks_seq") is None:
             writer.note("marks_seq", self._seq)
-        self.uids, self._rows, self._whole = listed(engine)
+        self.uids, self._rows, self._whole = list_sources(engine)
         self._there = {place: one for place, one in self._rows.items() if not one.row.missing}
         known = writer.sources()
         self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
-        self._todo = sorted(out_of_date(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
+        self._todo = sorted(outdated(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
 
     @cached_property
-    def decided(self) -> Decided:
-        """All decisions, read when something is derived: a question that finds all done reads none."""
-        return Decided.of(self._table.secret(), self._table.marks())
+    def decided(self) -> CardDecisions:
+        """All decisions, read on first use: an up-to-date check needs none."""
+        return CardDecisions.of(self._table.secret(), self._table.marks())
 
     def work(
         self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
     ) -> ObserveProgress:
         if self._todo or self._gone:
-            self._carry()
+            self._follow_renames()
         if self._gone:
             with self._writer.batch():
                 for place in self._gone:
@@ -222,24 +228,24 @@ class _Run:
         failed = [place for place in self._failed if place not in pending]
         return ObserveProgress(len(self._rows), left, len(failed), error if failed else "")
 
-    def _carry(self) -> None:
-        """Keep withheld what was renamed outside memtui, also to another root, and changed before anybody looked.
+    def _follow_renames(self) -> None:
+        """Keep withheld what was renamed outside memtui and changed before it was seen.
 
-        Where several files may be it, each gets a decision that is on nothing: all of it is withheld until a person
-        looks. See `memtui.given.renamed` for what may be it.
+        If several files may be the one, each gets a lost decision, which withholds all of it until a person looks. See
+        `memtui.given.renamed` for what counts as a candidate.
         """
         marks = [mark for found in self.decided.here.values() for mark in found]
         names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}
         lost = renamed.gone(self._engine, marks, names_of, lambda place, _: place in self._there)
-        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[Place, list[ObservedMemory]](list)
+        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[SourcePlace, list[ObservedMemory]](list)
         for place, one in self._there.items() if lost else ():
             for was in ask(place, one.row.address, one.row.sha256):
                 found[was.place].append(one)
         for was in lost:
-            self._follow(was, found[was.place])
+            self._follow_one(was, found[was.place])
         self.__dict__.pop("decided", None)
 
-    def _follow(self, was: renamed.LostMemory, found: Sequence[ObservedMemory]) -> None:
+    def _follow_one(self, was: renamed.LostMemory, found: Sequence[ObservedMemory]) -> None:
         (uid, path), sole = was.place, len(found) == 1
         if sole:
             self._engine.changes.observed.follow(uid, path, found[0].uid, found[0].row.address.path)
@@ -253,16 +259,16 @@ class _Run:
         self._todo += [one for one in found if one not in self._todo]
 
     def _batch(self, todo: Iterator[ObservedMemory], end: float | None) -> int:
-        """Write as many files as one transaction takes; returns how many."""
+        """Write as many files as one transaction takes, and return how many."""
         done = rows = size = 0
         prepared = []
         for one in todo:
-            found = self._prepared(one)
+            found = self._derive_file(one)
             if found is not None:
                 prepared.append(found)
                 rows += len(found[3])
             size, done = size + one.row.bytes, done + 1
-            if rows >= ROWS or size >= BYTES or (end is not None and time.monotonic() >= end):
+            if rows >= BATCH_CARDS or size >= BATCH_BYTES or (end is not None and time.monotonic() >= end):
                 break
         with self._writer.batch():
             # Whoever decides from here on waits for this transaction, and then applies it to what this writes.
@@ -273,11 +279,11 @@ class _Run:
             for source, kind, project, made in prepared:
                 cards = [card for card, _ in made]
                 if self._seq != before:
-                    cards = _placed(self.decided, cards)
+                    cards = _with_decisions(self.decided, cards)
                 self._writer.replace(source, kind, project, zip(cards, (at for _, at in made), strict=True))
         return done
 
-    def _prepared(self, one: ObservedMemory) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
+    def _derive_file(self, one: ObservedMemory) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
         row, place = one.row, (one.uid, one.row.address.path)
         shown = visible(str(row.address))
         assert row.sha256 is not None
@@ -286,7 +292,7 @@ class _Run:
         cards: list[tuple[Card, int]] = []
         try:
             data = self._engine.read_bytes(row.address)
-            if sha256(data).hexdigest() != row.sha256:  # written since it was listed: the next time
+            if sha256(data).hexdigest() != row.sha256:  # written since it was list_sources: the next time
                 return None
             found = rules.derive(data, format_of(one.root, row.address.path))
             cards = self._cards(one, source, found.items, data)
@@ -299,12 +305,12 @@ class _Run:
         return source, KINDS[one.root.kind], one.root.project or "", cards
 
     def _cards(
-        self, one: ObservedMemory, source: CardSource, derived: Sequence[Derived], data: bytes
+        self, one: ObservedMemory, source: CardSource, derived: Sequence[DerivedCard], data: bytes
     ) -> list[tuple[Card, int]]:
-        keys = names.keys_of(self.decided.secret, [(each.first, each.text) for each in derived])
+        keys = names.entry_keys(self.decided.secret, [(each.first, each.text) for each in derived])
         places = names.place(self.decided, source.root, source.path, keys)
         address, agent = visible(rules.clean(str(one.row.address))), one.root.agent
-        times = _since(self._engine, one.row, [data[slice(*each.span)] for each in derived])
+        times = _first_seen(self._engine, one.row, [data[slice(*each.span)] for each in derived])
         made = []
         latest = self._engine.tasks.clock() + _DAY
         for each, (anchor, text_key), at, since in zip(derived, keys, places, times, strict=True):
@@ -333,8 +339,8 @@ class _Run:
         return made
 
 
-def _since(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:
-    """Since when each part of a memory has been in it: the oldest version in a row that has it, else its time."""
+def _first_seen(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:
+    """Return since when each part has been in the memory: its oldest consecutive version, else the file's time."""
     now = engine.tasks.clock()
     latest = min(max(row.modified_at, _FIRST), now + _DAY)
     found = [latest] * len(texts)

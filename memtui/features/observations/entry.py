@@ -1,4 +1,4 @@
-"""The entry in the table of features: observations, small dated cards derived from memories."""
+"""Entry in the table of features: observations, small dated cards derived from memories."""
 
 from memtui.features.feature import Feature, Tool
 from memtui.ui.action import View, action

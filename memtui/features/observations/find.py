@@ -1,7 +1,7 @@
-"""Finding cards, kept up with their memories: by words, the best first; those around one in time; those of some names.
+"""Finding cards by words, by time or by name, after catching up with their memories.
 
-The score knows no statistics of all cards, which would cost more the more there are: where a word stands counts first,
-then what a card is, then which is newer. It is apart so that people, agents and programs ask alike.
+The score uses no corpus statistics, which would get slower with every card: first where a word stands, then the card's
+type, then its age. It is apart so that people, agents and programs share one search.
 """
 
 from __future__ import annotations
@@ -19,73 +19,70 @@ from memtui.engine.find import index
 from memtui.engine.find.rank import level, rank
 from memtui.engine.ledger.observations import remove_files
 from memtui.errors import MemtuiError, NotFoundError, StorageError, UsageError
-from memtui.features.observations.behind import ObserveProgress, glance, looked
-from memtui.features.observations.model import TYPES, Card, SessionReach
+from memtui.features.observations.model import TYPES, Card, SessionScope
+from memtui.features.observations.progress import ObserveProgress, check_progress, read_progress
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
 from memtui.features.observations.store.index_text import expressions
 from memtui.matching import Query, Term, fold, parse
 
-SOON = 0.15
-"""Seconds that a question waits for what is behind."""
-LIMIT, MOST = 10, 50
-NAMES = 10
-"""Cards that are shown at once."""
-LETTERS = 6
-"""Letters of a name that have to be given."""
-FEW = 5
-"""Cards below which those are added that have only some of the words; with more the words are enough."""
+CATCH_UP_SECONDS = 0.15
+"""Seconds that a query waits for cards to be derived."""
+DEFAULT_LIMIT, MAX_LIMIT = 10, 50
+MAX_SHOWN = 10
+"""Cards shown at once."""
+MIN_LETTERS = 6
+"""Minimum length of a name prefix."""
+FEW_RESULTS = 5
+"""With fewer results than this, partial matches are added."""
 _BETWEEN = "\1"
-"""Between the texts of a card, so that all are folded at once and no term lies in two of them."""
+"""Separates the texts of a card, so that all are folded at once and no term spans two."""
 _CLASSES = {kind: (0 if place < 4 else 1 if place < 6 else 2) for place, kind in enumerate(TYPES)}
 
 
-class CardLook(NamedTuple):
-    """Cards as somebody may see them."""
+class CardAccess(NamedTuple):
+    """A reader of cards with the filter of the caller."""
 
     reader: CardReader | None
-    """None while there are none."""
+    """None while there are no cards."""
     progress: ObserveProgress
     wanted: CardFilter
 
 
 class CardPage(NamedTuple):
-    """What a search gives."""
+    """One page of search results."""
 
     cards: tuple[Card, ...]
     query: Query
     full: int = 0
-    """How many, from the first, have all words."""
+    """Number of leading cards that match all words."""
     many: bool = False
-    """Whether there may be more than were looked at."""
+    """Whether there may be matches that were not examined."""
     start: int = 0
-    """How many are on the pages before."""
+    """Number of cards on the pages before."""
     next: str = ""
-    """Where the next page begins; empty: this is the last one."""
+    """Cursor of the next page; empty on the last one."""
 
 
 def catch_up(
     engine: Engine,
     *,
-    seconds: float | None = SOON,
+    seconds: float | None = CATCH_UP_SECONDS,
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
-    sessions: SessionReach | None = None,
+    sessions: SessionScope | None = None,
 ) -> ObserveProgress:
-    """Derive what is new in the memories of an engine, unless another process is at it; None: however long it takes.
+    """Derive what is new, unless another process is deriving; `seconds=None` sets no limit.
 
-    With `sessions` also what is new in those, where they may be read. Decisions newer than the file are applied in any
-    case, before anything is read from it.
-
-    Raises:
-        MemtuiError: the ledger or the disk cannot be used; `E_READ_ONLY`: decisions wait and may not be applied.
+    New decisions are always applied first. With `sessions`, those are derived too where allowed. Raises `E_READ_ONLY`
+    when decisions wait and may not be applied.
     """
     table = engine.observations
     if engine.roots.read_only:
-        return glance(engine)
+        return read_progress(engine)
     if sessions is None or not sessions.allowed:
         with suppress(MemtuiError):  # whatever is wrong, who has the lock finds out, too
-            if (seen := looked(engine)).is_settled:
+            if (seen := check_progress(engine)).is_settled:
                 return seen.progress
     from memtui.features.observations import derive
 
@@ -94,42 +91,33 @@ def catch_up(
             with generations.in_use(table) as writer:
                 if writer is not None:
                     derive.apply_decisions(engine, writer)
-            return glance(engine)
+            return read_progress(engine)
         end = None if seconds is None else time.monotonic() + seconds
         with generations.translated():
             try:
-                done = derive.caught_up(engine, end, cancelled, progress, sessions)
+                done = derive.derive_pending(engine, end, cancelled, progress, sessions)
             except generations.DAMAGE:
-                derive.leave(engine)
-                done = derive.caught_up(engine, end, cancelled, progress, sessions)
+                derive.replace_damaged(engine)
+                done = derive.derive_pending(engine, end, cancelled, progress, sessions)
             if not done.pending:
                 remove_files(table.directory, lambda number: number < table.generation())
             return done
 
 
 @contextmanager
-def looking(
+def open_cards(
     engine: Engine,
     *,
     client: str | None = None,
     private: bool = False,
     seconds: float | None = None,
-    sessions: SessionReach | None = None,
+    sessions: SessionScope | None = None,
     known: ObserveProgress | None = None,
-) -> Iterator[CardLook]:
-    """CardLook at cards, after what is new was derived as far as there was time.
+) -> Iterator[CardAccess]:
+    """Catch up, then open the cards as `client`, a person or a program may see them.
 
-    Args:
-        engine: of the person, or an agent's own.
-        client: the agent that asks, which is given cards of memtui's memories and its own; None: a person or a program.
-        private: a person asks and wants what is private, too.
-        seconds: how long to derive; None: as long as a question may wait.
-        sessions: which of them may be read; None: no card of a session is given.
-        known: how far it is, where that was asked a moment ago; then nothing is derived, unless the
-            cards are gone.
-
-    Raises:
-        StorageError: `E_STORE`, what was decided cannot be read, so nothing is handed out.
+    `private` includes private cards, for a person. Session cards need `sessions`. With `known` progress nothing is
+    derived, unless the file is gone. Raises `E_STORE` when decisions cannot be read, so that nothing is handed out.
     """
     if not generations.is_usable(engine.observations):
         raise StorageError(
@@ -139,7 +127,7 @@ def looking(
         )
     reader = generations.reader(engine.observations, agent=client is not None) if known else None
     if known is None or reader is None:  # or somebody removed the file meanwhile
-        known = catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
+        known = catch_up(engine, seconds=CATCH_UP_SECONDS if seconds is None else seconds, sessions=sessions)
         reader = generations.reader(engine.observations, agent=client is not None)
     own = None if client is None else {"memtui", *(one.id for one in KNOWN if canonical(client) in one.client[:1])}
     roots = {root.id for root in engine.roots.all() if own is None or root.agent in own}
@@ -148,29 +136,23 @@ def looking(
     if sessions is not None and sessions.allowed:
         from memtui.agents.projects import main_checkout
 
-        named = [root.project for root in engine.roots.all() if root.project]
-        projects = tuple(dict.fromkeys([*named, *map(main_checkout, named)]))
+        by_name = [root.project for root in engine.roots.all() if root.project]
+        projects = tuple(dict.fromkeys([*by_name, *map(main_checkout, by_name)]))
     whose = None if own is None else tuple(sorted(own))
     wanted = CardFilter(uids, private=private and client is None, projects=projects, whose=whose)
     if reader is None:
-        yield CardLook(None, known, wanted)
+        yield CardAccess(None, known, wanted)
         return
     with generations.translated((OSError,)), closing(reader):  # one of these is of what is done with the cards
-        yield CardLook(reader, known, wanted)
+        yield CardAccess(reader, known, wanted)
 
 
-def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", most: int = MOST) -> CardPage:
-    """Find cards.
+def search(
+    look: CardAccess, text: str, *, limit: int = DEFAULT_LIMIT, cursor: str = "", most: int = MAX_LIMIT
+) -> CardPage:
+    """Find cards whose texts match a query: words, `"quoted"` phrases, `-excluded` words.
 
-    Args:
-        look: what is looked at.
-        text: words that should all occur; `"quoted"` ones together, `-excluded` ones not at all.
-        limit: at most so many, up to `most`.
-        cursor: `next` of the page before.
-        most: what a limit is at most.
-
-    Raises:
-        UsageError: `E_QUERY`, there is nothing to look for, or the cursor is of another search.
+    `limit` is capped by `most`; `cursor` is `next` of the page before. Raises UsageError `E_QUERY`.
     """
     query = parse(text)
     terms = len(expressions(query))
@@ -180,7 +162,7 @@ def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", m
     many = len(probed) >= NEWEST
     scored = _scored(probed, query)
     full = len(merged(scored))
-    if len(scored) < FEW and terms > 1:
+    if len(scored) < FEW_RESULTS and terms > 1:
         known = {card.id for card in scored}
         more = _scored(look.reader.probe(query, look.wanted, every=False), query, some=True)
         scored += [card for card in more if card.id not in known]
@@ -188,34 +170,32 @@ def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", m
     start = _start(cursor, look, query, cards)
     hits = cards[start : start + max(1, min(limit, most))]
     end = start + len(hits)
-    following = cursor_of(look, query, end, hits[-1]) if hits and end < len(cards) else ""
+    following = page_cursor(look, query, end, hits[-1]) if hits and end < len(cards) else ""
     withheld = look.wanted.private or look.wanted.hidden
     page = look.reader.cards([hit.id for hit in hits], withheld=withheld)
     return CardPage(tuple(page), query, min(max(0, full - start), len(page)), many, start, following)
 
 
-def timeline(look: CardLook, card: Card, before: int = 5, after: int = 5) -> list[Card]:
-    """Cards before and after one, of the same project, the oldest first; the card itself is always among them."""
+def timeline(look: CardAccess, card: Card, before: int = 5, after: int = 5) -> list[Card]:
+    """Return the cards of the same project around one, the oldest first."""
     if look.reader is None:
         return [card]
     return look.reader.around(card, look.wanted, min(max(before, 0), 20), min(max(after, 0), 20))
 
 
-def named(look: CardLook, word: str) -> Card:
-    """Find a card by its name, or by the beginning of it.
+def by_name(look: CardAccess, word: str) -> Card:
+    """Find a card by its name or a prefix of it.
 
-    Raises:
-        UsageError: there are too few letters.
-        NotFoundError: there is none, or none that this look may see; or several.
+    Raises UsageError for a short prefix, NotFoundError for no visible match or several.
     """
     plain = word.strip().lower()
-    if len(plain) < LETTERS:
-        raise UsageError(f"{word!r} is too short for a name.", hint=f"Give at least {LETTERS} letters of it.")
+    if len(plain) < MIN_LETTERS:
+        raise UsageError(f"{word!r} is too short for a name.", hint=f"Give at least {MIN_LETTERS} letters of it.")
     try:
         first, last = (b32decode(plain.upper().ljust(16, fill)) for fill in "A7")
     except ValueError:
         first = last = b""
-    found = look.reader.named(first, last, look.wanted) if look.reader is not None else []
+    found = look.reader.by_name(first, last, look.wanted) if look.reader is not None else []
     if len(found) > 1:
         some = ", ".join(card.word for card in found)
         raise NotFoundError(f"Several observations begin with {plain}.", hint=f"Give more letters: {some}.")
@@ -224,16 +204,16 @@ def named(look: CardLook, word: str) -> Card:
     return found[0]
 
 
-def cursor_of(look: CardLook, query: Query, at: int, last: Card | CardHit) -> str:
-    """What names the page of a search that begins at a place, behind a card: new ones before it repeat nothing."""
+def page_cursor(look: CardAccess, query: Query, at: int, last: Card | CardHit) -> str:
+    """Return the cursor of the page behind a card; new cards before it do not repeat any."""
     return f"{_digest(look, query)}-{at}-{last.word}"
 
 
-def _digest(look: CardLook, query: Query) -> str:
+def _digest(look: CardAccess, query: Query) -> str:
     return sha256(repr((query, look.wanted)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[CardHit]) -> int:
+def _start(cursor: str, look: CardAccess, query: Query, cards: Sequence[CardHit]) -> int:
     if not cursor:
         return 0
     mine, _, rest = cursor.partition("-")
@@ -246,7 +226,7 @@ def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[CardHit]) 
 
 
 def _scored(cards: Sequence[CardHit], query: Query, *, some: bool = False) -> list[CardHit]:
-    """The cards that hold a query (with `some`: any term of it), the best first."""
+    """Return the cards that match a query (with `some`, any term), the best first."""
     plain = Query(
         tuple(map(_plain, query.terms)), tuple(map(_plain, query.without)), query.whole and _plain(query.whole)
     )
@@ -273,7 +253,7 @@ def _rank(card: CardHit, query: Query, *, some: bool) -> int | None:
 
 
 def _best(whole: str, texts: Sequence[str], term: Term) -> int | None:
-    """How well the first of some texts that holds a term does; `whole` is all of them with a sign between."""
+    """Return the rank of the first field that has a term; `whole` is all `texts` joined."""
     places = [at for form in term.forms if (at := whole.find(form)) >= 0]
     if not places:
         return None

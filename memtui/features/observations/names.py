@@ -1,8 +1,8 @@
-"""What the cards of one file are called, and which decision is about which: stable over renames and rewrites.
+"""Names of the cards of one file and the decisions that apply to them, stable over renames and rewrites.
 
-A card is called by a keyed hash of its place. A decision finds its card again by its text, else by its first line; a
-decision that finds none is adrift, and one that withholds then withholds every entry that is new in the file, until a
-person looks: it fails closed. It is apart so that deriving and applying decisions cannot differ.
+A name is a keyed hash of the card's place. A decision finds its card by text, else by first line; one that finds none
+is adrift, and if it withholds, every new entry of the file is withheld until a person looks. It is apart so that
+deriving and applying decisions share these rules.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.observation import NORMAL, PRIVATE, SUPPRESSED, ObservationMark
-from memtui.features.observations.model import Placed
+from memtui.features.observations.model import CardState
 
-SIZE = 10
-"""Bytes of a name and of a key: 80 bits."""
+KEY_BYTES = 10
+"""Bytes of a name or key."""
 BESIDE = 4
 
 
 def key(secret: bytes, *parts: bytes) -> bytes:
-    """A keyed hash of some parts."""
-    return hmac.digest(secret, b"\0".join(parts), "sha256")[:SIZE]
+    """Return a keyed hash of `parts`."""
+    return hmac.digest(secret, b"\0".join(parts), "sha256")[:KEY_BYTES]
 
 
-def keys_of(secret: bytes, entries: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    """The anchor and the text key of each entry of a file, from its folded first line and its folded text."""
+def entry_keys(secret: bytes, entries: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Return the anchor and text key of each entry, from its folded first line and its folded text."""
     counted: Counter[str] = Counter()
     found = []
     for first, text in entries:
@@ -38,20 +38,20 @@ def keys_of(secret: bytes, entries: Iterable[tuple[str, str]]) -> list[tuple[byt
     return found
 
 
-class Decided(NamedTuple):
-    """All decisions, as they are looked up."""
+class CardDecisions(NamedTuple):
+    """Decisions indexed for lookup."""
 
     secret: bytes
     here: dict[tuple[int, str], list[ObservationMark]]
     """By root and path."""
     named: dict[bytes, ObservationMark]
-    """By the card's name, of cards of sessions."""
+    """Of session cards, by card name."""
     texts: dict[bytes, int]
-    """By text key: the strictest state that a decision gave the text, wherever it stands."""
+    """Strictest state given to a text, by text key."""
 
     @classmethod
-    def of(cls, secret: bytes, marks: Iterable[ObservationMark]) -> Decided:
-        """Sort decisions."""
+    def of(cls, secret: bytes, marks: Iterable[ObservationMark]) -> CardDecisions:
+        """Index decisions."""
         here: dict[tuple[int, str], list[ObservationMark]] = {}
         named: dict[bytes, ObservationMark] = {}
         texts: dict[bytes, int] = {}
@@ -65,19 +65,12 @@ class Decided(NamedTuple):
         return cls(secret, here, named, texts)
 
 
-def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes, bytes]]) -> list[Placed]:
-    """Say of each entry of a file what it is called and what was decided about it.
-
-    Args:
-        decided: all decisions.
-        root: the ledger's id.
-        path: in the root.
-        entries: anchor and text key of each, in the order of the file.
-    """
-    of_entry, adrift = _found(decided.here.get((root, path), []), entries)
+def place(decided: CardDecisions, root: int, path: str, entries: Sequence[tuple[bytes, bytes]]) -> list[CardState]:
+    """Return name and state of each entry of a file; `entries` are their anchors and text keys in file order."""
+    of_entry, adrift = _match_decisions(decided.here.get((root, path), []), entries)
     counts = Counter(text_key for _, text_key in entries)
     # Of equal entries nobody can tell which one is left: the one that was meant may be there in other words.
-    unsure = [mark for mark in of_entry.values() if 0 < _twins(mark) >= counts[mark.text_key]]
+    unsure = [mark for mark in of_entry.values() if 0 < _twin_count(mark) >= counts[mark.text_key]]
     withholding = [mark for mark in (*adrift, *unsure) if mark.withholds]
     taken = {mark.name for mark in (*of_entry.values(), *adrift)}
     found = []
@@ -93,28 +86,28 @@ def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes,
             again += 1
             name = key(decided.secret, str(root).encode(), os.fsencode(path), anchor, str(again).encode())
         taken.add(name)
-        is_new = [one for one in withholding if text_key[:BESIDE] not in _pieces(one.beside)]
+        is_new = [one for one in withholding if text_key[:BESIDE] not in _prefixes(one.beside)]
         strictest = max((min(one.state, SUPPRESSED) or SUPPRESSED for one in is_new), default=NORMAL)
-        found.append(Placed(name, max(state, strictest), adrift=bool(is_new)))
+        found.append(CardState(name, max(state, strictest), adrift=bool(is_new)))
     return found
 
 
-def place_turn(decided: Decided, name: bytes, text_key: bytes, cut: int) -> Placed:
-    """Say what was decided about a card of a session, whose name is its event's: one with private spans is private."""
+def place_turn(decided: CardDecisions, name: bytes, text_key: bytes, cut: int) -> CardState:
+    """Return name and state of a session card; one with private spans starts private."""
     mark, state = decided.named.get(name), decided.texts.get(text_key, NORMAL)
     if mark is None:
-        return Placed(name, max(state, PRIVATE if cut else NORMAL))
+        return CardState(name, max(state, PRIVATE if cut else NORMAL))
     return _placed(mark, mark.state)
 
 
-def _placed(mark: ObservationMark, state: int) -> Placed:
-    return Placed(mark.name, state, mark.deleted_at is not None, patch=mark.patch, emptied=mark.deleted_at == 0)
+def _placed(mark: ObservationMark, state: int) -> CardState:
+    return CardState(mark.name, state, mark.deleted_at is not None, patch=mark.patch, emptied=mark.deleted_at == 0)
 
 
-def _found(
+def _match_decisions(
     marks: Sequence[ObservationMark], entries: Sequence[tuple[bytes, bytes]]
 ) -> tuple[dict[int, ObservationMark], list[ObservationMark]]:
-    """Which entry each decision is about, and the decisions that are about none."""
+    """Match decisions to entries: (decision by entry number, decisions without an entry)."""
     found: dict[int, ObservationMark] = {}
     left = sorted(marks, key=lambda mark: mark.seq)
     for by_anchor, by_text in ((True, True), (False, True), (True, False)):
@@ -127,7 +120,7 @@ def _found(
                     if number not in found
                     and (anchor == mark.anchor or not by_anchor)
                     and (text_key == mark.text_key or not by_text)
-                    and (by_text or _may_be(mark, anchor, text_key, len(entries)))
+                    and (by_text or _may_match(mark, anchor, text_key, len(entries)))
                 ),
                 None,
             )
@@ -139,18 +132,19 @@ def _found(
     return found, left
 
 
-def _may_be(mark: ObservationMark, anchor: bytes, text_key: bytes, count: int) -> bool:
-    """Whether a changed entry may be what a decision was about: it did not stand beside it, and a whole file stays one.
+def _may_match(mark: ObservationMark, anchor: bytes, text_key: bytes, count: int) -> bool:
+    """Whether a changed entry may be the one decided about.
 
-    A card without a first line is a whole file or what stands before the first heading of a divided one.
+    It was not a neighbour then, and an entry without a first line (a whole file, or the text before the first heading)
+    matches only a file that was divided in the same way.
     """
-    return text_key[:BESIDE] not in _pieces(mark.beside) and (bool(anchor) or bool(mark.beside) == (count > 1))
+    return text_key[:BESIDE] not in _prefixes(mark.beside) and (bool(anchor) or bool(mark.beside) == (count > 1))
 
 
-def _twins(mark: ObservationMark) -> int:
-    """How many entries were equal to the one that was decided about."""
-    return _pieces(mark.beside)[mark.text_key[:BESIDE]]
+def _twin_count(mark: ObservationMark) -> int:
+    """Return how many entries were equal to the one decided about."""
+    return _prefixes(mark.beside)[mark.text_key[:BESIDE]]
 
 
-def _pieces(beside: bytes) -> Counter[bytes]:
+def _prefixes(beside: bytes) -> Counter[bytes]:
     return Counter(beside[at : at + BESIDE] for at in range(0, len(beside), BESIDE))

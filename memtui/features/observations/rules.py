@@ -1,7 +1,7 @@
-"""From the bytes of a memory to its cards, by rules alone: the same bytes always give the same cards.
+"""Rules that derive the cards of a memory from its bytes, deterministically.
 
-Secrets are masked and what its writer marked is cut in the whole file before it is divided, because a key or a tag may
-lie across a border; then each field is made of what is left.
+Secrets are masked and marked spans cut in the whole file before it is divided, because a key or a tag may cross a
+border.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from memtui.engine.frontmatter.read import read_as_shown
 from memtui.features.entries.formats import lines as lines_of
 from memtui.features.entries.model import Entry
 from memtui.features.entries.parse import parse
-from memtui.features.observations.model import Derived, type_of
+from memtui.features.observations.model import DerivedCard, type_of
 from memtui.matching import fold
 from memtui.wire.times import parse_time
 
-SECTION = 6_000
-"""Bytes of a memory above which it is divided at its headings."""
-MOST = 2_000
-"""Cards of one file."""
-LONGEST = 12_000
-"""Characters of a card's text that are kept and searched."""
-TITLE, FACT, CONCEPT = 120, 240, 60
-FACTS, CONCEPTS, FILES = 12, 12, 24
+SECTION_BYTES = 6_000
+"""Size above which a memory is divided at its headings."""
+MAX_CARDS = 2_000
+"""Cards per file."""
+MAX_TEXT = 12_000
+"""Characters of a card's text."""
+TITLE_CHARS, FACT_CHARS, CONCEPT_CHARS = 120, 240, 60
+MAX_FACTS, MAX_CONCEPTS, MAX_FILES = 12, 12, 24
 _HEADING = re.compile(rb"#{1,2}[ \t]+\S")
 _HEAD = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,3}[.)]\s+|>\s*)+")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\S")
@@ -44,43 +44,38 @@ _PATH = re.compile(r"(?<![\w/:.@~-])(?:[\w.@-]{1,80}+/){1,20}+[\w.@-]{1,80}")
 _FILE = re.compile(r"[\w@-][\w.@-]{0,80}\.[A-Za-z]\w{0,7}")
 
 
-class Cards(NamedTuple):
-    """The cards of one file."""
+class FileCards(NamedTuple):
+    """Cards of one file."""
 
-    items: tuple[Derived, ...]
+    items: tuple[DerivedCard, ...]
     more: int = 0
-    """Entries beyond `MOST`, which have none."""
+    """Entries beyond `MAX_CARDS`, which have no card."""
 
 
 class _Piece(NamedTuple):
     start: int
     end: int
     first: str
-    """The first line, or nothing for a whole file."""
+    """First line; empty for a whole file."""
     title: str
     tags: tuple[str, ...]
 
 
-def derive(data: bytes, kind: str | None) -> Cards:
-    """Make the cards of a memory.
-
-    Args:
-        data: the file.
-        kind: the format of its entries, a key of `entries.formats.FORMATS`; None: it is one memory.
-    """
+def derive(data: bytes, kind: str | None) -> FileCards:
+    """Derive the cards of a memory; `kind` is a key of `entries.formats.FORMATS`, or None for a single memory."""
     text = data.decode("utf-8", "replace")
     cut, secrets = markers.cut(text), mask.secrets(text)
     pieces = list(_entries(data, kind) if kind is not None else _sections(data))
-    made: list[Derived] = []
+    made: list[DerivedCard] = []
     unkept = at = chars = 0
-    fields, given_type, tags = _front(cut.text.encode("utf-8", "replace"))
+    fields, given_type, tags = _front_matter(cut.text.encode("utf-8", "replace"))
     spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
     spans += [(one.start, one.end, f"{mask.BEGIN}{one.kind}]") for one in secrets]
-    for piece in pieces[:MOST]:
+    for piece in pieces[:MAX_CARDS]:
         start = chars + len(data[at : piece.start].decode("utf-8", "replace"))
         raw = data[piece.start : piece.end].decode("utf-8", "replace")
         at, chars = piece.end, start + len(raw)
-        left, here = _without(raw, start, spans)
+        left, here = _replace_spans(raw, start, spans)
         again = markers.cut(left)
         if again.no_memory:
             unkept += 1
@@ -92,10 +87,10 @@ def derive(data: bytes, kind: str | None) -> Cards:
         named = fields[0] if kind is None and not piece.first else title
         head = (named, given_type if kind is None else "", (*own, *tags), fields[1] if kind is None else "")
         card = _card(piece, raw, again_masked.text, head, counts)
-        made.append(_noted(card) if kind == "notes" else card)
+        made.append(_note_card(card) if kind == "notes" else card)
     if cut.no_memory and (kind is None or not unkept):
-        return Cards(())  # it stands where no entry is, or the file is one
-    return Cards(tuple(made), max(0, len(pieces) - MOST))
+        return FileCards(())  # it stands where no entry is, or the file is one
+    return FileCards(tuple(made), max(0, len(pieces) - MAX_CARDS))
 
 
 def _entries(data: bytes, kind: str) -> Iterator[_Piece]:
@@ -103,8 +98,8 @@ def _entries(data: bytes, kind: str) -> Iterator[_Piece]:
         yield _Piece(entry.start, entry.end, _line(data, entry), entry.title, entry.tags)
 
 
-def _noted(card: Derived) -> Derived:
-    """A card of a note, which begins with its time, type and tags."""
+def _note_card(card: DerivedCard) -> DerivedCard:
+    """Adapt the card of a note, which begins with its time, type and tags."""
     head, _, body = card.narrative.partition("\n")
     found = _NOTE.match(head)
     if found is None:
@@ -114,10 +109,10 @@ def _noted(card: Derived) -> Derived:
     concepts = tuple(dict.fromkeys((*_TAG.findall(tags), *(one for one in card.concepts if one not in head))))
     return card._replace(
         type=type_of(kind),
-        title=_shown("", lines),
+        title=_title("", lines),
         narrative=body.strip(),
         facts=_facts(lines),
-        concepts=concepts[:CONCEPTS],
+        concepts=concepts[:MAX_CONCEPTS],
         at=parse_time(time, 0),
     )
 
@@ -128,9 +123,9 @@ def _line(data: bytes, entry: Entry) -> str:
 
 
 def _sections(data: bytes) -> Iterator[_Piece]:
-    """A memory as one piece, or where it is long the part before its first heading and one for each heading."""
+    """Yield a memory as one piece; when it is long, one piece per heading and the text before the first."""
     starts = [0]
-    if len(data) > SECTION:
+    if len(data) > SECTION_BYTES:
         body = read_as_shown(data).body
         starts += [
             at for at, end, fenced in lines_of(data, body) if not fenced and _HEADING.match(data, at, end) and at
@@ -142,8 +137,8 @@ def _sections(data: bytes) -> Iterator[_Piece]:
             yield _Piece(start, end, fold(head) if len(starts) > 1 else "", head.lstrip("# ").strip(), ())
 
 
-def _front(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
-    """Name and description, type and tags of the front matter, each masked and cut."""
+def _front_matter(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
+    """Return (name, description), type and tags from front matter, masked and cut."""
     head = read_as_shown(data)
     name = head.fields.get("title") or head.fields.get("name") or ""
     about, tags = head.fields.get("description") or "", head.fields.get("tags") or ()
@@ -151,17 +146,17 @@ def _front(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
     return (
         (clean(str(name)), clean(str(about))),
         type_of(head.fields.get("type") or "", ""),
-        tuple(filter(None, (clean(str(tag)).strip() for tag in some[:CONCEPTS]))),
+        tuple(filter(None, (clean(str(tag)).strip() for tag in some[:MAX_CONCEPTS]))),
     )
 
 
 def clean(text: str) -> str:
-    """A short text without secrets and without what its writer marked."""
+    """Mask the secrets of a short text and cut what its writer marked."""
     return mask.mask(markers.cut(text).text).text if text else ""
 
 
-def _without(raw: str, start: int, spans: Iterable[tuple[int, int, str]]) -> tuple[str, tuple[int, int]]:
-    """Take spans of the whole text out of a part of it; also how many private spans and secrets were in it."""
+def _replace_spans(raw: str, start: int, spans: Iterable[tuple[int, int, str]]) -> tuple[str, tuple[int, int]]:
+    """Replace spans of the whole text in a part of it; also count the private spans and secrets replaced."""
     end = start + len(raw)
     here = sorted((max(a, start), min(b, end), said) for a, b, said in spans if a < end and b > start)
     pieces, at = [], start
@@ -176,7 +171,7 @@ def _without(raw: str, start: int, spans: Iterable[tuple[int, int, str]]) -> tup
 
 def _card(
     piece: _Piece, raw: str, text: str, head: tuple[str, str, tuple[str, ...], str], counts: tuple[int, int]
-) -> Derived:
+) -> DerivedCard:
     named, given, tags, about = head
     body = text
     if not piece.first:
@@ -185,17 +180,17 @@ def _card(
     body = body.strip().removeprefix("\ufeff")
     lines = [line for line in body.splitlines() if line.strip()]
     masked, cut = counts
-    title = _shown(named if piece.first else about or named, lines)
+    title = _title(named if piece.first else about or named, lines)
     for said in (about, "" if piece.first else named):
         if said and fold(said) not in fold(f"{title}\n{body}"):
             body = f"{said}\n\n{body}"
-    return Derived(
+    return DerivedCard(
         piece.first,
         fold(raw),
         (piece.start, piece.end),
         given or "fact",
         title,
-        body[:LONGEST],
+        body[:MAX_TEXT],
         _facts(lines),
         _concepts(body, lines, tags),
         _files(body),
@@ -204,7 +199,7 @@ def _card(
     )
 
 
-def composed(
+def compose_card(
     body: str,
     kind: str,
     span: tuple[int, int],
@@ -213,28 +208,28 @@ def composed(
     same: str,
     files: tuple[str, ...],
     counts: tuple[int, int],
-) -> Derived:
-    """Make a card of a text without secrets and private spans; `same` is what another card of it has, too."""
+) -> DerivedCard:
+    """Build a card from text without secrets and private spans; cards with equal `same` count as equal."""
     lines = [line for line in body.splitlines() if line.strip()]
     facts, concepts = _facts(lines), _concepts(body, lines, ())
-    shown = _shown(title, lines)
-    return Derived("", fold(same), span, kind, shown, body, facts, concepts, files or _files(body), *counts)
+    shown = _title(title, lines)
+    return DerivedCard("", fold(same), span, kind, shown, body, facts, concepts, files or _files(body), *counts)
 
 
-def _shown(given: str, lines: Sequence[str]) -> str:
-    """A title: what is given for one, else its first line, without the signs of Markdown."""
-    found = given.strip() or next(filter(None, (_bare(line).strip() for line in lines)), "")
-    return _short(_unmarked(found), TITLE) or "(empty)"
+def _title(given: str, lines: Sequence[str]) -> str:
+    """Return `given`, else the first line, as a title without Markdown."""
+    found = given.strip() or next(filter(None, (_strip_prefix(line).strip() for line in lines)), "")
+    return _short(_strip_markdown(found), TITLE_CHARS) or "(empty)"
 
 
-def _unmarked(line: str) -> str:
-    """The words of a line, without the signs of Markdown before them and those around some of them."""
-    text = _STRONG.sub(r"\2", _SPAN.sub(r"\2", _bare(line)[: 8 * TITLE])).strip("*` \t")
+def _strip_markdown(line: str) -> str:
+    """Strip Markdown before and inside a line."""
+    text = _STRONG.sub(r"\2", _SPAN.sub(r"\2", _strip_prefix(line)[: 8 * TITLE_CHARS])).strip("*` \t")
     return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "_" != text[1] else text
 
 
-def _bare(line: str) -> str:
-    """A line without the signs of Markdown before it."""
+def _strip_prefix(line: str) -> str:
+    """Strip the Markdown at the start of a line."""
     head = _HEAD.match(line)
     return line[head.end() :] if head is not None else line
 
@@ -249,33 +244,33 @@ def _short(text: str, most: int) -> str:
 
 
 def _facts(lines: Sequence[str]) -> tuple[str, ...]:
-    """List items and reasons; where there are none, sentences."""
+    """Return list items and reasons, else sentences."""
     some = [line for line in lines if _ITEM.match(line) or _WHY.match(line)]
     if not some:
-        prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())[:LONGEST]
+        prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())[:MAX_TEXT]
         for end in _ENDS:
             prose = prose.replace(end, f"{end.rstrip()}\n")
         some = prose.split("\n")
     found: dict[str, None] = {}
     for one in some:
-        if len(found) < FACTS and (fact := _short(_bare(one), FACT)):
+        if len(found) < MAX_FACTS and (fact := _short(_strip_prefix(one), FACT_CHARS)):
             found[fact] = None
     return tuple(found)
 
 
 def _concepts(body: str, lines: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
     found = [*tags, *_TAG.findall(body)]
-    found += [_unmarked(line) for line in lines if line.startswith("#")]
+    found += [_strip_markdown(line) for line in lines if line.startswith("#")]
     found += [one.strip() for one in _CODE.findall(body)]
     mixed = " ".join([run for run in body.split() if "_" in run or not run.islower()])
     found += [word for word in _WORD.findall(mixed) if ("_" in word or not word.islower()) and _NAME.fullmatch(word)]
-    counted = Counter(one for one in found if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one)
-    return tuple(word for word, _ in counted.most_common(CONCEPTS))
+    counted = Counter(one for one in found if 1 < len(one) <= CONCEPT_CHARS and mask.BEGIN.strip() not in one)
+    return tuple(word for word, _ in counted.most_common(MAX_CONCEPTS))
 
 
 def _files(body: str) -> tuple[str, ...]:
-    """Paths that a text names: those with a folder, and file names in code."""
+    """Return the paths that a text names: those with a folder, and file names in code spans."""
     paths = _PATH.findall(" ".join([word for word in body.split() if "/" in word])) if "/" in body else []
     found = [one.rstrip(".") for one in paths if _FILE.fullmatch(one.rstrip(".").rpartition("/")[2])]
     found += [one for one in _CODE.findall(body) if _FILE.fullmatch(one) and one[0] != "."]
-    return tuple(dict.fromkeys(found))[:FILES]
+    return tuple(dict.fromkeys(found))[:MAX_FILES]

@@ -1,7 +1,7 @@
-"""What agents ask of observations, in three steps of growing cost: an index, what is around one, a few whole cards.
+"""Observation tools for agents: an index, a timeline, and a few whole cards, in growing cost.
 
-An agent's connection cannot read what is withheld, so no argument, count or error can tell of it. What a search says a
-card costs is what `memory_details` then gives.
+An agent's connection cannot read withheld cards, so no count or error reveals them. The cost a search shows is what
+`memory_details` returns.
 """
 
 from __future__ import annotations
@@ -16,22 +16,31 @@ from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.feature import Offer
 from memtui.features.observations import find
-from memtui.features.observations.answers import HEADING, LEAST, MOST, USUAL, detail, letters_of, line, within
-from memtui.features.observations.find import CardLook, looking
-from memtui.features.observations.model import TYPES, Card, SessionReach
+from memtui.features.observations.answers import (
+    DEFAULT_BUDGET,
+    HEADING,
+    MAX_BUDGET,
+    MIN_BUDGET,
+    detail,
+    id_letters,
+    line,
+    within,
+)
+from memtui.features.observations.find import CardAccess, open_cards
+from memtui.features.observations.model import TYPES, Card, SessionScope
 from memtui.features.observations.sessions import context
 from memtui.memory_tool.call import Result, whole_number
 from memtui.wire.times import parse_time
 
-DETAILS = 4_000
-"""Tokens of an answer with whole cards."""
+DETAILS_BUDGET = 4_000
+"""Token budget of an answer with whole cards."""
 _HINTS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 _TEXT: Mapping[str, object] = {"type": "string"}
 _WHOLE: Mapping[str, object] = {"type": "integer"}
 
 
 def offer_index(_engine: Engine) -> Offer:
-    """Describe the search to a client."""
+    """Describe the search tool."""
     fields = {
         "query": _TEXT,
         "types": {"type": "array", "items": _TEXT},
@@ -43,13 +52,13 @@ def offer_index(_engine: Engine) -> Offer:
 
 
 def offer_timeline(_engine: Engine) -> Offer:
-    """Describe what is around an observation to a client."""
+    """Describe the timeline tool."""
     fields = {"id": _TEXT, "query": _TEXT, "before": _WHOLE, "after": _WHOLE}
     return Offer("Observations around one.", {"type": "object", "properties": fields}, _HINTS)
 
 
 def offer_details(_engine: Engine) -> Offer:
-    """Describe whole observations to a client."""
+    """Describe the details tool."""
     fields = {"ids": {"type": "array", "items": _TEXT}}
     return Offer("Observations whole, by ids.", {"type": "object", "properties": fields, "required": ["ids"]}, _HINTS)
 
@@ -61,14 +70,10 @@ def index(
     settings: Settings | None = None,
     place: Surroundings | None = None,
 ) -> Result:
-    """Answer a search with a line for each card, within a budget.
-
-    Raises:
-        UsageError: a field is missing or of the wrong kind, or there is nothing to look for.
-    """
-    limit = _number(given, "limit", find.LIMIT, find.MOST)
-    budget = max(LEAST, _number(given, "budget", USUAL, MOST))
-    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as found:
+    """Return one line per matching card within a token budget; raises UsageError for a bad field."""
+    limit = _number(given, "limit", find.DEFAULT_LIMIT, find.MAX_LIMIT)
+    budget = max(MIN_BUDGET, _number(given, "budget", DEFAULT_BUDGET, MAX_BUDGET))
+    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as found:
         wanted = found.wanted._replace(types=_types(given.get("types")), file=_text(given, "file"))
         if given.get("since"):
             wanted = wanted._replace(since=_time(given, "since"))
@@ -78,11 +83,11 @@ def index(
         page = find.search(look, _text(given, "query"), limit=limit, cursor=_text(given, "cursor"))
         if not page.cards:
             return Result(ok=True, text="No observation has these words." + _behind(look))
-        letters = letters_of(page.cards)
+        letters = id_letters(page.cards)
         lines = within([line(card, page.query, letters) for card in page.cards], budget - 60)
         following = page.next
         if len(lines) < len(page.cards):
-            following = find.cursor_of(look, page.query, page.start + len(lines), page.cards[len(lines) - 1])
+            following = find.page_cursor(look, page.query, page.start + len(lines), page.cards[len(lines) - 1])
         head = f"{len(lines)} observation{'s' * (len(lines) > 1)} {HEADING}"
         some = f"; {min(page.full, len(lines))} with all words" if page.full < len(lines) else ""
         more = [f"(more with cursor {following})"] if following else []
@@ -96,17 +101,17 @@ def timeline(
     settings: Settings | None = None,
     place: Surroundings | None = None,
 ) -> Result:
-    """Answer with the cards before and after one; raises what `index` does, and when there is no such card."""
+    """Return the cards before and after one; raises as `index`, and NotFoundError."""
     before, after = (_number(given, name, 5, 20, none=5) for name in ("before", "after"))
-    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as look:
+    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as look:
         card = _anchor(look, given)
         if card is None:
             return Result(ok=True, text="No observation has these words." + _behind(look))
         cards = find.timeline(look, card, before, after)
-        letters = letters_of(cards)
+        letters = id_letters(cards)
         lines = [("> " if one.id == card.id else "  ") + line(one, letters=letters)[2:] for one in cards]
         at = next(number for number, one in enumerate(cards) if one.id == card.id)
-        kept = _around(lines, at, USUAL - 60)
+        kept = _around(lines, at, DEFAULT_BUDGET - 60)
         return Result(ok=True, text="\n".join((f"Observations by time {HEADING}:", *kept)))
 
 
@@ -117,61 +122,61 @@ def details(
     settings: Settings | None = None,
     place: Surroundings | None = None,
 ) -> Result:
-    """Answer with whole cards, and count a use of each memory behind them; raises what `index` does."""
+    """Return whole cards and count a use of each memory behind them; raises as `index`."""
     ids = given.get("ids")
-    if not isinstance(ids, list) or not 1 <= len(ids) <= find.NAMES or not all(isinstance(one, str) for one in ids):
-        raise UsageError(f"'ids' must be a list of 1 to {find.NAMES} ids.", hint="memory_search_index gives them.")
+    if not isinstance(ids, list) or not 1 <= len(ids) <= find.MAX_SHOWN or not all(isinstance(one, str) for one in ids):
+        raise UsageError(f"'ids' must be a list of 1 to {find.MAX_SHOWN} ids.", hint="memory_search_index gives them.")
     shown, missing = [], []
-    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as look:
+    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as look:
         for word in dict.fromkeys(ids):
             try:
-                shown.append(find.named(look, word))
+                shown.append(find.by_name(look, word))
             except MemtuiError as error:
                 if len(ids) == 1:
                     raise
                 missing.append(error.message)
         shown = list(dict.fromkeys(shown))
         names = engine.roots.names()
-    texts = within([f"{HEADING}\n{detail(card)}\n" for card in shown], DETAILS)
+    texts = within([f"{HEADING}\n{detail(card)}\n" for card in shown], DETAILS_BUDGET)
     rest = [card.word for card in shown[len(texts) :]]
     _count_uses(engine, actor, shown[: len(texts)], names)
     more = [f"(not shown, for their size: {', '.join(rest)})"] if rest else []
     return Result(ok=True, text="\n".join((*texts, *missing, *more)))
 
 
-def _reach(settings: Settings | None, place: Surroundings | None) -> SessionReach | None:
-    return None if settings is None or place is None else SessionReach(settings, place)
+def _reach(settings: Settings | None, place: Surroundings | None) -> SessionScope | None:
+    return None if settings is None or place is None else SessionScope(settings, place)
 
 
 def offer_grep(_engine: Engine) -> Offer:
-    """Describe the search in the client's own session; it takes `limit`, too, of which a client is not told."""
+    """Describe the search in the client's own session; `limit` works without being advertised."""
     fields = {"query": _TEXT}
     return Offer("Lines of this session.", {"type": "object", "properties": fields, "required": ["query"]}, _HINTS)
 
 
 def offer_describe(_engine: Engine) -> Offer:
-    """Describe the look at turns of the client's own session; it takes `turns`, too."""
+    """Describe the view of turns in the client's own session; `turns` works without being advertised."""
     fields = {"id": _TEXT}
     return Offer("Turns around a line.", {"type": "object", "properties": fields, "required": ["id"]}, _HINTS)
 
 
 def grep(engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings) -> Result:
-    """Answer with lines of the client's own session; raises what `index` does."""
-    limit = _number(given, "limit", context.LIMIT, context.MOST)
-    files = _open_sessions(engine, actor, SessionReach(settings, place))
+    """Return lines of the client's own session; raises as `index`."""
+    limit = _number(given, "limit", context.DEFAULT_HITS, context.MAX_HITS)
+    files = _open_sessions(engine, actor, SessionScope(settings, place))
     return Result(ok=True, text=context.grep(files, _text(given, "query"), limit))
 
 
 def describe(
     engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings
 ) -> Result:
-    """Answer with turns of the client's own session; raises what `index` does, and when there is no such place."""
-    turns = _number(given, "turns", context.TURNS, context.MOST_TURNS)
-    files = _open_sessions(engine, actor, SessionReach(settings, place))
+    """Return turns of the client's own session; raises as `index`, and NotFoundError."""
+    turns = _number(given, "turns", context.DEFAULT_TURNS, context.MAX_TURNS)
+    files = _open_sessions(engine, actor, SessionScope(settings, place))
     return Result(ok=True, text=context.describe(files, _text(given, "id"), turns))
 
 
-def _open_sessions(engine: Engine, actor: Actor, reach: SessionReach) -> list[context.OpenSession]:
+def _open_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[context.OpenSession]:
     own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
     return context.open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
 
@@ -183,9 +188,9 @@ def _count_uses(engine: Engine, actor: Actor, cards: Sequence[Card], names: Mapp
         engine.pins.record_use(address, actor=actor, soon=True)
 
 
-def _anchor(look: CardLook, given: Mapping[str, object]) -> Card | None:
+def _anchor(look: CardAccess, given: Mapping[str, object]) -> Card | None:
     if given.get("id"):
-        return find.named(look, _text(given, "id"))
+        return find.by_name(look, _text(given, "id"))
     query = _text(given, "query")
     if not query:
         raise UsageError("Give 'id' or 'query'.", hint="memory_search_index gives ids.")
@@ -193,7 +198,7 @@ def _anchor(look: CardLook, given: Mapping[str, object]) -> Card | None:
 
 
 def _around(lines: Sequence[str], at: int, budget: int) -> list[str]:
-    """As many lines around one as a budget allows, that one always among them; what is left out is said."""
+    """Return as many lines around one as the budget allows, and say what is left out."""
     first, last = at, at + 1
     while True:
         wider = (max(0, first - 1), min(len(lines), last + 1))
@@ -204,7 +209,7 @@ def _around(lines: Sequence[str], at: int, budget: int) -> list[str]:
     return [*gaps[0], *lines[first:last], *gaps[1]]
 
 
-def _behind(look: CardLook) -> str:
+def _behind(look: CardAccess) -> str:
     pending = look.progress.pending
     return f"\n(Not observed yet: {pending} file{'s' * (pending > 1)}.)" if pending else ""
 

@@ -1,6 +1,6 @@
-"""Observations on the command line: found, shown, placed in time; and what a person decides about them.
+"""`memtui obs` and `memtui observe`: find, show and decide about cards, and keep notes.
 
-Without a person at a terminal of their own it is a door as an agent's is: what is withheld does not exist there.
+Without a person at a terminal it behaves as an agent's door: withheld cards do not exist there.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find
-from memtui.features.observations.answers import day, detail, letters_of, snippet
-from memtui.features.observations.behind import glance
-from memtui.features.observations.find import CardLook, catch_up, looking
-from memtui.features.observations.model import Card, SessionReach, word_of
+from memtui.features.observations.answers import day, detail, id_letters, snippet
+from memtui.features.observations.find import CardAccess, catch_up, open_cards
+from memtui.features.observations.model import Card, SessionScope, public_id_of
+from memtui.features.observations.progress import read_progress
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
 from memtui.matching import Query
@@ -31,8 +31,8 @@ from memtui.wire.session import Session, approver
 from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
-NOTE = 16_384
-"""Bytes of one note."""
+MAX_NOTE = 16_384
+"""Maximum size of a note in bytes."""
 _DECIDE = {
     "mark": "say who may be given an observation",
     "edit": "edit an observation",
@@ -43,7 +43,7 @@ _DECIDE = {
 
 
 def obs(call: Call) -> int:
-    """Do one thing with observations."""
+    """Run one action on observations."""
     refuse_unobserved(call)
     action, words = call.args.text("action") or "status", call.args.texts("words")
     if action not in {*_DOES, *_DECIDE}:
@@ -55,11 +55,7 @@ def obs(call: Call) -> int:
 
 
 def refuse_unobserved(call: Call) -> None:
-    """Refuse when observations are switched off, and words that are no UTF-8, which no card and no decision can have.
-
-    Raises:
-        RefusedError: `E_DISABLED`. UsageError: as said.
-    """
+    """Refuse when observations are off (`E_DISABLED`), and words that are not UTF-8."""
     if not call.settings.value("observe.enabled"):
         raise switched_off("observe.enabled")
     for given in call.args.values.values():
@@ -73,12 +69,14 @@ def refuse_unobserved(call: Call) -> None:
 
 def _search(call: Call, words: list[str]) -> int:
     private = _asks_for_all(call)
-    with looking(call.engine, private=private, sessions=_reach(call)) as found:
+    with open_cards(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=_wanted(call, found.wanted))
-        limit, text = call.args.number("limit", find.LIMIT), " ".join(words)
+        limit, text = call.args.number("limit", find.DEFAULT_LIMIT), " ".join(words)
         page = find.search(look, text, limit=limit, cursor=call.args.text("cursor") or "") if words else None
         if page is None:
-            cards = look.reader.newest(look.wanted, min(max(limit, 1), find.MOST)) if look.reader is not None else []
+            cards = (
+                look.reader.newest(look.wanted, min(max(limit, 1), find.MAX_LIMIT)) if look.reader is not None else []
+            )
             page = find.CardPage(tuple(cards), Query(()), full=len(cards))
         if call.out.json:
             rows = [row_json(card, page.query) for card in page.cards]
@@ -89,7 +87,7 @@ def _search(call: Call, words: list[str]) -> int:
     return outcomes.DONE
 
 
-def _said(call: Call, look: CardLook, page: find.CardPage) -> None:
+def _said(call: Call, look: CardAccess, page: find.CardPage) -> None:
     if not page.cards:
         call.out.say("No observation has these words.")
     elif page.full < len(page.cards):
@@ -101,14 +99,14 @@ def _said(call: Call, look: CardLook, page: find.CardPage) -> None:
     _behind(call, look)
 
 
-def _behind(call: Call, look: CardLook) -> None:
+def _behind(call: Call, look: CardAccess) -> None:
     if left := look.progress.pending:
         call.out.say(f"Not observed yet: {left:,} file{'s' * (left > 1)}; `memtui obs rebuild` does it now.")
 
 
 def _timeline(call: Call, words: list[str]) -> int:
-    with looking(call.engine, private=_asks_for_all(call), sessions=_reach(call)) as look:
-        anchor = find.named(look, _one(words))
+    with open_cards(call.engine, private=_asks_for_all(call), sessions=_reach(call)) as look:
+        anchor = find.by_name(look, _one(words))
         cards = find.timeline(look, anchor, call.args.number("before", 5), call.args.number("after", 5))
         if call.out.json:
             call.out.document(values.listing(row_json(card) for card in cards))
@@ -118,12 +116,12 @@ def _timeline(call: Call, words: list[str]) -> int:
 
 
 def _show(call: Call, words: list[str]) -> int:
-    if not 1 <= len(words) <= find.NAMES:
-        raise UsageError(f"Give 1 to {find.NAMES} names.", hint="memtui obs search WORDS shows them.")
+    if not 1 <= len(words) <= find.MAX_SHOWN:
+        raise UsageError(f"Give 1 to {find.MAX_SHOWN} names.", hint="memtui obs search WORDS shows them.")
     private = _asks_for_all(call)
-    with looking(call.engine, private=private, sessions=_reach(call)) as found:
+    with open_cards(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=private))
-        cards = list(dict.fromkeys(find.named(look, word) for word in words))
+        cards = list(dict.fromkeys(find.by_name(look, word) for word in words))
         logs = [_log(call.engine, card.name) if private else [] for card in cards]
         if call.out.json:
             rows = [{**row_json(card), **_whole(card), "log": log} for card, log in zip(cards, logs, strict=True)]
@@ -137,7 +135,7 @@ def _show(call: Call, words: list[str]) -> int:
 
 
 def _grep(call: Call, words: list[str]) -> int:
-    """Look into the newest session of the project, or the turns around a place in it."""
+    """Search the newest session of the project, or show the turns around a place in it."""
     from memtui.features.observations.sessions import context
     from memtui.transcripts.sessions import READERS
 
@@ -147,9 +145,9 @@ def _grep(call: Call, words: list[str]) -> int:
     agents = [agent] if agent is not None else list(READERS)
     files = context.open_sessions(reach, agents, now=now_ms(), newest=True)
     if call.args.need("action") == "grep":
-        said = context.grep(files, " ".join(words), call.args.number("limit", context.LIMIT))
+        said = context.grep(files, " ".join(words), call.args.number("limit", context.DEFAULT_HITS))
     else:
-        said = context.describe(files, _one(words), call.args.number("limit", context.TURNS))
+        said = context.describe(files, _one(words), call.args.number("limit", context.DEFAULT_TURNS))
     if call.out.json:
         call.out.document({"text": said})
     else:
@@ -174,11 +172,7 @@ def _wanted(call: Call, wanted: CardFilter) -> CardFilter:
 
 
 def _asks_for_all(call: Call) -> bool:
-    """Whether a person asks for what is withheld.
-
-    Raises:
-        RefusedError: `E_PERSON`.
-    """
+    """Whether `--all` was given by a person at a terminal; raises `E_PERSON` for anybody else."""
     if not call.args.flag("all"):
         return False
     call.session.engine.redaction.require_person("see what is withheld")
@@ -191,8 +185,8 @@ def _asks_for_all(call: Call) -> bool:
     return True
 
 
-def _reach(call: Call) -> SessionReach:
-    return SessionReach(call.settings, call.session.surroundings)
+def _reach(call: Call) -> SessionScope:
+    return SessionScope(call.settings, call.session.surroundings)
 
 
 def _one(words: list[str]) -> str:
@@ -202,7 +196,7 @@ def _one(words: list[str]) -> str:
 
 
 def _table(call: Call, cards: Sequence[Card], query: Query | None = None) -> None:
-    letters = letters_of(cards)
+    letters = id_letters(cards)
     columns = (
         *(Column("NAME"), Column(""), Column("TYPE"), Column("DATE"), Column("TOKENS", "number", optional=True)),
         *(Column("TITLE", flexible=True), Column("FILE", flexible=True, names=True)),
@@ -217,13 +211,13 @@ def _table(call: Call, cards: Sequence[Card], query: Query | None = None) -> Non
 
 
 def sign(card: Card) -> str:
-    """The signs of a card: the first letter of its state, `d` deleted, `b` brought, `?` adrift, `*` edited."""
+    """Return the marks of a card: first letter of its state, `d` deleted, `b` brought, `?` adrift, `*` edited."""
     state = "" if card.state == 0 else STATES[card.state][0]
     return "".join((state, "d" * card.deleted, "b" * card.brought, "?" * card.adrift, "*" * bool(card.patch)))
 
 
 def row_json(card: Card, query: Query | None = None) -> Json:
-    """A card as a row."""
+    """Return a card as a JSON row."""
     found: Json = {
         "name": card.word,
         "at": rfc3339(card.at),
@@ -244,7 +238,7 @@ def row_json(card: Card, query: Query | None = None) -> Json:
 
 
 def _log(engine: Engine, name: bytes) -> list[dict[str, object]]:
-    """What was decided about a card, the oldest first, as JSON values."""
+    """Return the decisions about a card as JSON, the oldest first."""
     return [
         {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
         for one in engine.observations.log(name)
@@ -270,16 +264,16 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     state = call.args.text("as") or ""
     if action == "mark" and state not in STATES[:REDACTED]:
         raise UsageError("Say what it is to be: --as normal, private or suppressed.")
-    patch = {name: value for name in decide.LIMITS if (value := call.args.text(name)) is not None}
+    patch = {name: value for name in decide.PATCH_LIMITS if (value := call.args.text(name)) is not None}
     if action == "edit" and not patch:
         raise UsageError(
             "There is nothing to write.", hint="Give --title, --type or --note; an empty text takes one back."
         )
     engine, actor = call.engine, call.actor
     call.approve(_DECIDE[action], f"{_question(action, state)} {', '.join(words)}?", _ELSEWHERE)
-    with looking(engine, private=True, sessions=_reach(call)) as found:
+    with open_cards(engine, private=True, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
-        marks = [decide.mark_of(engine, look, word) for word in words]
+        marks = [decide.decision_for(engine, look, word) for word in words]
     if action == "mark":
         decide.set_state(engine, marks, state, actor=actor, reason=reason)
     elif action == "edit":
@@ -292,7 +286,7 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
         whole = decide.redact(engine, marks[0], actor=actor, reason=reason)
         _redact(call, whole=whole, session=not marks[0].root)
     done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
-    names = [word_of(mark.name) for mark in marks]
+    names = [public_id_of(mark.name) for mark in marks]
     if call.out.json:
         call.out.document({"result": done, "names": list(names)})
     else:
@@ -316,13 +310,13 @@ def _redact(call: Call, *, whole: bool, session: bool) -> None:
 
 
 def _promote(call: Call, words: list[str]) -> int:
-    """Show the memory that would be made of a card, and make it after a typed yes."""
+    """Show the memory that a card would become, and create it after a typed yes."""
     from memtui.features.observations.inspector import promote
 
     act = "make a memory of an observation"
     call.engine.redaction.require_person(act)
-    with looking(call.engine, private=attended(), sessions=_reach(call)) as look:
-        card = find.named(look, _one(words))
+    with open_cards(call.engine, private=attended(), sessions=_reach(call)) as look:
+        card = find.by_name(look, _one(words))
     if card.brought:
         raise RefusedError(
             "Nobody reviewed the version it came with.", code="E_UNREVIEWED", hint="`memtui review` shows it."
@@ -353,7 +347,7 @@ def _status(call: Call, _: list[str]) -> int:
         from memtui.features.observations import decide
 
         # An agent would learn that something is withheld
-        block["adrift"] = [word_of(mark.name) for mark in decide.adrift(call.engine)]
+        block["adrift"] = [public_id_of(mark.name) for mark in decide.adrift(call.engine)]
     if call.out.json:
         call.out.document(block)
     else:
@@ -362,7 +356,7 @@ def _status(call: Call, _: list[str]) -> int:
 
 
 def _status_words(block: Json, now: int) -> list[tuple[str, str]]:
-    """What `status` says, for people: what is nothing is left out."""
+    """Return status rows for people, without empty ones."""
     total, done, waiting, failed = (int(str(block[name])) for name in ("total", "processed", "pending", "failed"))
     last, lost = parse_time(str(block["last_run_at"]), now), block.get("adrift")
     rows = [
@@ -377,13 +371,13 @@ def _status_words(block: Json, now: int) -> list[tuple[str, str]]:
 
 
 def status(session: Session) -> Json:
-    """Say how far observing is, and what waits for somebody."""
+    """Return how far deriving is, and what waits for a person."""
     engine = session.engine
     if not session.settings.value("observe.enabled"):
         return {"observing": "switched off"}
     table = engine.observations
-    reach = SessionReach(session.settings, session.surroundings)
-    progress = catch_up(engine, seconds=0, sessions=reach) if reach.allowed else glance(engine)
+    reach = SessionScope(session.settings, session.surroundings)
+    progress = catch_up(engine, seconds=0, sessions=reach) if reach.allowed else read_progress(engine)
     reader = generations.reader(table, agent=False)
     facts = {key: reader.meta(key) if reader is not None else None for key in ("last_run_at", "scrub_due")}
     if reader is not None:
@@ -433,7 +427,7 @@ def _check(call: Call, _: list[str]) -> int:
 
 
 def _clear(call: Call, _: list[str]) -> int:
-    """Take all cards of sessions out, down to their bytes; those of what happened until now never come again."""
+    """Remove all session cards for good; past events never come back."""
     from memtui.features.observations import decide
 
     call.engine.history.check_settable()
@@ -451,7 +445,7 @@ def _clear(call: Call, _: list[str]) -> int:
 
 
 def observe(call: Call) -> int:
-    """Keep a note: one more entry of the project's notes of this month, files of the user's with history and undo."""
+    """Add a note to the project's notes of this month."""
     from memtui.agents.known.memtui_native import notes_root
     from memtui.features.entries.parse import parse
 
@@ -478,11 +472,7 @@ def observe(call: Call) -> int:
 
 
 def _note(call: Call) -> str:
-    """The text of the note, masked.
-
-    Raises:
-        UsageError: there is none. RefusedError: `E_TOO_BIG`, or its writer marked it as not to be kept.
-    """
+    """Return the masked text of the note; raises when it is empty, too big or marked as not to be kept."""
     from memtui import markers, mask
 
     words = call.args.texts("text")
@@ -493,8 +483,10 @@ def _note(call: Call) -> str:
         text = " ".join(words)
     if not text.strip():
         raise UsageError("There is no note.", hint="Write what to keep: memtui observe the pool dies at night")
-    if len(text.encode("utf-8", "surrogatepass")) > NOTE:
-        raise RefusedError(f"A note has {NOTE:,} bytes at most.", code="E_TOO_BIG", hint="Keep it as a memory instead.")
+    if len(text.encode("utf-8", "surrogatepass")) > MAX_NOTE:
+        raise RefusedError(
+            f"A note has {MAX_NOTE:,} bytes at most.", code="E_TOO_BIG", hint="Keep it as a memory instead."
+        )
     cut = markers.cut(text)
     if cut.no_memory:
         raise RefusedError("The text is marked as not to be kept.", code="E_ACCESS", hint="Take <no-memory> out of it.")
@@ -506,7 +498,7 @@ def _note(call: Call) -> str:
 
 
 def _tags(call: Call) -> list[str]:
-    """The tags, without those that are a secret or marked as private: in a tag nothing stands for what is left out."""
+    """Return the tags without those that hold a secret or private text."""
     from memtui.features.observations.rules import clean
 
     given = [tag.lstrip("#") for tag in call.args.texts("tag")]

@@ -1,4 +1,4 @@
-"""Deriving as a task: what is behind, or all of it anew; it can be cancelled, and the next one goes on."""
+"""The task that derives cards: what is behind, or everything; it can be cancelled and continued."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.task import OPEN
 from memtui.features.observations import derive
 from memtui.features.observations.find import catch_up
-from memtui.features.observations.model import SessionReach
+from memtui.features.observations.model import SessionScope
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import workspace_of
 
@@ -16,19 +16,15 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 KIND = "observe"
-"""The request of a task says `rebuild` when all is made anew."""
+"""Task kind; its request has `rebuild` when all cards are derived again."""
 TASK_S, BEGIN_S = 240.0, 5.0
-"""Seconds that a task takes at most, what is left is the next one's; and what is done without a task."""
+"""Seconds per task (the next one continues), and seconds without a task."""
 
 
 def observe(working: Working) -> Planned:
-    """Derive the cards of all memories in reach; nothing of any memory is written.
-
-    Raises:
-        MemtuiError: as `find.catch_up`.
-    """
+    """Derive the cards of all memories in reach; raises as `find.catch_up`."""
     working.engine.rows.lift_limits()
-    copied, engine, reach = 0, working.engine, SessionReach(working.settings, working.surroundings)
+    copied, engine, reach = 0, working.engine, SessionScope(working.settings, working.surroundings)
     if working.task.request.get("rebuild"):
         done, copied = derive.rebuild(engine, cancelled=working.cancelled, progress=working.progress, sessions=reach)
     else:
@@ -41,11 +37,11 @@ def observe(working: Working) -> Planned:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Derive some of what is new; what is left by then is a task's."""
+    """Derive some of what is new, and queue a task for the rest."""
     if settings.worker or session.options.read_only or not settings.observe_enabled:
         return
     engine = session.engine
-    reach = SessionReach(settings, session.surroundings)
+    reach = SessionScope(settings, session.surroundings)
     if not reach.allowed:
         return
     left = catch_up(engine, seconds=BEGIN_S, sessions=reach)

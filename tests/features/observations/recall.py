@@ -20,8 +20,8 @@ from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.observations import find
-from memtui.features.observations.find import looking
-from memtui.features.observations.model import SessionReach
+from memtui.features.observations.find import open_cards
+from memtui.features.observations.model import SessionScope
 from memtui.features.observations.sessions import files
 from memtui.features.observations.store import generations
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
@@ -117,9 +117,9 @@ def _engine(base: Path) -> Engine:
     return Engine.open((root,), state_dir=str(base / "state"), clock=lambda: NOW)
 
 
-def _reach(base: Path) -> SessionReach:
+def _reach(base: Path) -> SessionScope:
     settings = load_settings(read_environment())._replace(transcripts_read="all", transcripts_keep="cards")
-    return SessionReach(settings, surroundings_from(settings, cwd=str(base / "app")))
+    return SessionScope(settings, surroundings_from(settings, cwd=str(base / "app")))
 
 
 def _asked(base: Path, said: list[tuple[str, list[str]]], rng: random.Random) -> tuple[float, float]:
@@ -128,7 +128,7 @@ def _asked(base: Path, said: list[tuple[str, list[str]]], rng: random.Random) ->
     rows = [(text[:220], " ".join(text.split()[:8])) for text, _ in said]
     peer.executemany("INSERT INTO cards VALUES (?, ?)", rows)
     ours = theirs = 0
-    with _engine(base) as engine, looking(engine, sessions=_reach(base)) as look:
+    with _engine(base) as engine, open_cards(engine, sessions=_reach(base)) as look:
         for number in rng.sample(range(len(said)), SAMPLES):
             some = said[number][1]
             half = some[: len(some) // 2] if rng.random() < 0.5 else some[len(some) // 2 :]

@@ -19,7 +19,7 @@ from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.shares import Door, load
 from memtui.features.observations import decide, find, tool
 from memtui.features.observations.derive import rebuild
-from memtui.features.observations.find import looking
+from memtui.features.observations.find import open_cards
 from memtui.features.observations.store import generations
 from memtui.features.recall.find import recall
 from memtui.features.search import tool as search
@@ -73,7 +73,7 @@ def test_no_agent_learns_anything_of_what_is_withheld(
             assert said[0] == said[1]
         lines = shown.splitlines()[1:]
         assert not [word for word in hidden if any(word in line or names[word][:8] in line for line in lines)]
-        with looking(engine, client="claude-code") as look:
+        with open_cards(engine, client="claude-code") as look:
             assert look.reader is not None
             assert look.reader.counts(look.wanted) == {"normal": len(WORDS) - len(hidden)}
 
@@ -91,7 +91,7 @@ def test_no_agent_learns_anything_of_what_is_withheld(
 )
 def test_the_connection_of_an_agent_refuses_what_is_withheld(engine: Engine, asked: str) -> None:
     decided(engine, "quokka", "private")
-    with looking(engine, client="claude-code") as look:
+    with open_cards(engine, client="claude-code") as look:
         assert look.reader is not None
         assert list(look.reader._database.execute("SELECT count(*) FROM shared")) == [(4,)]
         with pytest.raises(apsw.Error, match=r"not authorized|prohibited|vtable constructor failed"):
@@ -119,7 +119,7 @@ def test_no_door_gives_the_memory_of_a_withheld_card_unasked(engine: Engine, wor
 def test_a_person_sees_what_is_private_and_asks_for_what_is_hidden(engine: Engine) -> None:
     decided(engine, "quokka", "private")
     decided(engine, "billing", "suppressed")
-    with looking(engine, private=True) as look:
+    with open_cards(engine, private=True) as look:
         assert len(find.search(look, "quokka").cards) == 1
         assert find.search(look, "billing").cards == ()
         assert look.reader is not None
@@ -212,7 +212,7 @@ def test_the_text_of_what_was_deleted_goes_after_its_days_and_a_restore_makes_it
 
 def test_a_reader_in_the_way_leaves_the_rest_for_the_next(engine: Engine, world: Watched) -> None:
     cards(engine)
-    with looking(engine) as look:
+    with open_cards(engine) as look:
         assert look.reader is not None
         rows = look.reader._database.execute("SELECT * FROM shared")
         next(rows)
@@ -237,8 +237,8 @@ def test_decisions_are_applied_before_anything_is_read(world: Watched) -> None:
     def put(query: str) -> None:
         """Decide as a process does that is killed before it applies the decision."""
         marked = card(engine, query)
-        with looking(engine, private=True) as look:
-            mark = decide.mark_of(engine, look, marked.word)
+        with open_cards(engine, private=True) as look:
+            mark = decide.decision_for(engine, look, marked.word)
         engine.observations.put(mark._replace(state=1), actor="tui")
 
     with world.engine() as engine:
@@ -307,8 +307,8 @@ def test_u_takes_decisions_back_one_step_after_the_other(engine: Engine, world: 
         return titles(engine, "quokka", client="claude-code"), titles(engine, "tabs", client="claude-code")
 
     everything = told()
-    with looking(engine, private=True, seconds=60) as look:
-        marks = [decide.mark_of(engine, look, card(engine, word).word) for word in ("quokka", "tabs")]
+    with open_cards(engine, private=True, seconds=60) as look:
+        marks = [decide.decision_for(engine, look, card(engine, word).word) for word in ("quokka", "tabs")]
     decide.set_state(engine, marks, "private", actor=ME)
     assert told() == ([], [])
     decided(engine, "quokka", "edit", title="Tables")
@@ -355,8 +355,8 @@ def test_a_decision_by_somebody_else_is_not_taken_back(engine: Engine, world: Wa
     decided(engine, "quokka", "private")
     with world.engine() as other:
         found = card(other, "quokka")
-        with looking(other, private=True) as look:
-            other.observations.put(decide.mark_of(other, look, found.word)._replace(state=2), actor="cli")
+        with open_cards(other, private=True) as look:
+            other.observations.put(decide.decision_for(other, look, found.word)._replace(state=2), actor="cli")
     done = engine.undo.undo(actor=ME)
     assert "decided about the observation since" in str(done.outcomes[0].error)
     assert titles(engine, "quokka", client="claude-code") == []

@@ -13,7 +13,7 @@ from memtui.engine.model import Address
 from memtui.errors import StorageError
 from memtui.features.observations import decide, derive, find
 from memtui.features.observations.derive import rebuild
-from memtui.features.observations.find import catch_up, looking
+from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given.reach import withheld
@@ -53,7 +53,7 @@ def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypa
     assert [path.name for path in world.state.glob("observed-*.db")] == [f"observed-{number + 1}.db"]
     monkeypatch.setattr(schema, "RULES", schema.RULES + 1)
     assert cards(engine) == before
-    monkeypatch.setattr(derive, "ROWS", 1)
+    monkeypatch.setattr(derive, "BATCH_CARDS", 1)
     rebuild(engine, cancelled=iter([False, True, *[False] * 99]).__next__)
     rebuild(engine)
     assert cards(engine) == before
@@ -67,7 +67,7 @@ def test_a_kill_at_any_card_leaves_nothing_half(world: Watched, monkeypatch: pyt
         decided(engine, "quokka", "private")
         secret = cards(engine)
     rng = random.Random(14)
-    monkeypatch.setattr(derive, "ROWS", 3)
+    monkeypatch.setattr(derive, "BATCH_CARDS", 3)
     for _ in range(10):
         at, again = rng.randrange(len(whole)), rng.random() < 0.5
         pid = os.fork()
@@ -291,5 +291,5 @@ def test_cards_that_somebody_removed_are_there_again_while_one_types(engine: Eng
     known = catch_up(engine, seconds=None)
     for path in world.state.glob("observed-*"):
         path.unlink()
-    with looking(engine, private=True, known=known, seconds=60) as look:
+    with open_cards(engine, private=True, known=known, seconds=60) as look:
         assert [one.state for one in find.search(look, "quokka").cards] == [1]

@@ -8,7 +8,7 @@ from memtui.engine import Engine
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.observations import find
 from memtui.features.observations.answers import detail
-from memtui.features.observations.find import looking
+from memtui.features.observations.find import open_cards
 from memtui.features.observations.store import find as store
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
@@ -34,7 +34,7 @@ SCRIPTS = {
 def test_every_script_is_found_as_it_is_typed(engine: Engine, world: Watched) -> None:
     for number, text in enumerate(dict.fromkeys(SCRIPTS.values())):
         world.write(f"own/s{number}.md", f"# Note {number}\n\n{text}\n")
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         for query, text in SCRIPTS.items():
             assert any(text in card.narrative for card in find.search(look, query).cards), query
 
@@ -47,7 +47,7 @@ def test_words_of_either_half_are_found(engine: Engine, world: Watched) -> None:
     for number, some in texts.items():
         world.write(f"own/t{number}.md", ("" if number % 4 == 0 else " ").join(some))
     found = 0
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         for number, some in texts.items():
             half = some[40 * rng.randrange(2) :][:40]
             at = rng.randrange(37)
@@ -58,7 +58,7 @@ def test_words_of_either_half_are_found(engine: Engine, world: Watched) -> None:
 
 def test_only_the_last_word_is_also_a_beginning(engine: Engine, world: Watched) -> None:
     world.write("own/w.md", "# Walrus\n\nkept beside others, and wal by itself\n")
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         for query, full in (("kept walr", 1), ("walr kept", 0), ("walru", 1), ("kept wal", 1), ("walrus othe", 1)):
             assert find.search(look, query).full == full, query
 
@@ -78,7 +78,7 @@ def test_the_best_comes_first_and_pages_go_on(engine: Engine, world: Watched, cl
     world.write("own/a.md", "# Other\n\na walrus in the text\n")
     world.write("own/b.md", "---\ntype: correction\n---\n# Walrus rule\n\ntext\n")
     world.write("own/twin.md", "# Walrus rule\n\ntwin\n")
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         first = find.search(look, "walrus", limit=9)
         rest = find.search(look, "walrus", limit=9, cursor=first.next)
         assert first.cards[0].title == "Walrus rule"
@@ -96,15 +96,15 @@ def test_the_best_comes_first_and_pages_go_on(engine: Engine, world: Watched, cl
 
 
 def test_a_timeline_has_its_card_in_the_middle(engine: Engine) -> None:
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         pool = find.search(look, "pool").cards[0]
         assert pool in find.timeline(look, pool, 0, 0)
         around = find.timeline(look, pool, 20, 20)
         assert [card.path for card in sorted(around, key=lambda card: card.path)] == ["pool.md", "retry.md"]
-        assert find.named(look, pool.word[:6].upper()) == pool
+        assert find.by_name(look, pool.word[:6].upper()) == pool
         for word in (pool.word[:5], "!" * 8, "a" * 17, "aaaaaaaa"):
             with pytest.raises((UsageError, NotFoundError)):
-                find.named(look, word)
+                find.by_name(look, word)
         assert pool.tokens == estimate(detail(pool))
 
 
@@ -113,11 +113,11 @@ def test_the_newest_of_many_are_enough(engine: Engine, world: Watched, monkeypat
     monkeypatch.setattr(find, "NEWEST", 3)
     for number in range(9):
         world.write(f"own/n{number}.md", f"Walrus {number}\n")
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         found = find.search(look, "walrus")
         assert (len(found.cards), found.many) == (3, True)
 
 
 def test_a_pipe_that_nobody_reads_is_no_fault_of_the_cards(engine: Engine) -> None:
-    with pytest.raises(BrokenPipeError), looking(engine):
+    with pytest.raises(BrokenPipeError), open_cards(engine):
         raise BrokenPipeError

@@ -15,7 +15,7 @@ from memtui.engine.model import Actor, Policy, Root
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.observations import decide, derive, find, rules, tool
 from memtui.features.observations.derive import rebuild
-from memtui.features.observations.find import catch_up, looking
+from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.inspector import promote
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
@@ -129,7 +129,7 @@ def test_4_what_does_not_fit_in_a_second_is_in_the_next(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("key", [KEY, f"{KEY[:9]}\u200b{KEY[9:]}"])
-@pytest.mark.parametrize("before", ['{"token": "', "x " * (rules.LONGEST // 2 - 4), f"{'word ' * 46}"])
+@pytest.mark.parametrize("before", ['{"token": "', "x " * (rules.MAX_TEXT // 2 - 4), f"{'word ' * 46}"])
 def test_11_a_key_is_masked_wherever_it_is_cut(key: str, before: str) -> None:
     (one,) = rules.derive(f'{before} {key}", "end"\n'.encode(), None).items
     assert one.masked == 1
@@ -168,7 +168,7 @@ def test_22_parts_of_names_are_found(engine: Engine, world: Watched) -> None:
 def test_24_and_25_cursors_limits_and_budgets(engine: Engine, world: Watched) -> None:
     for number in range(5):
         world.write(f"own/w{number}.md", f"walrus {number}\n")
-    with looking(engine, seconds=60) as look:
+    with open_cards(engine, seconds=60) as look:
         page = find.search(look, "walrus", limit=2)
         assert len(find.search(look, "walrus", limit=2, cursor=page.next).cards) == 2
         for cursor in (page.next[:5], "zz", f"{page.next[:8]}--", "-1-"):
@@ -217,8 +217,8 @@ def test_30_a_patch_is_of_its_fields_by_a_person_and_of_what_is_there(
     with pytest.raises(UsageError) as caught:
         decided(engine, "quokka", "edit", **patch)
     assert caught.value.code == "E_PATCH"
-    with looking(engine, private=True) as look:
-        mark = decide.mark_of(engine, look, card(engine, "quokka").word)
+    with open_cards(engine, private=True) as look:
+        mark = decide.decision_for(engine, look, card(engine, "quokka").word)
     decide.edit(engine, mark, {"title": "Tables"}, actor=ME)
     with pytest.raises(ConflictError):
         decide.edit(engine, mark, {"title": "Chairs"}, actor=ME)
@@ -363,4 +363,4 @@ def test_l8_and_l9_cards_are_written_at_one_place() -> None:
 def test_l10_no_agent_says_that_a_person_asked(engine: Engine) -> None:
     offers: list[Callable[[Engine], object]] = [tool.offer_index, tool.offer_timeline, tool.offer_details]
     assert not [offer for offer in offers if "explicit" in repr(offer(engine)).lower()]
-    assert set(decide.LIMITS) == {"title", "type", "note"}
+    assert set(decide.PATCH_LIMITS) == {"title", "type", "note"}

@@ -72,8 +72,8 @@ def test_entries_and_long_memories_are_divided() -> None:
     parts = derive(long.encode(), None).items
     assert [one.title for one in parts] == ["intro", *(f"Part {n}" for n in range(5))]
     assert parts[-1].span[1] == len(long.encode())
-    many = derive(b"a\n\n" * (rules.MOST + 7), "plain")
-    assert (len(many.items), many.more) == (rules.MOST, 7)
+    many = derive(b"a\n\n" * (rules.MAX_CARDS + 7), "plain")
+    assert (len(many.items), many.more) == (rules.MAX_CARDS, 7)
 
 
 @pytest.mark.parametrize("kind", [None, *FORMATS])

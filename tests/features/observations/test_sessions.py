@@ -16,8 +16,8 @@ from memtui.engine.model import Actor, Root
 from memtui.engine.observation import STATES
 from memtui.errors import NotFoundError
 from memtui.features.observations import decide, derive, find, tool
-from memtui.features.observations.find import looking
-from memtui.features.observations.model import Card, SessionReach
+from memtui.features.observations.find import open_cards
+from memtui.features.observations.model import Card, SessionScope
 from memtui.features.observations.sessions import files
 from memtui.features.observations.store import generations
 from memtui.given.tokens import estimate
@@ -36,7 +36,7 @@ class Read:
         self.cwd = str(base / "app")
         os.makedirs(f"{self.cwd}/.git")
         settings = load_settings(read_environment())._replace(transcripts_read="all", transcripts_keep="cards")
-        self.reach = SessionReach(settings, surroundings_from(settings, cwd=self.cwd))
+        self.reach = SessionScope(settings, surroundings_from(settings, cwd=self.cwd))
         self.root = Root("memtui:project", str(base / "own"), "memtui", "project", project=self.cwd)
         (base / "own").mkdir()
         self.clock = Clock(NOW)
@@ -57,7 +57,7 @@ class Read:
         return [(card.type, card.title) for card in self.cards()]
 
     def found(self, words: str, *, client: str | None = None) -> list[str]:
-        with looking(self.engine, client=client, sessions=self.reach, seconds=60) as look:
+        with open_cards(self.engine, client=client, sessions=self.reach, seconds=60) as look:
             return [card.title for card in find.search(look, words, limit=50).cards]
 
 
@@ -122,7 +122,7 @@ def test_growing_resuming_and_rebuilding_give_the_same_cards(read: Read, monkeyp
     assert len(read.cards()) == len(whole) + 1
     before, _ = read.cards(), derive.rebuild(read.engine, sessions=read.reach)
     assert read.cards() == before
-    monkeypatch.setattr(files, "PART", 700)
+    monkeypatch.setattr(files, "READ_BYTES", 700)
     derive.rebuild(read.engine, sessions=read.reach)
     assert read.cards() == before
     path.unlink()
@@ -161,7 +161,7 @@ def test_each_event_is_its_own_folders(read: Read, monkeypatch: pytest.MonkeyPat
     place = read.reach.place
     for stands in (read.cwd, str(tree)):
         read.engine.observations.drop_files()
-        read.reach = SessionReach(only, place._replace(cwd=stands, project=stands, checkout=stands))
+        read.reach = SessionScope(only, place._replace(cwd=stands, project=stands, checkout=stands))
         assert sorted(title for _, title in read.said()) == ["Change a", "Change b", "Change e"]
 
 
@@ -189,7 +189,7 @@ def test_nothing_private_and_no_echo(read: Read) -> None:
     assert len(cards) == 3
     assert all(word.casefold() not in text for word in ("quokka", KEY, KEY[:14], "zebra", "giraffe", "okapi"))
     assert read.found("use") == []
-    with looking(read.engine, private=True, sessions=read.reach) as look:
+    with open_cards(read.engine, private=True, sessions=read.reach) as look:
         assert len(find.search(look, "private").cards) == 2
 
 
@@ -245,8 +245,8 @@ def test_what_is_decided_about_a_turn_stays(read: Read) -> None:
     read.write(work(read.cwd))
     before = len(read.cards())
     for words, state in (("pings", "private"), ("thread", "rm"), ("exhausted", "redact")):
-        with looking(read.engine, private=True, sessions=read.reach) as look:
-            mark = decide.mark_of(read.engine, look, find.search(look, words).cards[0].word)
+        with open_cards(read.engine, private=True, sessions=read.reach) as look:
+            mark = decide.decision_for(read.engine, look, find.search(look, words).cards[0].word)
         if state == "private":
             decide.set_state(read.engine, [mark], state, actor=ME)
             assert read.found(words) == []
@@ -349,8 +349,8 @@ def test_cards_of_sessions_are_withheld_when_switched_off_and_go_for_good(
 ) -> None:
     read.write(work(read.cwd))
     assert len(read.cards()) == 4
-    with looking(read.engine, private=True, sessions=read.reach) as look:
-        mark = decide.mark_of(read.engine, look, find.search(look, "pings before").cards[0].word)
+    with open_cards(read.engine, private=True, sessions=read.reach) as look:
+        mark = decide.decision_for(read.engine, look, find.search(look, "pings before").cards[0].word)
     decide.edit(read.engine, mark, {"note": "walrus"}, actor=ME)
     on = read.reach
     places, off = on.settings._replace(transcripts_keep="places"), on.settings._replace(transcripts_read="off")

@@ -12,7 +12,7 @@ from tests.cli.conftest import Cli
 @pytest.fixture
 def kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """A few memories, and questions that wait until they have cards."""
-    monkeypatch.setattr(find, "SOON", 60.0)
+    monkeypatch.setattr(find, "CATCH_UP_SECONDS", 60.0)
     for name, text in {"retry": "Never retry a POST. zanzibar\n", "tabs": "# Tabs\n\nWe use tabs.\n"}.items():
         assert cli("create", f"memtui:global/{name}.md", "-", stdin=text.encode()).status == 0
     return cli

@@ -9,7 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
 from memtui.features.observations import decide, find
-from memtui.features.observations.find import catch_up, looking
+from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
 
@@ -58,22 +58,22 @@ def cards(engine: Engine) -> list[Card]:
 
 def titles(engine: Engine, query: str, *, client: str | None = None) -> list[str]:
     """What a search finds."""
-    with looking(engine, client=client, seconds=60) as look:
+    with open_cards(engine, client=client, seconds=60) as look:
         return [card.title for card in find.search(look, query, limit=50).cards]
 
 
 def card(engine: Engine, query: str) -> Card:
     """The best card for some words, as a person sees it."""
-    with looking(engine, private=True, seconds=60) as found:
+    with open_cards(engine, private=True, seconds=60) as found:
         return find.search(found._replace(wanted=found.wanted._replace(hidden=True)), query).cards[0]
 
 
 def decided(engine: Engine, query: str, what: str, **patch: object) -> Card:
     """Decide about the best card for some words: a state, `rm`, `restore`, `redact` or `edit`."""
     chosen = card(engine, query)
-    with looking(engine, private=True, seconds=60) as found:
+    with open_cards(engine, private=True, seconds=60) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
-        mark = decide.mark_of(engine, look, chosen.word)
+        mark = decide.decision_for(engine, look, chosen.word)
     acts: Mapping[str, Callable[[], object]] = {
         "rm": lambda: decide.delete(engine, [mark], actor=ME),
         "restore": lambda: decide.restore(engine, [mark], actor=ME),

@@ -1,1 +1,1 @@
-"""The inspector: cards on a screen, with what a person decides about them."""
+"""The inspector view: cards and a person's decisions about them."""

@@ -21,11 +21,11 @@ ASKED: Line = [
 ANSWERED = "That was answered: memtui sessions says how, and changes it."
 HINT = "type project, all or no"
 ANSWERS = {"project": PROJECT, "all": ALL, "no": OFF}
-"""What is typed, and what is read then."""
+"""Typed answers, and the setting each stands for."""
 
 
 def explained(settings: Settings) -> list[str]:
-    """What is asked, by paragraphs."""
+    """Return the question in paragraphs."""
     return [
         switch.question(PROJECT, CARDS, settings.lifecycle_worker),
         "",
@@ -35,11 +35,7 @@ def explained(settings: Settings) -> list[str]:
 
 
 def answer(engine: Engine, settings: Settings, read: str) -> str:
-    """Write an answer into the settings and the activity; says what came of it, as sentences.
-
-    Raises:
-        RefusedError: `E_PERSON`, `E_READ_ONLY`. MemtuiError: as `switch.put`.
-    """
+    """Store the answer in settings and audit, and return what it means; raises `E_PERSON` or `E_READ_ONLY`."""
     engine.history.check_settable()
     switch.put(settings, read, settings.transcripts_keep if read == OFF else CARDS)
     switch.noted(engine, reread(settings), known=True)

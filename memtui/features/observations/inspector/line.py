@@ -1,6 +1,6 @@
-"""What is typed above the cards, as a filter: words, and `name:value` for what a card is, where it comes from and when.
+"""The filter line above the cards: words, and `name:value` pairs for type, state, source and time.
 
-It is apart because it is tried without a screen, and the keys that filter write into the same line.
+It is apart because it is tested without a screen and the filter keys edit the same line.
 """
 
 from __future__ import annotations
@@ -14,33 +14,27 @@ from memtui.features.observations.store.find import CardFilter
 from memtui.wire.times import parse_time
 
 KINDS = ("memory", "note", "session")
-SHOWN = (*STATES, "deleted", "brought")
-"""What `state:` can be; the last two are no states of their own."""
+STATE_VALUES = (*STATES, "deleted", "brought")
+"""Values of `state:`."""
 NAMES = ("type", "state", "kind", "agent", "path", "since", "until")
 _TOKEN = re.compile(rf"(?:^|(?<=\s))({'|'.join(NAMES)}):(\S*)(?:\s+|$)")
 
 
-class LineRead(NamedTuple):
-    """A line that was read."""
+class ParsedLine(NamedTuple):
+    """A parsed filter line."""
 
     words: str
-    """What is looked for in texts."""
+    """Words to search for."""
     wanted: CardFilter
     problem: str = ""
-    """What of it means nothing, as a sentence."""
+    """What could not be understood, as a sentence."""
 
 
-def read_line(line: str, wanted: CardFilter, now: int) -> LineRead:
-    """Read a line; what is half typed filters nothing.
-
-    Args:
-        line: as it is typed.
-        wanted: what is looked at without it.
-        now: milliseconds since the epoch.
-    """
+def parse_line(line: str, wanted: CardFilter, now: int) -> ParsedLine:
+    """Parse a filter line onto the filter `wanted`; half-typed pairs are ignored."""
     given = {name: value for name, value in _TOKEN.findall(line) if value}
     problem = ""
-    for name, values in (("type", TYPES), ("state", SHOWN), ("kind", KINDS)):
+    for name, values in (("type", TYPES), ("state", STATE_VALUES), ("kind", KINDS)):
         if name in given and given[name] not in values:
             problem = f"{name}: is one of {', '.join(values)}."
             del given[name]
@@ -57,11 +51,11 @@ def read_line(line: str, wanted: CardFilter, now: int) -> LineRead:
         until=times.get("until") or wanted.until,
         hidden=wanted.hidden or given.get("state") in ("suppressed", "redacted", "deleted"),
     )
-    return LineRead(_TOKEN.sub("", line).strip(), wanted, problem)
+    return ParsedLine(_TOKEN.sub("", line).strip(), wanted, problem)
 
 
-def with_next(line: str, name: str, values: tuple[str, ...]) -> str:
-    """Give a line with the next value of a name; behind the last one it has none."""
+def cycle_value(line: str, name: str, values: tuple[str, ...]) -> str:
+    """Replace the value of `name` by the next one; after the last one remove it."""
     now = next((value for one, value in _TOKEN.findall(line) if one == name), "")
     at = values.index(now) + 1 if now in values else 0
     rest = re.sub(rf"(?:^|(?<=\s)){name}:\S*(?:\s+|$)", "", line).strip()

@@ -1,6 +1,6 @@
-"""What the inspector shows, read in a thread: the cards, what is behind, what is lost, and what stands beside a card.
+"""Data behind the inspector, read in a thread: cards, progress, lost decisions, and the page about a card.
 
-It is apart because nothing here draws a list or takes a key.
+It is apart because nothing here draws a list or handles a key.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.observations import decide, find
 from memtui.features.observations.answers import day, detail
-from memtui.features.observations.behind import ObserveProgress
-from memtui.features.observations.find import CardLook, looking
-from memtui.features.observations.inspector.line import LineRead, read_line
-from memtui.features.observations.model import Card, SessionReach
+from memtui.features.observations.find import CardAccess, open_cards
+from memtui.features.observations.inspector.line import ParsedLine, parse_line
+from memtui.features.observations.model import Card, SessionScope
+from memtui.features.observations.progress import ObserveProgress
 from memtui.features.observations.work import KIND
 from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
 
-SHOWN = 500
-"""Cards that are listed."""
+MAX_ROWS = 500
+"""Cards listed."""
 AROUND = 20
 """Cards before and after one in time."""
 SLICE = 0.4
-"""Seconds of deriving between two looks."""
+"""Seconds of deriving between two updates."""
 LOST = "A decision whose entry is not found any more"
 
 EDITING = (
@@ -55,57 +55,54 @@ EXPLAINED = (
 )
 
 
-class LookFor(NamedTuple):
-    """What is to be shown."""
+class InspectorQuery(NamedTuple):
+    """What the inspector is to show."""
 
     line: str = ""
     hidden: bool = False
-    """Also what is suppressed, deleted or redacted."""
+    """Include suppressed, deleted and redacted cards."""
     everywhere: bool = False
-    """In every project, as far as its roots are open."""
+    """Include every open project."""
     around: Card | None = None
-    """Instead of a search: what happened before and after a card."""
+    """Show the cards around this one instead of a search."""
 
 
-class Whereabouts(NamedTuple):
-    """Where the person stands."""
+class InspectorScope(NamedTuple):
+    """Roots, lane and sessions of the current project."""
 
     roots: frozenset[str]
-    """Ids of the roots of this project."""
     lane: str
-    """The lane of its tasks."""
-    sessions: SessionReach | None
-    """Which of agents' sessions may be read."""
+    sessions: SessionScope | None
 
 
-class Seen(NamedTuple):
-    """What is shown."""
+class InspectorState(NamedTuple):
+    """What the inspector shows."""
 
     cards: tuple[Card, ...]
-    asked: LineRead
+    asked: ParsedLine
     query: Query
     counts: dict[str, int]
     progress: ObserveProgress
     lost: int
-    """Decisions that are on no card any more; they are the first rows."""
+    """Decisions that match no card any more; they are the first rows."""
     rebuild: Task | None
     many: bool
-    """Whether there are more than are shown."""
-    sessions: SessionReach | None
-    """Which of them may be read now."""
+    """Whether more cards exist than are listed."""
+    sessions: SessionScope | None
+    """Sessions that may be read now."""
     asks: bool
-    """Whether nobody was asked yet if any may be read."""
+    """Whether consent to read sessions was never asked for."""
 
 
 def follow(
     engine: Engine,
-    wanted: LookFor,
-    where: Whereabouts,
+    wanted: InspectorQuery,
+    where: InspectorScope,
     known: ObserveProgress | None,
     stop: Callable[[], bool],
-    tell: Callable[[Seen], None],
-) -> Seen:
-    """Look, and again as long as memories are behind; the first answer waits for no more than a question does."""
+    tell: Callable[[InspectorState], None],
+) -> InspectorState:
+    """Read the state repeatedly until no memory is behind, passing interim states to `tell`."""
     where = where._replace(sessions=where.sessions and where.sessions.now())
     seen = see(engine, wanted, where, known)
     while seen.progress.pending and not engine.roots.read_only and not stop():
@@ -118,26 +115,22 @@ def follow(
 
 
 def see(
-    engine: Engine, wanted: LookFor, where: Whereabouts, known: ObserveProgress | None, seconds: float | None = None
-) -> Seen:
-    """Look once.
-
-    Args:
-        engine: the person's.
-        wanted: what is to be shown.
-        where: where they stand.
-        known: how far deriving is, when that was asked a moment ago; else what is new is derived first.
-        seconds: for how long.
-    """
+    engine: Engine,
+    wanted: InspectorQuery,
+    where: InspectorScope,
+    known: ObserveProgress | None,
+    seconds: float | None = None,
+) -> InspectorState:
+    """Read the state once; `known` progress skips deriving, `seconds` limits it."""
     private = is_person(engine)
-    with looking(engine, private=private, seconds=seconds, sessions=where.sessions, known=known) as found:
+    with open_cards(engine, private=private, seconds=seconds, sessions=where.sessions, known=known) as found:
         uids = [uid for uid, id_ in engine.roots.names().items() if wanted.everywhere or id_ in where.roots]
         base = found.wanted._replace(roots=tuple(uids), hidden=private and wanted.hidden)
         if not wanted.everywhere:
             own = {root.project for root in engine.roots.all() if root.project and root.id in where.roots}
             own |= set(map(main_checkout, own))
             base = base._replace(projects=tuple(one for one in base.projects if one in own))
-        asked = read_line(wanted.line, base, engine.tasks.clock())
+        asked = parse_line(wanted.line, base, engine.tasks.clock())
         if not private:
             asked = asked._replace(wanted=asked.wanted._replace(hidden=False))
         look = found._replace(wanted=asked.wanted)
@@ -150,21 +143,23 @@ def see(
     rebuild = next((one for one in tasks if one.kind == KIND and one.request.get("rebuild")), None)
     asks = private and not engine.roots.read_only
     asks = asks and where.sessions is not None and where.sessions.settings.transcripts_read == ASK
-    return Seen((*lost, *cards), asked, query, counts, found.progress, len(lost), rebuild, many, where.sessions, asks)
+    return InspectorState(
+        (*lost, *cards), asked, query, counts, found.progress, len(lost), rebuild, many, where.sessions, asks
+    )
 
 
-def _cards(look: CardLook, wanted: LookFor, asked: LineRead) -> tuple[list[Card], Query, bool]:
+def _cards(look: CardAccess, wanted: InspectorQuery, asked: ParsedLine) -> tuple[list[Card], Query, bool]:
     if wanted.around is not None:
         return list(reversed(find.timeline(look, wanted.around, AROUND, AROUND))), Query(()), False
     if asked.words:
-        page = find.search(look, asked.words, limit=SHOWN, most=SHOWN)
+        page = find.search(look, asked.words, limit=MAX_ROWS, most=MAX_ROWS)
         return list(page.cards), page.query, page.many
-    cards = look.reader.newest(look.wanted, SHOWN + 1) if look.reader is not None else []
-    return cards[:SHOWN], Query(()), len(cards) > SHOWN
+    cards = look.reader.newest(look.wanted, MAX_ROWS + 1) if look.reader is not None else []
+    return cards[:MAX_ROWS], Query(()), len(cards) > MAX_ROWS
 
 
 def _lost(engine: Engine, mark: ObservationMark) -> Card:
-    """A decision without a card, as a row."""
+    """Return a row for a decision without a card."""
     address = f"{engine.roots.names()[mark.root]}/{mark.path}"
     return Card(
         *(0, mark.name, 0, "", mark.root, mark.path, address, "", "0-0", mark.anchor, mark.text_key, "note", LOST, ""),
@@ -172,21 +167,21 @@ def _lost(engine: Engine, mark: ObservationMark) -> Card:
     )
 
 
-def marks_of(engine: Engine, cards: tuple[Card, ...], where: Whereabouts) -> list[ObservationMark]:
-    """The decisions about some rows, or new ones."""
-    with looking(engine, private=True, seconds=0, sessions=where.sessions) as found:
+def marks_of(engine: Engine, cards: tuple[Card, ...], where: InspectorScope) -> list[ObservationMark]:
+    """Return the decisions about some rows, or new ones."""
+    with open_cards(engine, private=True, seconds=0, sessions=where.sessions) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
-        return [decide.mark_of(engine, look, card.word) for card in cards]
+        return [decide.decision_for(engine, look, card.word) for card in cards]
 
 
 def address_of(engine: Engine, card: Card) -> Address | None:
-    """Where the memory of a card lies now; None for a session."""
+    """Return the current address of a card's memory; None for a session."""
     root = engine.roots.names().get(card.root)
     return None if root is None else Address(root, card.path)
 
 
 def line_of(engine: Engine, card: Card) -> int:
-    """The line at which the entry of a card begins, from 1; 0 when its file cannot be read."""
+    """Return the line at which a card's entry begins, from 1; 0 when its file is unreadable."""
     address = address_of(engine, card)
     try:
         data = b"" if address is None else engine.read_bytes(address)
@@ -196,7 +191,7 @@ def line_of(engine: Engine, card: Card) -> int:
 
 
 def show(engine: Engine, card: Card, query: Query, look: Look, width: int) -> tuple[Page, tuple[int, ...]]:
-    """Draw a card: what it is, what agents get of it, what was decided, its text; and the lines with what was found."""
+    """Draw the page about a card, and return it with the lines that hold a match."""
     now = look.now
     line = line_of(engine, card)
     said = [f"{card.word[:8]}, {card.kind or 'decision'}, {card.type}" + (f", {both(card.at, now)}" if card.id else "")]
@@ -229,7 +224,7 @@ def show(engine: Engine, card: Card, query: Query, look: Look, width: int) -> tu
 
 
 def state_words(card: Card) -> list[str]:
-    """Say who is given a card, and why."""
+    """Describe who may read a card, and why."""
     if not card.id:
         what = "deleted" if card.deleted else STATES[card.state]
         return [
@@ -266,7 +261,7 @@ def state_words(card: Card) -> list[str]:
 
 
 def why_not(action: str, card: Card) -> str:
-    """Why an action about one card cannot be done; empty where it can."""
+    """Return why an action on a card is unavailable; empty when it is available."""
     if action in ("obs_edit", "obs_promote", "obs_redact", "copy_contents", "obs_around"):
         if card.state == REDACTED:
             return "It is redacted: its text is gone for good."
@@ -285,13 +280,13 @@ def why_not(action: str, card: Card) -> str:
     return ""
 
 
-def made_words(card: Card) -> str:
-    """Name a card for a message, without its text where it is withheld."""
+def card_label(card: Card) -> str:
+    """Name a card in a message, without the text of a withheld one."""
     return f"{card.type} of {day(card.at)}" if card.withheld or not card.id else card.title
 
 
 def toggle_rebuild(engine: Engine, lane: str, settings: Settings, actor: Actor) -> Task:
-    """Have all cards of a lane made anew, or end the task that does; gives that task."""
+    """Queue a rebuild, or cancel the one that is queued or running; return its task."""
     now = [one for one in engine.tasks.all(lane, OPEN) if one.kind == KIND and one.request.get("rebuild")]
     if now:
         now[0].refuse_anothers(actor.name, "cancel")

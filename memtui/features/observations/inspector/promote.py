@@ -1,6 +1,6 @@
-"""A memory made of a card: in the shape of the agent whose folder it goes to, as one step of undo.
+"""Making a memory of a card, in the format of the target folder's agent, as one undo step.
 
-It is apart because it plans and writes a memory, which nothing else of observations does.
+It is apart because nothing else in observations plans and writes a memory.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
 
 
 def place_of(card: Card, roots: Mapping[str, Root]) -> str | None:
-    """Where a memory of a card goes unless somebody says otherwise: an address; None when nothing can be written."""
+    """Return the default address for a memory made of a card; None when no root is writable."""
     writable = [id_ for id_, root in roots.items() if root.kind == "memories" and not root.read_only]
     found = next((id_ for id_ in ("memtui:project", "memtui:global", *writable) if id_ in writable), None)
     return None if found is None else f"{found}/{slug_of(card.title)}.md"
 
 
 def plan(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> NewPlan:
-    """Work out what would be written for an address as it is typed.
+    """Plan the memory for a typed address.
 
-    Raises:
-        UsageError: it is no place. RefusedError: nothing can be written there. ConflictError: `E_EXISTS`.
+    Raises UsageError for a bad address, RefusedError for a read-only root, ConflictError `E_EXISTS`.
     """
     first = next(iter(roots))
     target = Target(Address(first, ""), "", 0, "new").read(text, roots)
@@ -61,11 +60,7 @@ def preview(made: NewPlan, width: int, *, plain: bool) -> Page:
 
 
 def write(engine: Engine, made: NewPlan, *, actor: Actor) -> Done:
-    """Write it, as one step of undo.
-
-    Raises:
-        ConflictError: something of it was changed meanwhile. MemtuiError: it cannot be written. Then nothing is.
-    """
+    """Write the plan as one undo step; on any failure nothing is written."""
     done = engine.together.do(made.steps, actor=actor, label=f"make {made.address} of an observation")
     for one in done.outcomes:
         if not one.ok:

@@ -1,6 +1,6 @@
-"""The cards in the workbench: found while one types, with who is given each, and everything a person decides about one.
+"""The Observed view: search while typing, who may read each card, and a person's decisions.
 
-A decision is one step of undo and says so; redacting alone cannot be undone, and asks for a word and a reason.
+Every decision is one undo step, except redacting, which asks for a word and a reason.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.observations import decide
 from memtui.features.observations.inspector import consent, promote
-from memtui.features.observations.inspector.line import KINDS, SHOWN, with_next
+from memtui.features.observations.inspector.line import KINDS, STATE_VALUES, cycle_value
 from memtui.features.observations.inspector.look import (
     EDITING,
     EXPLAINED,
-    LookFor,
-    Seen,
-    Whereabouts,
+    InspectorQuery,
+    InspectorScope,
+    InspectorState,
     address_of,
+    card_label,
     follow,
     line_of,
-    made_words,
     marks_of,
     show,
     toggle_rebuild,
     why_not,
 )
-from memtui.features.observations.model import TYPES, Card, SessionReach
+from memtui.features.observations.model import TYPES, Card, SessionScope
 from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
 from memtui.safe_text import visible
@@ -53,21 +53,21 @@ if TYPE_CHECKING:
     from memtui.engine.observation import ObservationMark
     from memtui.ui.view_screen import Within
 
-REST = 0.08
-"""Seconds after the last letter before it is looked for."""
-REBUILDING = 0.5
-"""Seconds between two looks at how far a rebuild is."""
-FILED, WIDE = 48, 64
-"""Cells from which on a row says which file a card is of, and what it costs."""
+SEARCH_DELAY = 0.08
+"""Seconds after the last key before a search starts."""
+REBUILD_INTERVAL = 0.5
+"""Seconds between two looks at the progress of a rebuild."""
+FILE_WIDTH, COST_WIDTH = 48, 64
+"""Widths from which on a row shows its file, and its cost."""
 GROUP = "observed"
-WORD = "redact"
+CONFIRM_WORD = "redact"
 _ONE = ("obs_open", "show_in_tree", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
-"""Actions about the row under the cursor."""
+"""Actions on the row under the cursor."""
 _SOME = ("obs_private", "obs_suppressed", "obs_normal", "obs_delete", "obs_restore", "mark", "range")
 
 
 class ObservedView(ListView[Card]):
-    """Observations, and what an agent gets of each."""
+    """Observations and what an agent would get of each."""
 
     ID: ClassVar[str] = "observed"
     HELP = """Small dated cards made of what your memories say, the newest first. / looks for words in all of them as
@@ -84,16 +84,16 @@ withheld until you decide."""
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda card: card.name))
         self.host, self.jobs = host, host.jobs
-        self.wanted = LookFor()
-        self.seen: Seen | None = None
+        self.wanted = InspectorQuery()
+        self.seen: InspectorState | None = None
         self.problem = ""
         """Why nothing can be shown."""
         self._again = False
-        """What is behind was asked a moment ago: letters are not waited for with every file."""
+        """Whether progress is recent enough to search without looking at every file."""
         self._types: frozenset[str] = frozenset()
-        """Types of the cards that were shown before one of them was asked for."""
+        """Types of the cards shown before filtering by type."""
         self._typed = False
-        """The rows are of other words: the cursor goes to the best."""
+        """Whether the query changed, so that the cursor goes to the best match."""
         does: dict[str, Callable[[], object]] = {
             "obs_open": self._open,
             "obs_sessions": self._ask_about_sessions,
@@ -113,44 +113,44 @@ withheld until you decide."""
         }
         for word in ("private", "suppressed", "normal"):
             does[f"obs_{word}"] = partial(self._decide, partial(_set_state, word), f"Now {word}")
-        for name, values in (("type", TYPES), ("state", SHOWN), ("kind", KINDS)):
+        for name, values in (("type", TYPES), ("state", STATE_VALUES), ("kind", KINDS)):
             does[f"obs_by_{name}"] = partial(self._cycle, name, values)
         self._does |= does
 
     @property
     def card(self) -> Card:
-        """The card under the cursor; actions that need one are off without."""
+        """The card under the cursor; actions that need one are disabled without."""
         return self.rows.shown[self.list.cursor]
 
     def body(self) -> Iterable[Widget]:
-        """What is asked once, then the list and the text."""
+        """Yield the consent line, the list and the page."""
         yield Lines(lambda _: [consent.ASKED], id="observed-asks")
         yield from super().body()
 
     # Looking
 
     def entered(self, within: Within | None) -> None:
-        """Go on where it was left, with what is new."""
+        """Reload when the view is entered."""
         del within
         self.prompt, self._again = None, False
         self.load()
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Ask for the cards."""
+        """Read the cards in a thread."""
         if not self.host.settings.value("observe.enabled"):
             self.take(())
             return
         wanted, known = self.wanted, self.seen.progress if self._again and self.seen else None
         where = self.standing
 
-        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Seen], None]) -> Seen:
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[InspectorState], None]) -> InspectorState:
             return follow(engine, wanted, where, known, stop, tell)
 
         self.jobs.stream(
             job, self._take, what="read the observations", group=GROUP, otherwise=self._failed, awaited=awaited
         )
 
-    def _take(self, seen: Seen) -> None:
+    def _take(self, seen: InspectorState) -> None:
         self.seen, self.problem, self._again = seen, "", False
         self.set_class(seen.asks, "-asks")
         self.take(seen.cards)
@@ -161,35 +161,35 @@ withheld until you decide."""
             self.prompt.note = self._found()
             self.update("#view-footer")
         if seen.rebuild is not None and self.shell.current == self.ID:
-            self.due = self.set_timer(REBUILDING, self.load)
+            self.due = self.set_timer(REBUILD_INTERVAL, self.load)
 
     def _failed(self, error: MemtuiError) -> None:
         self.problem = f"{error.message} {error.hint}".strip()
         self.take(())
 
     @property
-    def standing(self) -> Whereabouts:
-        """Where the person stands now."""
+    def standing(self) -> InspectorScope:
+        """The current project's roots, lane and sessions."""
         roots, around = frozenset(self.host.projects.own_roots or self.host.roots), self.host.surroundings
         if around is None:
-            return Whereabouts(roots, "", None)
+            return InspectorScope(roots, "", None)
         known = self.seen.sessions if self.seen is not None else None
-        return Whereabouts(roots, workspace_of(around).id, known or SessionReach(self.host.settings, around))
+        return InspectorScope(roots, workspace_of(around).id, known or SessionScope(self.host.settings, around))
 
-    def _ask_for(self, wanted: LookFor, *, again: bool = True) -> None:
+    def _ask_for(self, wanted: InspectorQuery, *, again: bool = True) -> None:
         self.wanted, self._again = wanted, again
         self.update("#listed-title")
         self.load()
 
     def _filter(self) -> None:
-        """Look for what is typed, once no other letter follows."""
+        """Ask for a filter line, and search when typing pauses."""
 
         def typed(line: str) -> None:
             self.wanted = self.wanted._replace(line=line, around=None)
             self._again = self._typed = True
             if self.due is not None:
                 self.due.stop()
-            self.due = self.set_timer(REST, self.load)
+            self.due = self.set_timer(SEARCH_DELAY, self.load)
             self.update("#listed-title")
 
         def cancelled() -> None:
@@ -204,7 +204,7 @@ withheld until you decide."""
             if "type:" not in self.wanted.line:
                 self._types = frozenset(card.type for card in self.rows.all)
             values = tuple(one for one in values if one in self._types)
-        self._ask_for(self.wanted._replace(line=with_next(self.wanted.line, name, values), around=None))
+        self._ask_for(self.wanted._replace(line=cycle_value(self.wanted.line, name, values), around=None))
 
     def _toggle_projects(self) -> None:
         everywhere = not self.wanted.everywhere
@@ -221,11 +221,11 @@ withheld until you decide."""
         self.jobs.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
 
     def _around(self) -> None:
-        """Show what happened around a card, or the list again."""
+        """Toggle between the list and the cards around the current one."""
         self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
 
     def step_back(self) -> bool:
-        """From the text, then from what is around a card, then without words, then without marks."""
+        """Leave the page, then the timeline, then the filter, then the marks."""
         if self.in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
             return super().step_back()
         line = self.wanted.line if self.wanted.around is not None else ""
@@ -235,7 +235,7 @@ withheld until you decide."""
     # What is drawn
 
     def draw(self, item: Card, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         plain = self.ascii
         state = "d" if item.deleted else " psr"[item.state] if item.state else "b" if item.brought else " "
         signs = state + ("?" if item.adrift else "e" if item.patch else " ")
@@ -246,11 +246,11 @@ withheld until you decide."""
             (f"{ago(item.at, self.host.now()) if item.id else '':>4}  ", "dim"),
         ]
         tail: list[Run] = []
-        if width >= FILED:
+        if width >= FILE_WIDTH:
             room = min(30, width // 4)
             where = both_ends(visible(item.path.rpartition("/")[2]), room, plain=plain)
             tail = [(f"  {where:<{room}}"[: room + 2], "description")]
-        if width >= WIDE:
+        if width >= COST_WIDTH:
             tail.append((f" {item.tokens or '':>5}", "dim"))
         room = max(width - sum(len(text) for text, _ in (*lead, *tail)), 8)
         title = "(redacted)" if item.state == REDACTED else visible(item.title) or "(deleted long ago)"
@@ -258,7 +258,7 @@ withheld until you decide."""
         return [*lead, (fit(title, room, plain=plain), style), *tail]
 
     def list_words(self) -> tuple[str, Line]:
-        """How many there are, what of them is shown, and what a person has to know."""
+        """Return the title of the list and its notes."""
         seen, notes = self.seen, [*self._found()]
         if self.wanted.line and self.wanted.around is None:
             notes.append((f" | /{visible(self.wanted.line)}", "agent"))
@@ -290,7 +290,7 @@ withheld until you decide."""
         return [(f"{many}{len(self.rows.all):,}{found}", "title")]
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows: why, and what to do."""
+        """Return what is shown without rows: why, and what to do."""
         if not self.host.settings.value("observe.enabled"):
             return [
                 [("  Observing is switched off: no cards are made, and none are given.", "strong")],
@@ -320,7 +320,7 @@ withheld until you decide."""
         return self.prompt is not None and self.prompt.question.label != "/"
 
     def read_text(self, item: Card) -> None:
-        """Show what a card is."""
+        """Draw the page about a card in a thread."""
         width, look = self.page.text_width, Look(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
@@ -331,13 +331,13 @@ withheld until you decide."""
         )
 
     def page_words(self) -> tuple[str, Line]:
-        """Which card."""
+        """Return the title of the page."""
         return ("Card" if self.item is None else f"{self.item.type} {self.item.word[:8]}"), self.page.places()
 
     # Keys
 
     def off(self, action: Action) -> str:
-        """Why an action is off now."""
+        """Return why an action is disabled."""
         item = self.item
         if action.id == "obs_sessions":
             return "" if self.seen is not None and self.seen.asks else consent.ANSWERED
@@ -359,7 +359,7 @@ withheld until you decide."""
         return self.rows.targets(self.list.cursor)
 
     def _open(self) -> None:
-        """Open the memory at the entry."""
+        """Open the memory at the card's entry."""
         card, words = self.card, self.seen.asked.words if self.seen is not None else ""
         self.jobs.run(
             lambda engine: (engine.roots.names().get(card.root, ""), line_of(engine, card)),
@@ -379,9 +379,9 @@ withheld until you decide."""
     # Deciding
 
     def _decide(self, act: Callable[..., None], said: str) -> None:
-        """Decide about what is marked, else about the card under the cursor, as one step of undo."""
+        """Decide about the marked cards, or the current one, as one undo step."""
         cards, actor, where = self._targets(), self.jobs.actor, self.standing
-        name = made_words(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
+        name = card_label(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
 
         def done(_: None) -> None:
             self.rows.marks.clear()
@@ -397,7 +397,7 @@ withheld until you decide."""
         )
 
     def _edit(self) -> None:
-        """Ask for title, type and note, one after the other; what was written over once is offered again."""
+        """Ask for title, type and note in turn."""
         card, patch = self.card, dict[str, object]()
 
         def ask(name: str, value: str, hint: str, then: Callable[[], None]) -> None:
@@ -444,7 +444,7 @@ withheld until you decide."""
         self.read_row()
 
     def _ask_to_redact(self) -> None:
-        """Explain what it means, then ask for the word and for a reason."""
+        """Explain redaction, then ask for the word and a reason."""
         card = self.card
         address = visible(card.address)
         width = self.page.text_width
@@ -470,21 +470,21 @@ withheld until you decide."""
             self._ask_for(self.wanted)
 
         def word(text: str) -> None:
-            if text.strip() == WORD:
+            if text.strip() == CONFIRM_WORD:
                 self.ask(
                     Question("reason", "", reason, self._nothing, hint=lambda _: [("why; enter clears it", "dim")])
                 )
             else:
-                self._refuse(f"type {WORD}, or esc")
+                self._refuse(f"type {CONFIRM_WORD}, or esc")
 
         hint: Line = [("clears the text of this card for good", "warning")]
-        self.ask(Question(f"type {WORD}", "", word, self._nothing, hint=lambda _: hint))
+        self.ask(Question(f"type {CONFIRM_WORD}", "", word, self._nothing, hint=lambda _: hint))
         self.give(words_page(*EXPLAINED.format(address).splitlines(), style="warning", width=width))
 
     # A memory of it
 
     def _promote(self) -> None:
-        """Show what would be written, ask where, and write it; of a private card only after a yes."""
+        """Preview the memory, ask for its address, and write it; a private card needs a yes first."""
         card, roots = self.card, self.host.roots
         start = promote.place_of(card, roots)
         if start is None:
@@ -535,8 +535,6 @@ withheld until you decide."""
             self._ask_yes(f"it is private: agents that load {start.partition('/')[0]} would be given it", ask)
 
     def _ask_yes(self, why: str, then: Callable[[], None]) -> None:
-        """Ask for a typed yes."""
-
         def yes(text: str) -> None:
             if text.strip() == "yes":
                 then()
@@ -551,7 +549,7 @@ withheld until you decide."""
             self.update("#view-footer")
 
     def _ask_about_sessions(self) -> None:
-        """Say what would be read and kept, and take the answer."""
+        """Explain what would be read and kept, and take the answer."""
         reach = self.standing.sessions
         if reach is None:
             return
@@ -576,7 +574,7 @@ withheld until you decide."""
     # Rebuilding
 
     def _rebuild(self) -> None:
-        """Make all cards anew as a task, or end the one that does."""
+        """Start a rebuild task, or stop the running one."""
         lane, settings, actor = self.standing.lane, self.host.settings, self.jobs.actor
 
         def done(task: Task) -> None:

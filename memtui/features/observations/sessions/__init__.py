@@ -1,1 +1,1 @@
-"""Cards of agents' sessions, where the user said yes: of turns, failures, corrections, plans and summaries."""
+"""Cards of agents' sessions, with the user's consent: turns, failures, corrections, plans and summaries."""

@@ -1,8 +1,7 @@
-"""What was said in the session that is being written: lines with some words, and the turns around one of them.
+"""Search in the session that is being written, and the turns around a hit, for an agent that lost its beginning.
 
-It is for an agent that forgot the beginning of its own session. The session's file is read again each time, in parts,
-and nothing of it is kept. Secrets are masked and private spans cut as in cards; what memtui gave, and what tools gave
-back but for failures, is not looked at. It is apart from cards because no card is made.
+The file is read again each time and nothing is kept. Secrets and private spans are treated as in cards; memtui's own
+output and tool results except failures are skipped. It is apart from cards because it makes none.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from memtui import markers
 from memtui.agents.projects import main_checkout
 from memtui.errors import NotFoundError
 from memtui.features.observations.answers import HEADING, day, within
-from memtui.features.observations.model import SessionReach
-from memtui.features.observations.sessions.files import PART, REST_MS, project_of
+from memtui.features.observations.model import SessionScope
+from memtui.features.observations.sessions.files import IDLE_MS, READ_BYTES, project_of
 from memtui.features.observations.sessions.turns import CleanText, is_ours, is_typed
 from memtui.given import neutral
 from memtui.matching import Query, fold, parse
@@ -25,26 +24,26 @@ from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, allowed_files, home_of
 
-LIMIT, MOST = 10, 50
-TURNS, MOST_TURNS = 8, 25
+DEFAULT_HITS, MAX_HITS = 10, 50
+DEFAULT_TURNS, MAX_TURNS = 8, 25
 GREP_TOKENS, DESCRIBE_TOKENS = 1_500, 3_000
 _AROUND = 240
 """Characters of a line that are shown."""
-_SAID = 2_000
-"""Characters of what somebody said that are shown of a turn."""
+_MESSAGE_CHARS = 2_000
+"""Characters of a message that are shown."""
 _LETTERS = 8
 _RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
 
 
 class OpenSession(NamedTuple):
-    """A session file, and which agent writes it."""
+    """A session file and its agent."""
 
     agent: str
     path: str
 
 
-class _Said(NamedTuple):
-    """One thing of a session as it may be shown."""
+class _Message(NamedTuple):
+    """One message or call that may be shown."""
 
     who: str
     """A key of `_RANKS`."""
@@ -55,18 +54,11 @@ class _Said(NamedTuple):
     typed: bool
 
 
-def open_sessions(reach: SessionReach, agents: Sequence[str], *, now: int, newest: bool) -> list[OpenSession]:
-    """The session files of some agents in the project, written just now; or only the newest one, however old it is.
-
-    Args:
-        reach: what may be read.
-        agents: their ids.
-        now: milliseconds since the epoch.
-        newest: whether age does not matter.
-    """
+def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[OpenSession]:
+    """Return the project's session files of some agents that are being written, or only the newest one."""
     place = reach.place
     project = os.path.realpath(main_checkout(place.project))
-    since = 0 if newest else now - REST_MS
+    since = 0 if newest else now - IDLE_MS
     listed = allowed_files(reach.settings, place, since=since) if reach.allowed else []
     found: list[tuple[int, OpenSession]] = []
     for agent, path in listed:
@@ -83,18 +75,17 @@ def open_sessions(reach: SessionReach, agents: Sequence[str], *, now: int, newes
     return [one for _, one in sorted(found, reverse=True)]
 
 
-def grep(files: Sequence[OpenSession], words: str, limit: int = LIMIT) -> str:
-    """Lines of sessions with all of some words: of summaries first, then of people and answers, then of calls.
+def grep(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) -> str:
+    """Return lines of sessions that match all words, from summaries first, then messages, then calls.
 
-    Raises:
-        UsageError: `E_QUERY`, there is nothing to look for.
+    Raises UsageError `E_QUERY`.
     """
     query = parse(words)
     if not files:
         return "No session of yours is being written in this project."
     hits: list[tuple[int, int, str]] = []
     for one in files:
-        for said in _all(one):
+        for said in _messages(one):
             for line in said.text.splitlines():
                 if _holds(query, line):
                     shown = neutral.line(_cut(line, query))
@@ -102,30 +93,29 @@ def grep(files: Sequence[OpenSession], words: str, limit: int = LIMIT) -> str:
                     hits.append((_RANKS[said.who], -said.at, f"- {name} {day(said.at)} {said.who}: {shown}"))
                     break
     hits.sort(key=lambda hit: hit[:2])
-    lines = within([text for _, _, text in hits[: max(1, min(limit, MOST))]], GREP_TOKENS - 60)
+    lines = within([text for _, _, text in hits[: max(1, min(limit, MAX_HITS))]], GREP_TOKENS - 60)
     if not lines:
         return "No line of this session has these words."
     more = [f"({len(hits) - len(lines)} more)"] if len(hits) > len(lines) else []
     return "\n".join((f"{len(lines)} place{'s' * (len(lines) > 1)} {HEADING}:", *lines, *more))
 
 
-def describe(files: Sequence[OpenSession], name: str, turns: int = TURNS) -> str:
-    """The turns around a place that `grep` named; those before it, where it is a summary.
+def describe(files: Sequence[OpenSession], name: str, turns: int = DEFAULT_TURNS) -> str:
+    """Return the turns around a place named by `grep`; for a summary, those before it.
 
-    Raises:
-        NotFoundError: there is no such place.
+    Raises NotFoundError.
     """
     session, _, place = name.strip().rpartition("-")
     if session and place.isascii() and place.isdigit():
         for one in files:
-            found = _around(one, session, int(place), max(1, min(turns, MOST_TURNS)))
+            found = _around(one, session, int(place), max(1, min(turns, MAX_TURNS)))
             if found:
                 return f"Turns {HEADING}:\n" + _fitting(*found)
     raise NotFoundError(f"There is no place {name} in this session.", hint="context_grep names places.")
 
 
 def _fitting(blocks: Sequence[str], at: int) -> str:
-    """As many turns around one as there is room for; of that one as many lines."""
+    """Return as many turns around one as the budget allows, or the leading lines of that one."""
     first, last = at, at + 1
     kept = ["\n".join(within(blocks[at].splitlines(), DESCRIBE_TOKENS - 80))]
     for step in range(1, len(blocks)):
@@ -140,12 +130,12 @@ def _fitting(blocks: Sequence[str], at: int) -> str:
 
 
 def _around(one: OpenSession, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
-    """The turns around a place, and which of them it is in; None when it is not there."""
+    """Return the turns around a place and its index among them; None when it is not in this file."""
     before: deque[str] = deque(maxlen=turns)
     block: list[str] = []
     after: list[str] | None = None
     wanted = turns // 2
-    for said in _all(one):
+    for said in _messages(one):
         if (said.typed or said.who == SUMMARY) and block:
             if after is None:
                 before.append("\n".join(block))
@@ -157,7 +147,7 @@ def _around(one: OpenSession, session: str, place: int, turns: int) -> tuple[lis
         if said.offset == place and said.session.startswith(session) and after is None:
             wanted = 0 if said.who == SUMMARY else wanted
             after = []
-        block.append(f"{said.who}: {neutral.body(said.text[:_SAID])}")
+        block.append(f"{said.who}: {neutral.body(said.text[:_MESSAGE_CHARS])}")
     if after is None:
         return None
     if block and len(after) <= wanted:
@@ -166,8 +156,8 @@ def _around(one: OpenSession, session: str, place: int, turns: int) -> tuple[lis
     return [*kept, *after], len(kept)
 
 
-def _all(one: OpenSession) -> Iterator[_Said]:
-    """All of a session that may be shown, in order; a person's words first make private what is cut from then on."""
+def _messages(one: OpenSession) -> Iterator[_Message]:
+    """Yield what may be shown, in order; text marked private once is cut from then on."""
     private: list[str] = []
     typed = skips = 0
     for event in _events(one):
@@ -188,14 +178,14 @@ def _all(one: OpenSession) -> Iterator[_Said]:
         private = clean.private
         who = SUMMARY if event.tool == SUMMARY and event.role == USER else event.role
         if text.strip():
-            yield _Said(who, text, event.at, event.offset, event.session, is_typed(event))
+            yield _Message(who, text, event.at, event.offset, event.session, is_typed(event))
 
 
 def _events(one: OpenSession) -> Iterator[SessionEvent]:
-    """The events of a session; those of turns that are rolled back later in it are among them."""
+    """Yield a session's events, including those of turns that are rolled back later."""
     cursor, seen = None, 0
     while True:
-        part = follow(one.path, READERS[one.agent], cursor, most=PART)
+        part = follow(one.path, READERS[one.agent], cursor, most=READ_BYTES)
         if part.skipped or part.cursor is None or not part.lines:
             return
         yield from (event for event in part.events if event.offset >= seen)
@@ -205,7 +195,7 @@ def _events(one: OpenSession) -> Iterator[SessionEvent]:
 
 
 def _folder(one: OpenSession) -> str:
-    """The folder in which a session stands, as its first lines say."""
+    """Return the working directory of a session."""
     part = follow(one.path, READERS[one.agent], most=1)
     found = next((event.cwd for event in part.events if event.cwd), "")
     return found or next((event.cwd for event in _events(one) if event.cwd), "")

@@ -1,7 +1,7 @@
-"""Keeping cards up with agents' session files: newest first, whole turns only, from where the last look ended.
+"""Keeping cards up to date with session files: newest first, whole turns only, continuing at the last cursor.
 
-What a look at a file gave and how far it went is one transaction, so a kill repeats nothing. The last turn of a file
-waits until nobody went on with it for a while, and is looked at anew when somebody does.
+Cards and cursor are one transaction, so a kill repeats nothing. The last turn waits until the session is idle, and is
+derived again when it continues.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, SessionReach, SessionRead
-from memtui.features.observations.names import Decided
+from memtui.features.observations.model import SESSION, Card, SessionProgress, SessionScope
+from memtui.features.observations.names import CardDecisions
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules
     from memtui.features.observations.store.cards import CardWriter
 
-REST_MS = 600_000
-"""How long nobody wrote a session whose last turn is taken as finished."""
-PART, MOST = 4 * 1_048_576, 64 * 1_048_576
-"""Bytes that are read at once; and of one turn, which is divided when it is longer."""
+IDLE_MS = 600_000
+"""Idle time after which the last turn counts as finished."""
+READ_BYTES, MAX_TURN_BYTES = 4 * 1_048_576, 64 * 1_048_576
+"""Bytes per read, and the most for one turn, which is divided when longer."""
 TEMPORARY: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/private/var", "/var/folders", "/dev/shm")
-"""Folders in which programs try things: what happens there is no project's."""
+"""Folders for temporary files, which belong to no project."""
 DAY_MS = 86_400_000
 _FIRST = 978_307_200_000
 _NOWHERE = 1 << 62
@@ -47,14 +47,14 @@ class _File(NamedTuple):
 
 
 class SessionFiles:
-    """One time that session files are compared with a file of cards."""
+    """One comparison of session files with a file of cards."""
 
-    def __init__(self, engine: Engine, writer: CardWriter, reach: SessionReach) -> None:
-        """List what is behind."""
+    def __init__(self, engine: Engine, writer: CardWriter, reach: SessionScope) -> None:
+        """List the files that are behind."""
         self._engine, self._writer, self._reach = engine, writer, reach
         self._table = engine.observations
         self._seq = self._table.newest()
-        self._decided = Decided.of(self._table.secret(), self._table.marks())
+        self._decided = CardDecisions.of(self._table.secret(), self._table.marks())
         self._now = engine.tasks.clock()
         self._since = max(self._now - reach.settings.observe_days * DAY_MS, int(str(writer.meta("horizon") or 0)))
         self._consent = consent(reach.settings, reach.place)
@@ -69,7 +69,7 @@ class SessionFiles:
         self.failed: dict[str, str] = {}
 
     def work(self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]) -> int:
-        """Derive what is behind until a time (of the monotonic clock); returns how many files are left."""
+        """Derive until a monotonic time, and return how many files are left."""
         for number, one in enumerate(self.todo):
             progress(f"{self.total - len(self.todo) + number:,} of {self.total:,} sessions")
 
@@ -88,15 +88,15 @@ class SessionFiles:
         return rested or (bool(known.covers) and self._consent.project not in known.covers)
 
     def _rests(self, one: _File) -> bool:
-        return self._now - one.written // 1_000_000 > REST_MS
+        return self._now - one.written // 1_000_000 > IDLE_MS
 
-    def _covers(self, known: SessionRead | None) -> tuple[str, ...]:
-        """The projects whose turns of a file are looked at; none: all."""
+    def _covers(self, known: SessionProgress | None) -> tuple[str, ...]:
+        """Return the projects whose turns are read; empty: all."""
         before = known.covers if known is not None else ()
         return tuple(sorted({*before, self._consent.project})) if self._consent.project else ()
 
     def _file(self, one: _File, cancelled: Callable[[], bool], stop: Callable[[], bool]) -> bool:
-        """Derive what is new of a file; says whether it got to the end."""
+        """Derive the new turns of a file; return whether it was finished."""
         from memtui.features.observations.sessions.turns import TurnRules, turns
 
         known = self._known.get(one.path)
@@ -106,7 +106,7 @@ class SessionFiles:
         if home is None:
             return True  # nobody can say of which project it is
         going = TurnRules(self._reach.place.home or "", interrupted=known is not None and known.interrupted)
-        began, most = known.began if known is not None and at is not None else 0, PART
+        began, most = known.began if known is not None and at is not None else 0, READ_BYTES
         while True:
             cursor = None if one.path.endswith(".json") else at
             part = follow(one.path, READERS[one.agent], cursor, most=most, calls=True, now=self._now, stop=cancelled)
@@ -120,12 +120,12 @@ class SessionFiles:
             start = 0 if part.whole else cursor.offset if cursor is not None else 0
             ended = not part.lines or part.cursor.offset >= one.size
             found = turns([event if event.cwd else event._replace(cwd=home) for event in part.events])
-            if not ended and _typed(found) < 2 and most < MOST:
+            if not ended and _typed(found) < 2 and most < MAX_TURN_BYTES:
                 most *= 4
                 continue
-            read = SessionRead(one.agent, covers, began)
+            read = SessionProgress(one.agent, covers, began)
             read, made = self._derived(one, part, found, going, read, ended=ended)
-            at, most = read.cursor, PART
+            at, most = read.cursor, READ_BYTES
             if ended:
                 read = read._replace(size=one.size, written=one.written)
             cards = [card for card in (self._card(one, part, card, covers) for card in made) if card]
@@ -134,9 +134,16 @@ class SessionFiles:
                 return ended
 
     def _derived(
-        self, one: _File, part: Slice, found: Sequence[SessionTurn], going: TurnRules, read: SessionRead, *, ended: bool
-    ) -> tuple[SessionRead, list[TurnCard]]:
-        """The cards of the turns that are finished, and how far that is."""
+        self,
+        one: _File,
+        part: Slice,
+        found: Sequence[SessionTurn],
+        going: TurnRules,
+        read: SessionProgress,
+        *,
+        ended: bool,
+    ) -> tuple[SessionProgress, list[TurnCard]]:
+        """Return the cards of finished turns, and how far they reach."""
         waits = found[-1] if found and (ended or _typed(found) > 1) else None
         made: list[TurnCard] = []
         typed = 0 if part.whole else 1
@@ -156,7 +163,7 @@ class SessionFiles:
         return read._replace(cursor=cursor, whole=whole, settled=read.settled or (ended and waits is None)), made
 
     def _card(self, one: _File, part: Slice, made: TurnCard, covers: Sequence[str]) -> tuple[Card, int, str] | None:
-        """A card and its time and project; None where there may be none."""
+        """Return a card with time and project, or None where none is allowed."""
         derived, cwd = made.derived, made.cwd
         project = self._project(cwd)
         when = min(max(derived.at or 0, _FIRST), self._now + DAY_MS)
@@ -175,13 +182,13 @@ class SessionFiles:
         )
         return card._replace(id=when // 1_000 << 12), when, project
 
-    def _write(self, one: _File, read: SessionRead, cards: Iterable[tuple[Card, int, str]], start: int) -> None:
+    def _write(self, one: _File, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int) -> None:
         with self._writer.batch():
             seq, newer = self._table.decided_after(self._seq)
             if (
                 newer
             ):  # whoever decides from here on waits for this transaction, and then applies it to what this writes
-                self._seq, self._decided = seq, Decided.of(self._decided.secret, self._table.marks())
+                self._seq, self._decided = seq, CardDecisions.of(self._decided.secret, self._table.marks())
             placed = [
                 (adapted(card, names.place_turn(self._decided, card.name, card.text_key, card.cut)), at, project)
                 for card, at, project in cards
@@ -193,24 +200,20 @@ class SessionFiles:
             return
         self.failed[one.path] = said = f"{visible(one.path)}: it cannot be read ({part.skipped})."
         known = self._known.get(one.path)
-        read = known or SessionRead(one.agent, covers, settled=True)
+        read = known or SessionProgress(one.agent, covers, settled=True)
         with self._writer.batch():
             read = read._replace(size=one.size, written=one.written, cursor=None)
             self._writer.extend(one.path, read, (), start=_NOWHERE, failed=said)
 
     def _project(self, cwd: str) -> str | None:
-        """The project of a working directory; None for one whose turns have no cards."""
+        """Return the project of a working directory, or None when its turns get no cards."""
         if cwd not in self._projects:
             self._projects[cwd] = project_of(cwd, self._reach)
         return self._projects[cwd]
 
 
-def project_of(cwd: str, reach: SessionReach) -> str | None:
-    """The project that a working directory belongs to, whether it is still there or not; worktrees join theirs.
-
-    None for none: a folder for temporary files, unless the home folder lies there, and memtui's own, in which its
-    workers run.
-    """
+def project_of(cwd: str, reach: SessionScope) -> str | None:
+    """Return the project of a working directory, joining worktrees; None for temporary and memtui's own folders."""
     if not os.path.isabs(cwd) or "\0" in cwd:
         return None
     here = os.path.normpath(cwd)
@@ -235,7 +238,7 @@ def _file(agent: str, path: str) -> _File | None:
 
 
 def prune(engine: Engine, writer: CardWriter, settings: Settings) -> None:
-    """Take out cards of sessions that are too old, or too many, once a day."""
+    """Remove old or excess session cards, once a day."""
     now, most = engine.tasks.clock(), settings.observe_megabytes * 1_048_576
     last = writer.meta("pruned_at")
     if isinstance(last, int) and now - last < DAY_MS:

@@ -1,7 +1,7 @@
-"""From the turns of a session to their cards, by rules alone: the same lines always give the same cards.
+"""Rules that derive cards from the turns of a session, deterministically.
 
-A turn is what a person typed, and all up to what they typed next. Secrets are masked and private spans cut in whole
-texts, before a line or a paragraph is taken of them. What memtui itself gave an agent is never taken again.
+A turn is what a person typed and everything up to the next prompt. Secrets are masked and private spans cut in whole
+texts before lines are taken; memtui's own output is never captured again.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from memtui import markers, mask
 from memtui.features.observations import rules
-from memtui.features.observations.model import Derived
+from memtui.features.observations.model import DerivedCard
 from memtui.given import neutral
 from memtui.transcripts.calls import OPENED, WRITES, command_of, only_reads, touched
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, string
 from memtui.transcripts.phrases import LONGEST, asks_to_remember, corrects
 
-NARRATIVE = 2_000
+MAX_TEXT = 2_000
 """Characters of a card's text."""
-FAILURES = 2
-"""Cards of failures that one turn has at most."""
+MAX_FAILURES = 2
+"""Failure cards per turn."""
 _CHECK = re.compile(
     r"(?<![\w/.-])(?:pytest|(?:npm|pnpm|yarn|bun)(?: run)? test|cargo test|go test|make test|tsc|mypy|ruff|eslint)\b"
 )
@@ -30,10 +30,10 @@ _CHECK = re.compile(
 _REFUSED = re.compile(
     r"(?i)user (?:doesn't|does not) want|rejected by (?:the )?user|user (?:rejected|declined|cancelled)"
 )
-"""Claude Code 2.1 and Codex 0.169 begin so what a call gives back that a person refused."""
+"""Beginning of the result of a call that a person refused, in Claude Code 2.1 and Codex 0.169."""
 _INTERRUPTED = ("[Request interrupted", "[interrupted]")
 _PLANS = {"exitplanmode", "exit_plan_mode"}
-"""Tools of Claude Code, Gemini CLI and Qwen Code that end with a plan, and succeed when a person accepts it."""
+"""Tools of Claude Code, Gemini CLI and Qwen Code that end with a plan and succeed when a person accepts it."""
 _DECISION = re.compile(
     r"(?im)^[\s>*_-]{0,8}(?:decision|entscheidung|décision|decisión|决定|決定)[*_]{0,2}\s*[:：]\s*(\S.+)$"
 )
@@ -45,29 +45,28 @@ _BETWEEN = re.compile(r"[/_.-]+")
 
 
 class SessionTurn(NamedTuple):
-    """A part of a session."""
+    """A prompt and the events up to the next one."""
 
     start: int
-    """Where its first line begins, in bytes."""
+    """Offset of its first line in bytes."""
     asked: SessionEvent | None
-    """What a person typed; None for what stands before the first prompt."""
+    """The prompt; None for events before the first one."""
     events: tuple[SessionEvent, ...]
-    """All behind it."""
 
 
 class TurnCard(NamedTuple):
-    """A card, and what it is called by."""
+    """A card and what identifies it."""
 
     uuid: str
-    """Of the event it is about, which copies of a session in other files share."""
+    """Of its event, which copies of the session share."""
     part: str
-    """What it is of that event."""
+    """Which card of the event it is."""
     cwd: str
-    derived: Derived
+    derived: DerivedCard
 
 
 def turns(events: Sequence[SessionEvent]) -> list[SessionTurn]:
-    """Divide the events of a session."""
+    """Divide events into turns."""
     starts = [at for at, event in enumerate(events) if is_typed(event)]
     before = tuple(events[: starts[0] if starts else None])
     found = [SessionTurn(before[0].offset, None, before)] if before else []
@@ -77,25 +76,25 @@ def turns(events: Sequence[SessionEvent]) -> list[SessionTurn]:
 
 
 def is_typed(event: SessionEvent) -> bool:
-    """Whether a person typed it."""
+    """Whether a person typed the event."""
     return event.typed and not event.program
 
 
 def is_ours(event: SessionEvent) -> bool:
-    """Whether a call asked memtui for something: what it gave back is an echo."""
+    """Whether a call used memtui, so that its result is an echo."""
     return bool(_OURS.search(event.tool) or _OUR_COMMAND.search(command_of(event)))
 
 
 class CleanText:
-    """Texts without secrets and private spans, and how many were in them."""
+    """Cleans texts of secrets and private spans, and counts what it removed."""
 
     def __init__(self, private: Sequence[str] = ()) -> None:
-        """Take what was private in the session before: it is cut wherever it is said again."""
+        """Take the phrases marked private earlier in the session; they are cut wherever they recur."""
         self.private = list(private)
         self.masked = self.cut = 0
 
     def of(self, text: str) -> str:
-        """What may be kept of a whole text."""
+        """Return what may be kept of a whole text."""
         text = neutral.without_given(text)
         found = markers.cut(text)
         self.private += [one for one in markers.phrases(text, found.spans) if one not in self.private]
@@ -106,24 +105,21 @@ class CleanText:
 
 
 class TurnRules:
-    """Makes the cards of a session's turns, one after the other."""
+    """Derives the cards of a session's turns in order."""
 
     def __init__(self, home: str, *, interrupted: bool = False) -> None:
-        """Begin at a session's first turn, or behind one that was `interrupted` or not."""
+        """Start at the first turn, or behind one that was `interrupted` or not."""
         self._home = home
         self.interrupted = interrupted
-        """Whether a person ended, or refused, what the turn before did."""
+        """Whether a person stopped or refused what the previous turn did."""
         self.private: list[str] = []
         self.unkept = False
-        """Whether the first message says that nothing of the session is to be kept."""
+        """Whether the first message forbids keeping the session."""
 
     def cards(self, turn: SessionTurn, after: SessionTurn | None, *, first: bool) -> list[TurnCard]:
-        """The cards of a turn.
+        """Return the cards of a turn; `after` is the next turn, which may accept its decisions.
 
-        Args:
-            turn: the turn.
-            after: the next one, which may accept what was decided; None while there is none.
-            first: whether it is the session's first.
+        `first` says whether it is the first of the session.
         """
         interrupted, self.interrupted = self.interrupted, any(map(_stops, turn.events[-6:]))
         if turn.asked is not None and markers.cut(neutral.without_given(turn.asked.text)).no_memory:
@@ -169,7 +165,7 @@ class TurnRules:
             answer = next((one.text for one in reversed(events) if one.role == AGENT), "")
             text = [_first_line, _paragraph]
             failure = f"Failed: {calls[-1].tool}: {calls[-1].text}" if failed else ""
-            files = tuple(dict.fromkeys((*wrote, *read)))[: rules.FILES]
+            files = tuple(dict.fromkeys((*wrote, *read)))[: rules.MAX_FILES]
             yield self._card(asked, "turn", "change", "", [asked.text, answer, failure], take=text, files=files)
 
     def _failures(self, asked: SessionEvent, calls: Sequence[SessionEvent]) -> Iterator[TurnCard]:
@@ -182,13 +178,13 @@ class TurnRules:
             later = calls[number + 1 :]
             mended = next((at for at, each in enumerate(later) if _is_same(each, one) and not each.failed), None)
             changed = [path for each in later[: mended or 0] for path in self._paths(each, WRITES)]
-            files = tuple(dict.fromkeys(changed))[: rules.FILES]
+            files = tuple(dict.fromkeys(changed))[: rules.MAX_FILES]
             how = f"Mended by changing {', '.join(files)}." if files else "It went well when it was done again."
             told = [one.text, f"{one.tool}: {one.target}", how if mended is not None else ""]
             kind = "error" if mended is None else "fix"
             same = f"{kind}\n{one.tool}\n{first}"
             yield self._card(one, "failed", kind, same, told, files=files, cwd=one.cwd or asked.cwd)
-            if len(known) == FAILURES:
+            if len(known) == MAX_FAILURES:
                 return
 
     def _plans(
@@ -206,7 +202,7 @@ class TurnRules:
                 yield self._card(one, f"decided {number}", "decision", found[1], [found[1]])
 
     def _paths(self, call: SessionEvent, kinds: Sequence[str]) -> Iterator[str]:
-        """The files below its working directory that a call did something to."""
+        """Yield the files below its working directory that a call touched."""
         inside = call.cwd.rstrip("/") + "/"
         for one in touched(call, self._home):
             if one.kind in kinds and call.cwd and one.path.startswith(inside):
@@ -234,14 +230,14 @@ class TurnRules:
         for number, shorter in enumerate(take):
             kept[number] = shorter(kept[number])  # type: ignore[operator]
         self.private = clean.private
-        body = "\n\n".join(filter(None, (text.strip() for text in kept)))[:NARRATIVE]
+        body = "\n\n".join(filter(None, (text.strip() for text in kept)))[:MAX_TEXT]
         span, counts = (event.offset, event.offset + event.length), (clean.masked, clean.cut)
-        derived = rules.composed(body, kind, span, title=title, same=same or body, files=files, counts=counts)
+        derived = rules.compose_card(body, kind, span, title=title, same=same or body, files=files, counts=counts)
         return TurnCard(event.uuid, part, cwd or event.cwd, derived._replace(at=event.at))
 
 
 def _stops(event: SessionEvent) -> bool:
-    """Whether a person stopped the agent, or refused a call."""
+    """Whether a person stopped the agent or refused a call."""
     if event.role == USER:
         return event.meta and event.text.startswith(_INTERRUPTED)
     return event.failed and _REFUSED.search(event.text[:200]) is not None
@@ -256,6 +252,6 @@ def _first_line(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """The first paragraph that is more than a heading."""
+    """Return the first paragraph that is more than a heading."""
     parts = [part.strip() for part in re.split(r"\n[ \t]*\n", text)]
     return next((part for part in parts if part and not (part.startswith("#") and "\n" not in part)), "")

@@ -1,1 +1,1 @@
-"""The files that hold the cards, and all the SQL about them; nothing in here is the truth, all of it is derived."""
+"""Files of cards and all SQL about them; everything here is derived and can be rebuilt."""

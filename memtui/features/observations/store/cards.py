@@ -1,6 +1,6 @@
-"""Writing cards: a source with all its cards is one transaction, so that a kill leaves nothing half and nothing twice.
+"""Writing cards: a source and its cards are one transaction, so a kill leaves nothing half written or twice.
 
-It is apart because only who derives writes, and everybody else must not be able to.
+It is apart because only the process that derives may write.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import apsw
 
 from memtui import mask
 from memtui.engine.observation import REDACTED
-from memtui.features.observations.model import SESSION, Card, CardSource, SessionRead
+from memtui.features.observations.model import SESSION, Card, CardSource, SessionProgress
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.index_text import index_text, utf8
 
@@ -24,7 +24,7 @@ _COLUMNS = (
     " concepts, files, note, tokens, masked, cut, brought, state, deleted, adrift, patch, was"
 )
 _ERASING_MS = 200
-"""How long a reader in the way is waited for, before the rest is left for the next one who derives."""
+"""How long to wait for readers; the next process that derives erases the rest."""
 _MARKS = ", ".join("?" * len(Card._fields))
 _NAMED = " UNION ALL ".join(f"SELECT '{table}', id FROM {table} WHERE name = ?1" for table in ("shared", "withheld"))
 _LISTS = ("facts", "concepts", "files")
@@ -32,12 +32,12 @@ SELECT = f"SELECT {_COLUMNS} FROM "
 
 
 def _packed(words: Iterable[str]) -> str:
-    """Texts as JSON; a tenth of what the whole encoder takes for so few."""
+    """Encode texts as a JSON list, ten times faster than the general encoder."""
     return f"[{', '.join([encode_basestring(utf8(word)) for word in words])}]"
 
 
 def card_of(row: tuple[object, ...]) -> Card:
-    """Read a row of `SELECT`."""
+    """Parse a row of `SELECT`."""
     found = Card(*row)  # type: ignore[arg-type]
     return found._replace(
         path=os.fsdecode(row[5]),  # type: ignore[arg-type]
@@ -51,13 +51,13 @@ def card_of(row: tuple[object, ...]) -> Card:
 
 
 def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
-    """What is searched of a card, by the columns of its index; where a session's file lies is nobody's word."""
+    """Return the searchable texts of a card by index column; the path of a session file is not searched."""
     path = mask.shown(card.path) if card.kind != SESSION else ""
     return card.title, " ".join(card.concepts), " ".join(filter(None, (*card.files, path))), card.note, card.narrative
 
 
 def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
-    """Every file of which cards were derived, by root and path."""
+    """Return the sources of a file of cards, by root and path."""
     rows = database.execute("SELECT root, path, sha, brought, failed FROM sources")
     found = (
         CardSource(root, os.fsdecode(path), sha, bool(brought), failed) for root, path, sha, brought, failed in rows
@@ -66,7 +66,7 @@ def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
 
 
 class CardWriter:
-    """Writes one file of cards; only whoever holds the lock of deriving has one."""
+    """Writes one file of cards, under the lock for deriving."""
 
     def __init__(self, database: apsw.Connection) -> None:
         self.database = database
@@ -78,7 +78,7 @@ class CardWriter:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Write a block in one transaction, or nothing of it."""
+        """Run a block in one transaction."""
         self.database.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -92,19 +92,19 @@ class CardWriter:
     # --- what is known of the file itself
 
     def meta(self, key: str) -> object:
-        """A fact about the file; None when nobody noted it."""
+        """Return a value about the file, or None."""
         return next((value for (value,) in self.database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None)
 
     def note(self, key: str, value: str | int) -> None:
-        """Note a fact about the file."""
+        """Store a value about the file."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def sources(self) -> dict[tuple[int, str], CardSource]:
-        """Every file of which cards were derived, by root and path."""
+        """Return the sources, by root and path."""
         return sources_of(self.database)
 
     def keys_of(self, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
-        """Names and text keys of the cards that have these names here."""
+        """Return (name, text key) of the cards with these names."""
         return [
             (name, text_key)
             for name in names
@@ -115,10 +115,7 @@ class CardWriter:
     # --- cards
 
     def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[tuple[Card, int]]) -> int:
-        """Put the cards of a file in the place of those it had; each with its time, in milliseconds.
-
-        Call in a `batch`. Returns how many there are now.
-        """
+        """Replace the cards of a file by these, each with its time in milliseconds; call in a `batch`."""
         self.drop(source.root, source.path)
         in_project = self._project(project)
         self.database.execute(
@@ -134,18 +131,18 @@ class CardWriter:
             made += 1
         return made
 
-    def reads(self) -> dict[str, SessionRead]:
-        """How far each session file was read, by its path."""
+    def reads(self) -> dict[str, SessionProgress]:
+        """Return how far each session file was read, by path."""
         rows = self.database.execute("SELECT path, read FROM sources WHERE root = 0")
-        return {os.fsdecode(path): SessionRead.of(read) for path, read in rows}
+        return {os.fsdecode(path): SessionProgress.of(read) for path, read in rows}
 
     def extend(
-        self, path: str, read: SessionRead, cards: Iterable[tuple[Card, int, str]], *, start: int, failed: str = ""
+        self, path: str, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], *, start: int, failed: str = ""
     ) -> None:
-        """Put the cards of a session file from an offset on in the place of those there; each with time and project.
+        """Replace the cards of a session file from offset `start` on; call in a `batch`.
 
-        An event that several files have keeps one card, in the file that began first; what an earlier card of the
-        session says already has no second one. Call in a `batch`.
+        Each card comes with time and project. An event found in several files keeps its card in the file that began
+        first, and a text that an earlier card of the session has gets no second card.
         """
         row = (os.fsencode(path), read.packed(), utf8(failed))
         self.database.execute(
@@ -166,23 +163,25 @@ class CardWriter:
                 self._put(card._replace(id=self._free(base | max(0, at // 1_000) << schema.SECOND), source=number))
 
     def _is_first(self, card: Card, number: int, place: tuple[int, str], copied: set[bytes]) -> bool:
-        """Whether no other file has this card, and no earlier one says the same; one that began later loses it."""
+        """Whether no older file has this card and no earlier card of the session the same text; a younger file's card
+        is removed.
+        """
         for table in ("shared", "withheld"):
             sql = f"SELECT id FROM {table} WHERE source = ? AND (text_key = ? OR name = ?)"
             if any(self.database.execute(sql, (number, card.text_key, card.name))):
                 return False
             sql = f"SELECT c.id, s.path, s.read FROM {table} c JOIN sources s ON s.id = c.source WHERE c.name = ?"
             for old, path, read in list(self.database.execute(sql, (card.name,))):
-                if (SessionRead.of(read).began, os.fsdecode(path)) < place:
+                if (SessionProgress.of(read).began, os.fsdecode(path)) < place:
                     copied.add(card.text_key)
                     return False
                 self._remove(table, old)
         return True
 
     def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
-        """Take out cards of sessions that are older than a time, and the oldest while there are more bytes than `most`.
+        """Remove session cards older than `since`, and the oldest while the file exceeds `most` bytes.
 
-        `erase` has to follow. What a person decided about is `kept`. Call in a `batch`.
+        Cards named in `kept` stay. Call in a `batch`, then `erase`.
         """
         second = f"(id >> {schema.SECOND} & {(1 << 34) - 1})"
         ((used,),) = self.database.execute(
@@ -200,7 +199,7 @@ class CardWriter:
                     self.note("scrub_due", 1)
 
     def clear_sessions(self, now: int) -> int:
-        """Take out all cards of sessions, and of what happens until then; returns how many. `erase` has to follow."""
+        """Remove all session cards and return how many; call `erase` afterwards."""
         count = 0
         with self.batch():
             for table in ("shared", "withheld"):
@@ -213,7 +212,7 @@ class CardWriter:
         return count
 
     def drop(self, root: int, path: str) -> None:
-        """Take a file and its cards out. Call in a `batch`."""
+        """Remove a file and its cards; call in a `batch`."""
         found = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))
         for (number,) in list(found):
             for table in ("shared", "withheld"):
@@ -231,7 +230,7 @@ class CardWriter:
         return self._projects.get(key, 0)
 
     def _free(self, first: int) -> int:
-        """The first id from this second on that no card has; what does not fit in it goes into the next one."""
+        """Return the first free id from this second on, overflowing into the next second."""
         last = first + (1 << schema.SECOND) - 1
         while True:
             ((found,),) = self.database.execute(
@@ -268,16 +267,10 @@ class CardWriter:
         keys: Iterable[tuple[bytes, bytes]],
         place: Callable[[Sequence[Card]], Sequence[Card]],
     ) -> bool:
-        """Apply decisions that are newer than the file.
+        """Apply decisions up to number `upto` and return whether texts were removed and need erasing.
 
-        Args:
-            upto: the number of the newest decision.
-            places: roots and paths of what was decided about.
-            keys: names, and keys of texts, of what was decided about.
-            place: gives the cards of one source as they are to be.
-
-        Returns:
-            Whether a text went, so that its bytes are to be erased.
+        `places` and `keys` (names and text keys) say which sources are affected; `place` returns the cards of one
+        source as decided.
         """
         erases = False
         with self.batch():
@@ -306,14 +299,14 @@ class CardWriter:
         return erases
 
     def _read_again(self, number: int) -> None:
-        """Have the cards of a source made anew by whoever derives next."""
+        """Mark a source to be derived again."""
         self.database.execute("UPDATE sources SET sha = x'' WHERE id = ?", (number,))
         for (read,) in list(self.database.execute("SELECT read FROM sources WHERE id = ? AND read != ''", (number,))):
-            again = SessionRead.of(read)._replace(cursor=None, size=0).packed()
+            again = SessionProgress.of(read)._replace(cursor=None, size=0).packed()
             self.database.execute("UPDATE sources SET read = ? WHERE id = ?", (again, number))
 
     def of_source(self, number: int) -> list[Card]:
-        """The cards of one source, in the order of the file."""
+        """Return the cards of a source in file order."""
         found = [
             card_of(row)
             for table in ("shared", "withheld")
@@ -322,7 +315,7 @@ class CardWriter:
         return sorted(found, key=lambda card: (int(card.span.partition("-")[0]), card.id))
 
     def erase(self) -> bool:
-        """Overwrite what was taken out, in the index and in the log too; False when somebody reads just now."""
+        """Overwrite removed texts in the index and the WAL; return False while another process reads."""
         for table in ("shared", "withheld"):
             self.database.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")
         self.database.execute("PRAGMA incremental_vacuum")
@@ -337,7 +330,7 @@ class CardWriter:
     def copy_sources(
         self, old: CardWriter, wanted: Iterable[tuple[int, str]], place: Callable[[Sequence[Card]], Sequence[Card]]
     ) -> int:
-        """Take over cards of files that cannot be read from here; returns how many."""
+        """Copy cards of files that cannot be read from here, and return how many."""
         keys = dict(old.database.execute("SELECT id, key FROM projects"))
         copied = 0
         for root, path in wanted:
@@ -349,7 +342,7 @@ class CardWriter:
                 if read:
                     made = [(card, card.at, keys.get(card.id >> schema.PROJECT, "")) for card in place(cards)]
                     with self.batch():
-                        self.extend(path, SessionRead.of(read), made, start=0, failed=failed)
+                        self.extend(path, SessionProgress.of(read), made, start=0, failed=failed)
                     copied += len(made)
                     continue
                 project = keys.get(in_project, "")
@@ -360,7 +353,7 @@ class CardWriter:
     # --- looking it over
 
     def check(self) -> str:
-        """What is wrong with the file, as a sentence; empty: nothing."""
+        """Return what is wrong with the file, as a sentence, or nothing."""
         ((said,),) = self.database.execute("PRAGMA quick_check(1)")
         if said != "ok":
             return f"SQLite finds: {said}."
@@ -383,7 +376,7 @@ class CardWriter:
         return ""
 
     def export(self) -> list[Card]:
-        """Every card without what is only a number in this file, in an order of its own: for comparing two files."""
+        """Return all cards without ids that are specific to this file, to compare two files."""
         rows = [row for table in ("shared", "withheld") for row in self.database.execute(f"{SELECT}{table}")]
         found = [card._replace(id=card.at, source=0) for card in map(card_of, rows)]
         return sorted(found, key=lambda card: (card.id, card.name))

@@ -1,7 +1,7 @@
-"""Reading cards: the newest that hold some words, those around one, and those of some names.
+"""Reading cards: the newest that match words, those around one in time, and those of some names.
 
-No answer looks at more than a few hundred cards, however many there are; for an agent the connection itself refuses
-what is withheld. It is apart because a reader never writes.
+No query examines more than a few hundred cards; an agent's connection cannot read withheld rows. It is apart because
+readers never write.
 """
 
 import json
@@ -12,65 +12,64 @@ from typing import Any, NamedTuple
 import apsw
 
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
-from memtui.features.observations.model import SESSION, Card, CardSource, at_of, word_of
+from memtui.features.observations.model import SESSION, Card, CardSource, public_id_of, time_of_id
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
 from memtui.features.observations.store.index_text import expressions, utf8
 from memtui.matching import Query
 
 NEWEST = 200
-"""Cards that one probe gives at most."""
+"""Maximum number of cards per probe."""
 _PATH = "substr(s.address, instr(s.address, '/') + 1) || ' '"
-"""Without secrets, as the address is."""
+"""The path in a card's address, in which secrets are masked."""
 _TITLES = "{title concepts files}"
 _RECENT = 20_000
-"""Cards of a project, the newest ones, whose titles are looked at first: common words stand in few titles of many."""
+"""Newest cards of a project whose titles are probed first: common words occur in few titles of many."""
 
 
 class CardFilter(NamedTuple):
-    """Which cards are looked at."""
+    """Which cards a query covers."""
 
     roots: tuple[int, ...]
-    """The ledger's ids."""
+    """Ledger ids."""
     types: tuple[str, ...] = ()
     agent: str = ""
     file: str = ""
-    """A part of a path that it names or lies at."""
+    """Part of a path that the card names or lies at."""
     since: int = 0
-    """Milliseconds."""
     until: int = 1 << 62
     private: bool = False
-    """A person asks, who also sees what is private and what a checkout brought."""
+    """Include private and unreviewed cards, for a person."""
     hidden: bool = False
-    """And what is suppressed or deleted."""
+    """Include suppressed and deleted cards."""
     projects: tuple[str, ...] = ()
-    """Projects of which cards of sessions are looked at, too."""
+    """Projects whose session cards are included."""
     whose: tuple[str, ...] | None = None
-    """Agents whose sessions these may be; None: of all."""
+    """Agents whose session cards are included; None: all."""
     state: str = ""
-    """Only in this state: a word of `STATES`, `deleted` or `brought`; for a person."""
+    """A word of `STATES`, `deleted` or `brought`, for a person."""
     kind: str = ""
 
 
 class CardHit(NamedTuple):
-    """A card that holds some words, with what it is scored by."""
+    """A matching card with what the score needs."""
 
     id: int
     name: bytes
     text_key: bytes
     type: str
     texts: tuple[str, str, str, str, str]
-    """By the columns of the index; lists are JSON."""
+    """By index column; lists as JSON."""
 
     @property
     def at(self) -> int:
         """As `Card.at`."""
-        return at_of(self.id)
+        return time_of_id(self.id)
 
     @property
     def word(self) -> str:
         """As `Card.word`."""
-        return word_of(self.name)
+        return public_id_of(self.name)
 
 
 class CardReader:
@@ -84,17 +83,17 @@ class CardReader:
         self._database.close()
 
     def meta(self, key: str) -> object:
-        """A fact about the file; None when nobody noted it."""
+        """Return a value about the file, or None."""
         return next(
             (value for (value,) in self._database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None
         )
 
     def sources(self) -> dict[tuple[int, str], CardSource]:
-        """Every file of which cards were derived, by root and path."""
+        """Return the sources, by root and path."""
         return sources_of(self._database)
 
     def probe(self, query: Query, wanted: CardFilter, *, every: bool = True) -> list[CardHit]:
-        """The newest cards that hold all words of a query, or any: anywhere, and in titles, concepts and paths."""
+        """Return the newest cards that match all terms (or any), anywhere and in titles, concepts and paths."""
         joining = " AND " if every else " OR "
         both = (False, True) if len(query.terms) == 1 or not every else (True,)  # few cards have several words
         asked = tuple(dict.fromkeys(joining.join(expressions(query, begun=begun)) for begun in both))
@@ -110,9 +109,9 @@ class CardReader:
     def _holders(
         self, table: str, within: tuple[int, int], asked: Sequence[str], wanted: CardFilter
     ) -> dict[int, CardHit]:
-        """The newest cards of one expression, and of the next one while there are few.
+        """Return the newest matches of the expressions in turn, until there are enough.
 
-        To ask for the beginning of a word costs what all cards with such words cost, and not only the newest.
+        Prefix queries cost as much as all their matches, so they come last.
         """
         sql = (
             "SELECT s.id, s.name, s.text_key, s.type, s.kind, s.path, s.title, s.concepts, s.files, s.note,"
@@ -128,7 +127,7 @@ class CardReader:
         return found
 
     def cards(self, numbers: Sequence[int], *, withheld: bool) -> list[Card]:
-        """Cards by their ids, in the same order; those that went meanwhile are left out."""
+        """Return cards by id in the given order, without those removed meanwhile."""
         found: dict[int, Card] = {}
         for table in ("shared", *(("withheld",) if withheld else ())):
             sql = f"{SELECT}{table} WHERE id IN (SELECT value FROM json_each(?))"
@@ -136,16 +135,16 @@ class CardReader:
         return [found[number] for number in numbers if number in found]
 
     def _recent(self, table: str, first: int, last: int) -> int:
-        """From which id on a range has its newest cards."""
+        """Return the id from which on a range has its newest cards."""
         sql = f"SELECT id FROM {table}_fts_docsize WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET {_RECENT}"
         return next((number for (number,) in self._database.execute(sql, (first, last))), first)
 
     def newest(self, wanted: CardFilter, limit: int) -> list[Card]:
-        """The newest cards, the newest first."""
+        """Return the newest cards first."""
         return self._some(wanted, "s.id DESC", limit)
 
     def _ranges(self, wanted: CardFilter) -> list[tuple[str, int, int]]:
-        """Tables, and the first and last id of each project in them."""
+        """Return (table, first id, last id) for each project."""
         sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?))"
         found = {number for (number,) in self._database.execute(sql, (json.dumps(wanted.roots),))}
         projects = sorted(found.union(self._of_sessions(wanted)))
@@ -157,15 +156,15 @@ class CardReader:
         ]
 
     def around(self, card: Card, wanted: CardFilter, before: int, after: int) -> list[Card]:
-        """Cards of the same project before and after one in time, with it between them, the oldest first."""
+        """Return the cards of the same project before and after one in time, the oldest first."""
         first = card.id >> schema.PROJECT << schema.PROJECT
         last = first + (1 << schema.PROJECT) - 1
         older = self._some(wanted, "s.id DESC", before, (first, card.id - 1))
         newer = self._some(wanted, "s.id", after, (card.id + 1, last))
         return [*reversed(older), card, *newer]
 
-    def named(self, prefix: bytes, until: bytes, wanted: CardFilter) -> list[Card]:
-        """Cards whose names lie between two, both included."""
+    def by_name(self, prefix: bytes, until: bytes, wanted: CardFilter) -> list[Card]:
+        """Return cards whose names lie between two, inclusive."""
         found: list[Card] = []
         for table in self._tables(wanted):
             sql = f"{SELECT}{table} s WHERE s.name BETWEEN :first AND :last AND {self._where(wanted)} LIMIT 3"
@@ -174,16 +173,13 @@ class CardReader:
         return found
 
     def texts_of(self, source: int) -> list[bytes]:
-        """The text keys of all cards of a file; only for a person."""
+        """Return the text keys of all cards of a file, for a person."""
         tables = ("shared", "withheld")
         rows = [self._database.execute(f"SELECT text_key FROM {table} WHERE source = ?", (source,)) for table in tables]
         return [text_key for some in rows for (text_key,) in some]
 
     def counts(self, wanted: CardFilter, *, every: bool = True) -> dict[str, int]:
-        """How many cards there are for a person: normal, private, brought, hidden (suppressed or deleted), redacted.
-
-        Without `every` those that are normal are not counted, which takes the longer the more there are.
-        """
+        """Count cards by visibility for a person; `every` also counts normal ones, which is slow."""
         only, values, found = self._mine(wanted), self._values(wanted), dict[str, int]()
         if every:
             ((found["normal"],),) = self._database.execute(f"SELECT count(*) FROM shared s WHERE {only}", values)
@@ -216,19 +212,19 @@ class CardReader:
         return ("shared", "withheld") if wanted.private or wanted.hidden else ("shared",)
 
     def _of_sessions(self, wanted: CardFilter) -> list[int]:
-        """The numbers of the projects whose sessions are looked at."""
+        """Return the numbers of the projects whose sessions are included."""
         sql = "SELECT id FROM projects WHERE key IN (SELECT value FROM json_each(?))"
         return [number for (number,) in self._database.execute(sql, (json.dumps([*map(utf8, wanted.projects)]),))]
 
     def _mine(self, wanted: CardFilter) -> str:
-        """The condition for a row `s` of the roots and sessions that are looked at; its values are `_values`."""
+        """Return the SQL condition for the included roots and sessions."""
         numbers = ", ".join(map(str, self._of_sessions(wanted)))
         whose = "1" if wanted.whose is None else "s.agent IN (SELECT value FROM json_each(:whose))"
         sessions = f"s.root = 0 AND s.id >> {schema.PROJECT} IN ({numbers}) AND {whose}"
         return f"(s.root IN (SELECT value FROM json_each(:roots)) OR {sessions})"
 
     def _where(self, wanted: CardFilter) -> str:
-        """The condition for a row `s`; its values are those of `_values`."""
+        """Return the SQL condition for a row `s`; `_values` has its parameters."""
         parts = [
             self._mine(wanted),
             f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN :since AND :until",
@@ -266,7 +262,7 @@ def _hit(row: tuple[Any, ...]) -> CardHit:
 
 
 def merged(cards: Iterable[CardHit]) -> list[CardHit]:
-    """Cards with the same text as one, the first of them."""
+    """Keep the first of the cards with equal texts."""
     found: dict[bytes, CardHit] = {}
     for card in cards:
         found.setdefault(card.text_key, card)

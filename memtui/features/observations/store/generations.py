@@ -1,7 +1,6 @@
-"""Which file has the cards: the ledger names it by number, and one that is damaged, foreign or of other rules is left.
+"""Selecting the file of cards in use: the ledger holds its number; a damaged or outdated file is replaced.
 
-A file never gets another name, because what SQLite keeps beside it belongs to its name. One process at a time derives;
-whoever reads waits for nobody.
+A file is never renamed, because its WAL belongs to its name. One process derives at a time; readers wait for none.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
 
 
 def alone(table: ObservationTable, *, wait: bool = False) -> AbstractContextManager[bool]:
-    """Let one process derive at a time; tells whether this is it."""
+    """Hold the lock for deriving; yields whether it was free."""
     return locks.alone(table.directory, LOCK, wait=wait)
 
 
 @contextmanager
 def translated(but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Say in words what SQLite raises in a block, but for some errors that whoever calls knows."""
+    """Turn SQLite and OS errors of a block into ours, except the types in `but`."""
     try:
         yield
     except but:
@@ -49,7 +48,7 @@ def translated(but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
 
 
 def _connected(table: ObservationTable) -> apsw.Connection:
-    """Open the file in use; raises `DAMAGE`. One that went because another took its place is no damage."""
+    """Open the file in use; raises `DAMAGE`. A file replaced meanwhile is no damage."""
     generation = table.generation()
     while True:
         try:
@@ -61,7 +60,7 @@ def _connected(table: ObservationTable) -> apsw.Connection:
 
 
 def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
-    """Open the file in use for reading; None while there is none that can be read."""
+    """Open the file in use for reading; None when it is missing or unreadable."""
     try:
         with translated(DAMAGE):
             database = _connected(table)
@@ -71,7 +70,7 @@ def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
 
 
 def writer(table: ObservationTable) -> CardWriter:
-    """Open the file in use for writing; call it `alone`. One that cannot be read is left for an empty one."""
+    """Open the file in use for writing, or an empty one in place of an unreadable one; hold `alone`."""
     with translated():
         try:
             return CardWriter(_connected(table))
@@ -81,7 +80,7 @@ def writer(table: ObservationTable) -> CardWriter:
 
 @contextmanager
 def in_use(table: ObservationTable) -> Iterator[CardWriter | None]:
-    """Open the file in use for applying decisions while another process derives; None while there is none."""
+    """Open the file in use to apply decisions while another process derives; None when it is unreadable."""
     try:
         with translated(DAMAGE):
             database = _connected(table)
@@ -93,14 +92,14 @@ def in_use(table: ObservationTable) -> Iterator[CardWriter | None]:
 
 
 def _next(table: ObservationTable, generation: int) -> str:
-    """The name of the next file, which is in use from now on; nothing of a dead process is left under it."""
+    """Switch to the next number and return its path, removing leftovers."""
     remove_files(table.directory, lambda number: number > generation)
     number = table.switch(generation)
     return schema.path_of(table.directory, number)
 
 
 def building(table: ObservationTable) -> CardWriter:
-    """Open the file after the one in use, which nobody reads yet; call it `alone`. A dead process's goes on."""
+    """Open the next file, which is not read yet, continuing one that a dead process began; hold `alone`."""
     path = schema.path_of(table.directory, table.generation() + 1)
     with translated():
         try:
@@ -111,20 +110,20 @@ def building(table: ObservationTable) -> CardWriter:
 
 
 def put_in_use(table: ObservationTable) -> int:
-    """Have everybody read the file that was built; returns its number. What was in use goes."""
+    """Switch to the built file, remove all others, and return its number."""
     number = table.switch(table.generation())
     remove_files(table.directory, lambda other: other != number)
     return number
 
 
 def others(table: ObservationTable) -> bool:
-    """Whether there is a file of cards that is not in use any more, or not yet."""
+    """Whether files of cards exist that are not in use."""
     now = f"{FILES}{table.generation()}.db"
     return any(name.startswith(FILES) and not name.startswith(now) for name in os.listdir(table.directory))
 
 
 def size(table: ObservationTable) -> int:
-    """Bytes of the file in use."""
+    """Return the size of the file in use in bytes."""
     try:
         return fsio.stat_path(schema.path_of(table.directory, table.generation())).st_size
     except OSError:
@@ -132,7 +131,7 @@ def size(table: ObservationTable) -> int:
 
 
 def is_usable(table: ObservationTable) -> bool:
-    """Whether decisions can be read; what cannot be checked is not handed out."""
+    """Whether decisions can be read; without them nothing is handed out."""
     try:
         return table.usable()
     except MemtuiError:

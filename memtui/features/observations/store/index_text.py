@@ -1,6 +1,6 @@
-"""What is indexed of a text, and what is asked for of a query: one folding for both, that of the search over memories.
+"""Index terms of texts and FTS5 expressions of queries, with the folding of the memory search.
 
-It is apart because who writes cards and who looks for them must agree, and neither knows the other.
+It is apart because the writer and the reader of cards must agree and do not import each other.
 """
 
 import re
@@ -15,18 +15,18 @@ _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD = re.compile(r"\w{2,}")
 _HUMP = re.compile(r"[a-z\d][A-Z]")
 _LONGEST = 80
-"""Letters of a word whose parts are indexed, too."""
+"""Letters of the longest word whose parts are indexed too."""
 _RUN = re.compile(rf"[{index.UNSPACED}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def utf8(text: str) -> str:
-    """A text as a file of cards can keep it: lone surrogates, of names that are no UTF-8, as they are shown."""
+    """Replace lone surrogates by their visible form."""
     return text if text.isascii() else _SURROGATE.sub(lambda found: visible(found[0]), text)
 
 
 def index_text(text: str) -> str:
-    """The words of a text, with spaces between them: folded, pairs of unspaced signs, the parts of `camelCase`."""
+    """Return the index terms of a text: folded words, bigrams of unspaced scripts, parts of `camelCase`."""
     if not text:
         return ""
     folded = text.casefold()
@@ -43,9 +43,9 @@ def index_text(text: str) -> str:
 
 
 def expressions(query: Query, *, begun: bool = False) -> list[str]:
-    """What each term of a query is in the language of FTS5: words in quotes alone, so nothing in it is an operator.
+    """Return an FTS5 expression for each term, quoted so that no word is an operator.
 
-    With `begun` the last word, which may still be typed, is also the beginning of a longer one.
+    With `begun` the last word also matches as a prefix, because it may still be typed.
     """
     found = []
     for number, term in enumerate(query.terms, start=1):

@@ -1,8 +1,7 @@
-"""The schema of a file of cards, and connections to it: one that writes, one of a person, one of an agent.
+"""Schema of a file of cards, and connections for writers, people and agents.
 
-What may be given to agents and what may not lie in two tables, and an agent's connection cannot read the second one:
-SQLite itself refuses it, whatever is asked. The id of a card is its project, its second and a number in one, so that
-a project and a time are a range; inserting in that order is what SQLite does quickest.
+Withheld cards lie in tables of their own, which SQLite refuses to read on an agent's connection. A card's id contains
+project and second, so that both are ranges and inserts are sequential.
 """
 
 import os
@@ -15,13 +14,13 @@ from memtui.engine.find import index
 from memtui.engine.ledger.observations import FILES
 
 RULES = 100_000_000 + index.FORMAT
-"""Goes up, by ten million, with every change of how cards are made, masked, cut or indexed: all are made anew then."""
+"""Format version; raised by ten million when cards are derived, masked, cut or indexed differently."""
 BUSY_MS = 2_000
 PREFIX = 4
-"""Letters from which on the last word of a query is also the beginning of a longer one; so many are an index."""
+"""Minimum length of a prefix query, and the length of the prefix index."""
 PROJECTS = 8_192
 SECOND, PROJECT = 12, 46
-"""Where the second and the project begin in an id, in bits."""
+"""Bit offsets of second and project in an id."""
 _CARD = """(
     id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, source INTEGER NOT NULL, kind TEXT NOT NULL,
     root INTEGER NOT NULL, path BLOB NOT NULL, address TEXT NOT NULL, agent TEXT NOT NULL, span TEXT NOT NULL,
@@ -54,12 +53,12 @@ CREATE INDEX sources_project ON sources (root, project);
 
 
 def path_of(directory: str, generation: int) -> str:
-    """Where the file of a number lies."""
+    """Return the path of a generation's file."""
     return os.path.join(directory, f"{FILES}{generation}.db")
 
 
 def identity(path: str) -> tuple[int, int] | None:
-    """Which regular file has a name; None for none: no link is followed."""
+    """Return device and inode of a regular file, or None; links are not followed."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -68,7 +67,7 @@ def identity(path: str) -> tuple[int, int] | None:
 
 
 def create(path: str) -> apsw.Connection:
-    """Make an empty file, for its owner alone, and open it for writing."""
+    """Create an empty file, readable by its owner only, and open it for writing."""
     fsio.close(fsio.open_lock(path))  # makes an empty file with the mode of everything of ours
     database = _opened(path)
     database.execute("PRAGMA page_size=4096")
@@ -79,11 +78,7 @@ def create(path: str) -> apsw.Connection:
 
 
 def connect(path: str) -> apsw.Connection:
-    """Open a file that is there.
-
-    Raises:
-        apsw.Error: there is none, it is none of these, or other rules made it.
-    """
+    """Open an existing file; raises apsw.Error when it is missing, foreign or of other rules."""
     if identity(path) is None:
         raise apsw.CantOpenError("there is no such file")
     database = _opened(path)
@@ -103,7 +98,7 @@ def _opened(path: str) -> apsw.Connection:
 
 
 def writing(database: apsw.Connection) -> apsw.Connection:
-    """Set up a connection: what is deleted is overwritten, and a commit survives a kill."""
+    """Configure a connection: deleted bytes are overwritten, and commits survive a kill."""
     database.execute("PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA cache_size=-4096")
     return database
 
@@ -119,7 +114,7 @@ _READING = {
 
 
 def for_agents(database: apsw.Connection) -> apsw.Connection:
-    """Keep a connection from ever reading what is withheld, counts and shadow tables included, and from writing."""
+    """Make a connection read-only and unable to read withheld tables."""
     database.execute("PRAGMA query_only=ON")
 
     def allow(action: int, first: str | None, second: str | None, *_: str | None) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.features.observations.inspector.line import KINDS, read_line, with_next
+from memtui.features.observations.inspector.line import KINDS, cycle_value, parse_line
 from memtui.features.observations.store.find import CardFilter
 from tests.conftest import START
 
@@ -23,14 +23,14 @@ BASE = CardFilter((1,), private=True)
     ],
 )
 def test_words_and_filters(line: str, words: str, changes: dict[str, object]) -> None:
-    asked = read_line(line, BASE, START)
+    asked = parse_line(line, BASE, START)
     assert (asked.words, asked.problem) == (words, "")
     assert asked.wanted == BASE._replace(**changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("line", ["type:deci", "state:x", "kind:memories", "since:never", "until:x"])
 def test_what_means_nothing_says_so_and_filters_nothing(line: str) -> None:
-    asked = read_line(line, BASE, START)
+    asked = parse_line(line, BASE, START)
     assert asked.problem
     assert asked.wanted == BASE
 
@@ -38,5 +38,5 @@ def test_what_means_nothing_says_so_and_filters_nothing(line: str) -> None:
 def test_a_key_goes_from_value_to_value_and_back_to_none() -> None:
     lines = ["retry"]
     for _ in range(4):
-        lines.append(with_next(lines[-1], "kind", KINDS))
+        lines.append(cycle_value(lines[-1], "kind", KINDS))
     assert lines == ["retry", "kind:memory retry", "kind:note retry", "kind:session retry", "retry"]

@@ -17,7 +17,7 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Policy, Root
 from memtui.features.observations import decide, find
-from memtui.features.observations.find import looking
+from memtui.features.observations.find import open_cards
 from memtui.features.observations.inspector import view as inspector
 from memtui.features.observations.inspector.look import show
 from memtui.features.observations.inspector.view import ObservedView
@@ -57,7 +57,7 @@ async def look_for(screen: Real, view: ObservedView, words: str, count: int = 1)
 
 def told(world: World, words: str) -> list[str]:
     """What an agent finds."""
-    with world.engine() as engine, looking(engine, client="codex", seconds=60) as look:
+    with world.engine() as engine, open_cards(engine, client="codex", seconds=60) as look:
         everywhere = look._replace(wanted=look.wanted._replace(roots=(1,)))
         return [card.title for card in find.search(everywhere, words).cards]
 
@@ -233,9 +233,9 @@ async def test_an_agent_that_runs_the_screen_sees_what_agents_see_and_decides_no
     world = Onlooked(tmp_path)
     for name in ("quokka", "zebra"):
         (world.folder / f"{name}.md").write_text(f"# {name}\n")
-    with world.engine() as engine, looking(engine, private=True, seconds=60) as look:
+    with world.engine() as engine, open_cards(engine, private=True, seconds=60) as look:
         (found,) = find.search(look, "quokka").cards
-        decide.set_state(engine, [decide.mark_of(engine, look, found.word)], "private", actor=ME)
+        decide.set_state(engine, [decide.decision_for(engine, look, found.word)], "private", actor=ME)
     world.agent = "Claude Code runs it."
     async with real(world) as screen:
         await screen.look("9", "What an agent gets:")

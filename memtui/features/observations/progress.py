@@ -1,6 +1,6 @@
-"""How far the cards are behind their memories, without changing anything.
+"""How far cards are behind their memories, without changing anything.
 
-It is apart because most who ask find nothing to do, and how cards are made takes long to load.
+It is apart because most callers find nothing to do, and deriving is slow to import.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from memtui.features.observations.model import CardSource
 from memtui.features.observations.store import generations
 
 KINDS = {"memories": "memory", "notes": "note"}
-"""Kinds of roots, and of the cards made of them."""
+"""Card kind for each root kind."""
 
-Place = tuple[int, str]
-"""The ledger's id of a root, and a path in it."""
+SourcePlace = tuple[int, str]
+"""Ledger id of a root, and a path in it."""
 
 
 class ObserveProgress(NamedTuple):
-    """How far deriving is."""
+    """Counts of sources and how many are done."""
 
     total: int
-    """Memories and sessions there are cards of, or should be."""
+    """Memories and sessions that should have cards."""
     pending: int
     failed: int
     error: str = ""
-    """The sentence of one that failed."""
+    """Message of one failed source."""
 
     @property
     def processed(self) -> int:
-        """How many are done."""
+        """Number of sources done."""
         return self.total - self.pending - self.failed
 
 
 class ObservedMemory(NamedTuple):
-    """A memory that has cards, or is to have them."""
+    """A memory that has cards or should have."""
 
     uid: int
-    """The ledger's id of its root."""
+    """Ledger id of its root."""
     root: Root
     row: Memory
 
 
-def listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, ObservedMemory], set[int]]:
-    """The roots of an engine, the memories in them that have cards, and the roots of which all are known."""
+def list_sources(engine: Engine) -> tuple[dict[int, Root], dict[SourcePlace, ObservedMemory], set[int]]:
+    """Return an engine's roots by ledger id, its observed memories, and the roots that were list_sources completely."""
     roots = {root.id: root for root in engine.roots.all() if root.kind in KINDS}
     listing = engine.rows.list(list(roots))
     uids = {uid: roots[root_id] for uid, root_id in engine.roots.names().items() if uid > 0 and root_id in roots}
@@ -57,7 +57,7 @@ def listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, ObservedMemory]
         for one in listing.roots
         if one.root.id in of_root and not one.truncated and not one.unreadable
     }
-    rows: dict[Place, ObservedMemory] = {}
+    rows: dict[SourcePlace, ObservedMemory] = {}
     for row in listing.items:
         uid = of_root.get(row.address.root)
         if uid is not None and row.sha256 is not None and not roots[row.address.root].policy.is_index(row.address.path):
@@ -65,8 +65,8 @@ def listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, ObservedMemory]
     return uids, rows, whole
 
 
-def out_of_date(rows: dict[Place, ObservedMemory], known: dict[Place, CardSource]) -> list[ObservedMemory]:
-    """The memories of which there are no cards, or those of another version."""
+def outdated(rows: dict[SourcePlace, ObservedMemory], known: dict[SourcePlace, CardSource]) -> list[ObservedMemory]:
+    """Return the memories without cards, or with cards of another version."""
     found = []
     for place, one in rows.items():
         had = known.get(place)
@@ -76,38 +76,38 @@ def out_of_date(rows: dict[Place, ObservedMemory], known: dict[Place, CardSource
     return found
 
 
-class CardsSeen(NamedTuple):
-    """What a look at the file in use and at the memories finds."""
+class ProgressCheck(NamedTuple):
+    """Result of comparing the file in use with the memories."""
 
     progress: ObserveProgress
     waiting: bool
-    """Whether decisions are to be applied."""
+    """Whether decisions are not applied yet."""
     is_settled: bool
-    """Whether nothing at all is left to do. Many who ask find it so, and need no lock, which takes long to load."""
+    """Whether nothing is left to do, so that no lock is needed."""
 
 
-def looked(engine: Engine) -> CardsSeen:
-    """How far the file in use is, without changing anything."""
+def check_progress(engine: Engine) -> ProgressCheck:
+    """Compare the file in use with the memories."""
     table = engine.observations
-    _, rows, whole = listed(engine)
+    _, rows, whole = list_sources(engine)
     reader = generations.reader(table, agent=False)
     if reader is None:
-        return CardsSeen(ObserveProgress(len(rows), len(rows), 0), waiting=False, is_settled=False)
+        return ProgressCheck(ObserveProgress(len(rows), len(rows), 0), waiting=False, is_settled=False)
     with generations.translated(), closing(reader):
         known = reader.sources()
         since, scrub = reader.meta("marks_seq"), reader.meta("scrub_due")
     failed = [one.failed for place, one in known.items() if place in rows and one.failed]
-    behind = len(out_of_date(rows, known))
+    behind = len(outdated(rows, known))
     waiting = bool(table.decided_after(since if isinstance(since, int) else 0)[1])
     gone = any(place[0] in whole and place not in rows for place in known)
     left = behind or waiting or gone or scrub or since is None or generations.others(table)
     progress = ObserveProgress(len(rows), behind, len(failed), failed[0] if failed else "")
-    return CardsSeen(progress, waiting, not left)
+    return ProgressCheck(progress, waiting, not left)
 
 
-def glance(engine: Engine) -> ObserveProgress:
-    """How far another process is with it."""
-    seen = looked(engine)
+def read_progress(engine: Engine) -> ObserveProgress:
+    """Return how far another process is."""
+    seen = check_progress(engine)
     if seen.waiting and engine.roots.read_only:
         raise RefusedError(
             "Decisions about observations wait to be applied, and memtui runs read-only.",
