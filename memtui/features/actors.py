@@ -1,4 +1,4 @@
-"""How those who write memories, and what they did, are named for people: one name for each on every screen.
+"""Display names of writers and of what they did: one name for each on every screen.
 
 What is stored, printed as JSON or piped stays the actor's own name.
 """
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
     from memtui.wire.output import Output
 
 UNKNOWN = "outside memtui"
-"""Whoever wrote where no agent keeps its memories, and through none of our doors."""
+"""A writer that used none of our doors, where no agent keeps its memories."""
 ANOTHER = "another window of yours"
-"""A person who did something, to the same person elsewhere."""
+"""The user, in another window."""
 _OURS = {"lifecycle": "memtui", "recovery": "memtui", "tool": "memory tool", "http": "HTTP client"}
 _OURS |= {"command": "your worker", "model": "a model"}
-"""What wrote that has no name of its own, by what its actor begins with."""
+"""The display name of actors that have none of their own, by their prefix."""
 _DOORS = ("mcp", "http", "agent", "tool")
 _NOBODY = ("files", "memtui", "agents-md")
-"""Beginnings of ids of roots that are no agent's own."""
+"""Prefixes of root ids that belong to no agent."""
 
 KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}
-"""Kinds of changes in the words of the screen."""
+"""Display words for kinds of changes."""
 
 VERBS = {
     "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
     "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
     "renamed": "rename", "restored": "restore", "reviewed": "review", "observed": "decide",
 }  # fmt: skip
-"""Operations of the audit in the words of the screen."""
+"""Display words for operations of the audit."""
 
 
 @lru_cache(4096)
 def who_words(actor: str, root: str = "") -> str:
-    """Name a writer, for people.
+    """Name a writer for people.
 
     Args:
-        actor: as the ledger has it.
-        root: the id of the root it wrote in; those of agents begin with the agent's (`docs/layouts.md`).
+        actor: as stored in the ledger.
+        root: the id of the root it wrote in; an agent's root begins with the agent's id (`docs/layouts.md`).
 
     Returns:
-        `you`; the name of a client that came through a door of ours, `Claude Code`; `Claude Code?` where nobody knows
-        who wrote in that agent's own folder; else `outside memtui`.
+        `you`; the name of a known client, `Claude Code`; `Claude Code?` for an unknown writer in that agent's folder;
+            else `outside memtui`.
     """
     if is_person(actor):
         return "you"
@@ -68,12 +68,12 @@ def who_words(actor: str, root: str = "") -> str:
 
 
 def who_cell(out: "Output", actor: str, root: str = "") -> str:
-    """Name a writer in a table of a command: what is piped is for programs, and stays as it is stored."""
+    """Name a writer in a command's table; piped output keeps the stored name."""
     return who_words(actor, root) if out.terminal else actor
 
 
 def did(who: str, verb: str, *, begins: bool = False) -> str:
-    """Say what a writer did: `Claude Code? saved`; `saved outside memtui`; `begins` a sentence with it."""
+    """Say what a writer did: `Claude Code? saved`; `saved outside memtui`; `begins`: it starts a sentence."""
     if who in ("", UNKNOWN):
         return f"Somebody {UNKNOWN} {verb}" if begins else f"{verb} {UNKNOWN}"
     words = f"{who} {verb}"
@@ -86,13 +86,7 @@ def by(who: str) -> str:
 
 
 def session_words(engine: "Engine", address: Address, sha: str | None) -> list[str]:
-    """Say which agent's session wrote a text, as its own file says: what was asked, and what it had taken in before.
-
-    Args:
-        engine: where touches are kept.
-        address: the memory.
-        sha: the text; None for none.
-    """
+    """Say which agent's session wrote a text, what was asked, and what it had read before; `sha` is the text's."""
     touch = engine.touches.maker(engine.roots.uid(engine.roots.find(address.root)), address.path, sha) if sha else None
     if touch is None:
         return []
@@ -106,7 +100,7 @@ def session_words(engine: "Engine", address: Address, sha: str | None) -> list[s
 
 
 def origins(engine: "Engine", records: Iterable[AuditRecord]) -> dict[int, "list[Proposal]"]:
-    """Find what was proposed of what records did, by the number of the record."""
+    """Find the proposals behind audit records, by the number of the record."""
     asked = [one for one in records if one.txn]
     proposed = engine.proposals.of({one.txn for one in asked})
     found = {one.seq: [each for each in proposed.get(one.txn, ()) if str(one.address) in each.targets] for one in asked}
@@ -114,7 +108,7 @@ def origins(engine: "Engine", records: Iterable[AuditRecord]) -> dict[int, "list
 
 
 def origin_words(proposed: "Iterable[Proposal]") -> list[str]:
-    """Say for people who proposed what somebody accepted, and what in which session said so."""
+    """Say who proposed an accepted change, and which session it came from."""
     said = []
     for one in proposed:
         heard = next((shown for shown in one.evidence if shown.kind == "turn"), None)
@@ -124,7 +118,7 @@ def origin_words(proposed: "Iterable[Proposal]") -> list[str]:
 
 
 def taints(engine: "Engine", changes: Iterable[Change]) -> dict[Address, str]:
-    """Say of which changes a session that wrote them says it had taken in something from outside before, and what."""
+    """Find the changes whose session had read something from outside before, and what it was."""
     known = engine.touches.taints()
     written = {(root, path) for root, path, _ in known}
     found = {}
@@ -138,7 +132,7 @@ def taints(engine: "Engine", changes: Iterable[Change]) -> dict[Address, str]:
 
 
 def _taint_of_lines(engine: "Engine", root: int, change: Change) -> str:
-    """What a session had taken in that wrote some of its lines, where none says it wrote the whole text."""
+    """Find the taint of a session that wrote some lines, where none wrote the whole text."""
     sha, origins = engine.origins.of(root, change.address.path)
     if sha != change.after:
         return ""
@@ -148,7 +142,7 @@ def _taint_of_lines(engine: "Engine", root: int, change: Change) -> str:
 
 
 def common_place(addresses: list[Address]) -> str:
-    """The folder or root that all lie in; nothing when they lie in several roots."""
+    """Return the folder or root all addresses lie in; a count of roots when they lie in several."""
     roots = {address.root for address in addresses}
     if len(roots) != 1:
         return f"{len(roots)} roots"

@@ -1,4 +1,4 @@
-"""What a feature is: one capability of memtui as data, which says what it has and where that is."""
+"""The description of a feature as data: what it offers to each front, and where that is implemented."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -8,93 +8,89 @@ from memtui.ui.action import Action, View
 from memtui.wire.verb import Verb
 
 GRAVE_WORDS = "memtui.features.hygiene.look:grave_words"
-"""What is said before somebody accepts memories; it stands above features that ask it, so it is named and loaded."""
+"""Warns before memories are accepted; named here because its feature stands above those that ask it."""
 
 
 class Tool(NamedTuple):
-    """One tool that agents call over MCP."""
+    """One MCP tool."""
 
     name: str
     title: str
     offer: str
-    """What a client is told of it, as `module:function`: takes the client's engine, returns an `Offer`."""
+    """Its description as `module:function`: takes the client's engine, returns an `Offer`."""
     call: str
-    """What answers, as `module:function`: takes the client's engine, its actor and the fields of the call, returns a
+    """Its handler as `module:function`: takes the client's engine, its actor and the fields of the call, returns a
     `Result`; may raise a `MemtuiError`."""
     switches: tuple[str, ...] = ()
-    """Settings that all have to be on; else clients are not told of it, and a call is refused."""
+    """Settings that must all be on; otherwise it is not listed, and a call is refused."""
     reads_sessions: bool = False
-    """Whether what answers also takes the settings as they are now, and where the client stands."""
+    """Whether the handler also takes the current settings and the client's surroundings."""
     only_with_sessions: bool = False
-    """Whether clients are told of it only where cards of sessions may be kept."""
+    """Whether it is listed only where session cards may be kept."""
     clients: str = ""
-    """A setting that names the clients it is for, and nobody else; empty: it is for all."""
+    """A setting that names the only clients it is for; empty: it is for all."""
 
 
 class Offer(NamedTuple):
-    """A tool as one client is told of it."""
+    """A tool as described to one client."""
 
     description: str
     schema: Mapping[str, object]
     """JSON Schema of its fields."""
     hints: Mapping[str, bool]
-    """The annotations of MCP, by name."""
+    """MCP annotations by name."""
 
 
 class Feature(NamedTuple):
-    """One capability; every part is loaded when it is used, none by its entry."""
+    """One capability; every part is imported when it is used, none by its entry."""
 
     title: str = ""
     """The heading of its own actions in help and `docs/keys.md`."""
     view: View | None = None
     actions: tuple[Action, ...] = ()
-    """What can be done in its view only; their `room` is the name of the feature."""
+    """Actions of its view only; their `room` is the name of the feature."""
     asks: Mapping[str, str] = {}
-    """What asks for something where an action of the workbench is its own, by that action, as `module:Class`: made with
-    the `Host`, once; its `start` takes what shows a screen and is told of its answer."""
+    """Dialogs for actions of the workbench, by action, as `module:Class`: made once with the `Host`; `start` takes
+    what shows a screen and its result."""
     verbs: tuple[Verb, ...] = ()
-    """What it adds to the command line."""
+    """Its commands."""
     tools: tuple[Tool, ...] = ()
-    """What it adds to the MCP server."""
+    """Its MCP tools."""
     works: Mapping[str, str] = {}
-    """The kinds of tasks it does, and what does each, as `module:function`: takes a `Working`, returns a `Planned`; may
-    raise a `MemtuiError`."""
-    answers: Mapping[str, str] = {}
-    """What it answers at once over HTTP, by the last part of the address, as `module:function`: takes an engine with
-    the client's access, the settings, the client and the checked fields, returns JSON values; may raise a
+    """Its kinds of tasks and their handlers as `module:function`: take a `Working`, return a `Planned`; may raise a
     `MemtuiError`."""
+    answers: Mapping[str, str] = {}
+    """HTTP handlers by the last part of the address, as `module:function`: take an engine with the client's access,
+    the settings, the client and the checked fields, return JSON values; may raise a `MemtuiError`."""
     status: str = ""
     """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
     short: str = ""
     """What of it waits, for a prompt, as `module:function`: takes a session, returns a few letters or nothing."""
     findings_of: str = ""
-    """What it adds to `memtui doctor`, as `module:function`: takes a session, returns `Finding`s."""
+    """Its part of `memtui doctor`, as `module:function`: takes a session, returns `Finding`s."""
     begins: str = ""
-    """What queues its tasks that begin by themselves, as `module:function`: takes a session and the settings as they
-    are now; called every few minutes by whoever works lanes off."""
+    """Queues its scheduled tasks, as `module:function`: takes a session and the current settings; called every few
+    minutes by the process that works the lanes."""
     stands: str = ""
-    """What of it stands in the list of tasks and is none, as `module:function`: takes an engine, the settings and the
-    lane somebody stands in, returns `StandingRow`s of `features/tasks`."""
+    """Its rows in the list of tasks that are no tasks, as `module:function`: takes an engine, the settings and the
+    current lane, returns `StandingRow`s of `features/tasks`."""
     rules: str = ""
-    """What it adds to the rules of `memtui check`, as `module:function`: returns `Rule`s of `features/hygiene`."""
+    """Its rules of `memtui check`, as `module:function`: returns `Rule`s of `features/hygiene`."""
     findings: str = ""
-    """What finds by those rules, as `module:function`: takes an engine, every memory of the roots that are looked at,
-    and the time in milliseconds; returns what takes a memory and its text and returns `Hazard`s."""
+    """Its checks by those rules, as `module:function`: takes an engine, every memory of the checked roots and the
+    time in milliseconds; returns a function from a memory and its text to `Hazard`s."""
     schedulable: tuple[str, ...] = ()
     """Its verbs that a schedule may run."""
     chat: Mapping[str, str] = {}
-    """Words it answers in a chat, as `module:function`: takes a `Word`, returns a `ChatReply` (`features/attribution`);
-    may raise a `MemtuiError`."""
+    """Chat commands as `module:function`: take a `Word`, return a `ChatReply` (`features/attribution`); may raise a
+    `MemtuiError`."""
     gateways: Mapping[str, str] = {}
-    """What gateways alone may ask over HTTP, by the address, as `module:function`: takes the session, the settings, the
-    client and the fields, returns JSON values; may raise a `MemtuiError`."""
+    """HTTP handlers for gateways only, by address, as `module:function`: take the session, the settings, the client
+    and the fields, return JSON values."""
 
 
 def load(place: str) -> Callable[..., Any]:
-    """Import what an entry names.
-
-    Args:
-        place: `module:name`.
+    """Import the object named by an entry, `module:name`.
 
     Raises:
         ImportError: there is no such module.

@@ -1,4 +1,4 @@
-"""What the view of a feature may ask of the workbench it is shown in; one class there answers all of it."""
+"""What a feature's view may ask of the workbench around it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READ, WRITE = "read", "write"
-"""Lanes of jobs: looking at memories; changing things, in the order asked."""
+"""Lanes of jobs: reading memories; changes, run in the order asked."""
 
 
 class Jobs(Protocol):
-    """Runs what may block in threads; results come back on the event loop."""
+    """Runs blocking work in threads; results arrive on the event loop."""
 
     actor: Actor
-    """Who the changes are recorded for."""
+    """Who changes are recorded for."""
     read_only: bool
 
     @property
     def closed(self) -> bool:
-        """Whether nobody waits for anything any more; from any thread."""
+        """Return whether results are no longer wanted; from any thread."""
 
     def run(
         self,
@@ -48,14 +48,14 @@ class Jobs(Protocol):
         """Run a job with the engine in a thread.
 
         Args:
-            job: called with the engine, off the event loop; touches no widget.
-            then: called on the event loop with its result.
-            what: what is tried, for people (`rename notes.md`); shown when it fails.
+            job: called with the engine, off the event loop; must not touch widgets.
+            then: called on the event loop with the result.
+            what: the action, for error messages (`rename notes.md`).
             otherwise: called on the event loop with the error, instead of showing it.
-            lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
-            latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
-            awaited: the keys that follow are for what comes of it on the screen, and wait for that.
-            doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
+            lane: `READ`, or `WRITE` for changes, which run in order.
+            latest: a group of which only the newest job matters: older ones are skipped or their results dropped.
+            awaited: later keys wait until the result is on the screen.
+            doing: progress text of a change of many memories: `Moving 5,000 memories to the trash`.
         """
 
     def stream(
@@ -68,87 +68,77 @@ class Jobs(Protocol):
         otherwise: Callable[[MemtuiError], None] | None = None,
         awaited: bool = False,
     ) -> None:
-        """Run a job with partial results: it also gets what says whether nobody wants them, and what takes one."""
+        """Run a job with partial results; it is also given a cancellation check and a function that takes a result."""
 
     def drop(self, group: str) -> None:
-        """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
+        """Discard the jobs of a `latest` group and their results."""
 
     def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
-        """Have keys wait for something."""
+        """Make later keys wait."""
 
     def refresh(
         self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Hold | None = None
     ) -> None:
-        """Ask for the rows of these memories again; `shows` ends once they are told."""
+        """Read the rows of these memories again; `shows` ends once they are shown."""
 
     def refresh_drafts(self) -> None:
-        """Ask again which memories have unsaved text."""
+        """Read again which memories have unsaved text."""
 
     def reload(self) -> None:
         """Read and hash everything again."""
 
 
 class OfMemory(Protocol):
-    """A view that is about one memory."""
+    """A view about one memory."""
 
     about: Callable[..., None]
-    """Shows another memory, from its address; one that can begin somewhere in it takes that too."""
+    """Shows the memory of an address; a view that can start somewhere in it takes that too."""
 
 
 class Destinations(Protocol):
-    """Where the user can be taken."""
+    """Places the user can be taken to."""
 
     def back(self) -> None:
-        """Go back to the tree."""
+        """Return to the tree."""
 
     def reveal(self, address: Address) -> bool:
-        """Put the tree's cursor on a memory; False when it has no row."""
+        """Put the tree's cursor on a memory; return False when it has no row."""
 
     def reveal_root(self, root: str) -> bool:
-        """Put the tree's cursor on a root; False when it has no row."""
+        """Put the tree's cursor on a root; return False when it has no row."""
 
     def tree(self, address: Address, may_show: str = "A or esc") -> bool:
-        """Go back to the tree, to a memory; False when it has no row there, which is said.
-
-        Args:
-            address: which.
-            may_show: the keys that may bring a memory into the tree that has no row there.
-        """
+        """Return to the tree, at a memory; if it has no row, say so, name the keys `may_show`, and return False."""
 
     def edit(self, address: Address, *, then: str = "") -> None:
-        """Go back to the tree and open a memory in the editor, which says what is wrong where there is none.
-
-        Args:
-            address: which.
-            then: `compare`, `outside`, or a place such as `line 12`.
-        """
+        """Return to the tree and edit a memory; `then` is `compare`, `outside`, or a place such as `line 12`."""
 
     def resolve(self, near: Address | None) -> None:
-        """Go back to the tree and open the conflict of this memory, or the next one; say so where there is none."""
+        """Return to the tree and open the conflict of this memory, or the next one; say so if there is none."""
 
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
-        """Go back to the tree and open a memory where a search found something.
+        """Return to the tree and open a memory at a search hit.
 
         Args:
-            address: which.
-            place: line and column from 1; line 0 for the first place in the text.
-            words: what was searched for.
+            address: the memory.
+            place: line and column from 1; line 0 for the first hit in the text.
+            words: the search words.
         """
 
     def history(self, address: Address, *, at: str | None = None) -> None:
-        """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
+        """Show the history of a memory over the current view, starting at the version with the hash `at`."""
 
     def blame(self, address: Address) -> None:
-        """Show who wrote each line of a memory over what is shown now."""
+        """Show who wrote each line of a memory, over the current view."""
 
     def lay_over(self, view: str) -> None:
-        """Show a view without a tab over what is shown now, by its id."""
+        """Show a view without a tab over the current one, by its id."""
 
     def edit_entry(self, address: Address, entry: Any) -> None:
-        """Edit one entry of a memory that holds many, by what `entry_names.exact` says of it; None: a new one."""
+        """Edit one entry of a memory, as `entry_names.exact` identifies it; None: a new one."""
 
     def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
-        """Open a text that is no memory yet in the user's own editor; `edited` is called with what comes back."""
+        """Edit a text that is no memory yet in the user's own editor; `edited` takes the result."""
 
     def describe(self, address: Address) -> None:
         """Show the front matter of a memory as a form."""
@@ -158,31 +148,31 @@ class Destinations(Protocol):
 
 
 class Operations(Protocol):
-    """What views and the tree do in the same way, with the same words."""
+    """Operations that views and the tree share, with the same messages."""
 
     def pin(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None]) -> None:
-        """Pin or unpin, say who is given it, and go on when it is done."""
+        """Pin or unpin, say who is given it, then call `then`."""
 
     def install_hook(self, agent: str, then: Callable[[], None]) -> None:
-        """Ask once, put memtui into an agent, by its id, and go on when it is done."""
+        """Ask once, install memtui in an agent by its id, then call `then`."""
 
     def lift_line(self, address: Address) -> None:
         """Move the index line of a memory above the cut."""
 
     def see(self, changes: Iterable[Change], then: Callable[[], None]) -> None:
-        """Say that the user has looked at changes as they were shown."""
+        """Mark changes as seen, as they were shown."""
 
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
-        """Review versions, whatever is under their names by now."""
+        """Mark versions as reviewed, whatever is stored under their names by now."""
 
     def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
-        """In a job of writes, say that the user has looked at changes, and which proposals they rejected, as one step.
+        """In a write job, mark changes as seen and note rejected proposals, as one step of undo.
 
         Args:
             engine: the job's.
             changes: as they were shown.
-            rejected: ids of proposals; they are open again when the step is taken back.
-            joined: it is a part of the engine's last step, and taken back with it.
+            rejected: ids of proposals that undo opens again.
+            joined: part of the engine's last step, undone with it.
         """
 
     def undoable(
@@ -193,97 +183,97 @@ class Operations(Protocol):
         again: Callable[[Engine, Actor], object],
         then: Callable[[], object] = tuple,
     ) -> None:
-        """In a job of writes, have undo take back what was just done and is no change of a memory, in this run.
+        """In a write job, add a step of undo for something that is no change of a memory, for this run.
 
         Args:
             engine: the job's.
             words: what was done: `2 findings muted`.
-            back: takes it back; False where nothing of it is left.
-            again: does it again.
+            back: undoes it; False where nothing of it is left.
+            again: redoes it.
             then: called on the event loop after either.
         """
 
     def accept(self, root: str, then: Callable[[], None]) -> None:
-        """Show what waits in a root, and review it."""
+        """Show the unreviewed versions of a root, and review them."""
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Read what undo changed again, also in a folder that had no memory and so no row."""
+        """Read memories again after an undo, even in a folder that had no row."""
 
 
 class ProjectRoots(NamedTuple):
-    """This project, and the others."""
+    """The roots of this project, and of others."""
 
     own_roots: Mapping[str, Root]
-    """The roots of this project alone, by their id."""
+    """The roots of this project alone, by id."""
     scope_names: Mapping[str, str]
-    """What a scope is called here, such as the name of the project."""
+    """The display name of each scope, such as the project's."""
     demo: bool
     """Whether the memories are a throw-away copy."""
     more_roots: Callable[[], tuple[Root, ...]]
-    """Finds the roots of every project; slow, so it is for a job."""
+    """Finds the roots of every project; slow, so for a job only."""
     unread: frozenset[str]
-    """The folders of other projects that were found and are not read."""
+    """Folders of other projects that were found but not read."""
 
 
 class Host(Protocol):
-    """The workbench, to a view."""
+    """The workbench, as a view sees it."""
 
     @property
     def shell(self) -> Shell:
-        """What draws and takes keys around the view."""
+        """Return what draws and takes keys around the view."""
 
     @property
     def jobs(self) -> Jobs:
-        """What works."""
+        """Return the job runner."""
 
     @property
     def places(self) -> Destinations:
-        """Where the user can be taken."""
+        """Return where the user can be taken."""
 
     @property
     def operations(self) -> Operations:
-        """What is done in the same way everywhere."""
+        """Return the shared operations."""
 
     @property
     def settings(self) -> Settings:
-        """What the user chose."""
+        """Return the user's settings."""
 
     @property
     def surroundings(self) -> Surroundings | None:
-        """Where the user stands, for what depends on more than the roots; None in a demo."""
+        """Return where the user stands; None in a demo."""
 
     @property
     def roots(self) -> Mapping[str, Root]:
-        """Every root that is shown, by its id."""
+        """Return every root shown, by id."""
 
     @property
     def projects(self) -> ProjectRoots:
-        """This project, and the others."""
+        """Return the roots of this project, and of others."""
 
     @property
     def index_health(self) -> Any:
-        """What is known of the health of indexes, as `IndexHealth` of that feature has it."""
+        """Return the health of indexes, as the health feature's `IndexHealth`."""
 
     def now(self) -> int:
-        """Milliseconds since the epoch."""
+        """Return milliseconds since the epoch."""
 
     def has_row(self, address: Address) -> bool:
         """Whether there is a memory of this name."""
 
     def shown(self, address: Address) -> str:
-        """Name a memory for the eye."""
+        """Format a memory's address for people."""
 
     def short(self, path: str) -> str:
         """Write a path below the user's home with `~`."""
 
     def renamed(self, address: Address) -> Target:
-        """Where typing another name for a memory starts."""
+        """Return the start of typing a new name for a memory."""
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line to the user, until the next key; all of them can be read again."""
+        """Show one line to the user, until the next key; all lines can be read again."""
 
     def show_error(self, what: str, error: MemtuiError) -> None:
-        """Show what could not be done, what is unharmed, and what to do."""
+        """Show what failed, what is unharmed, and what to do."""
 
     def copy(self, text: str, what: str) -> None:
-        """Put a text on the clipboard and say by which route; `what` names it in the message."""
+        """Copy a text and say by which route; `what` names it in the message."""

@@ -1,8 +1,7 @@
-"""The one table of features: what is not here does not exist for any front.
+"""The table of features: a feature that is not listed does not exist for any front.
 
-A line is the name of a folder and the verbs it has, so that a command imports the entry of its own feature alone.
-Verbs, views and actions are the sums of the entries; help, completion, the parser, keys and their docs are made of
-them.
+A line is the name of a folder and its verbs, so that a command imports the entry of its own feature alone. Verbs, views
+and actions are the sums of the entries; help, completion, the parser, keys and their docs are made from them.
 """
 
 from collections.abc import Mapping
@@ -53,7 +52,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "sessions": ("sessions",),
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),
 }
-"""Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""
+"""Folder and verbs of each feature; its `entry.py` has the rest. The order is that of help and docs about keys."""
 
 TOOLS = {
     "memory": "tools",
@@ -63,7 +62,7 @@ TOOLS = {
     **dict.fromkeys(("memory_search_index", "memory_timeline", "memory_details"), "observations"),
     **dict.fromkeys(("context_grep", "context_describe"), "observations"),
 }
-"""The tools of MCP, in the order in which clients see them, and the feature each is of."""
+"""MCP tools in the order in which clients see them, and the feature of each."""
 
 GROUPS = {
     "look": "Look",
@@ -72,14 +71,14 @@ GROUPS = {
     "agents": "Give agents their memory",
     "setup": "Set up",
 }
-"""Groups of verbs, in the order in which help shows them, and their titles."""
+"""Groups of verbs and their titles, in the order of help."""
 
 NAMES = tuple(name for names in FEATURES.values() for name in names)
 """The names of all verbs."""
 
 
 def entry(feature: str) -> Feature:
-    """Import what a feature has; `feature` is a key of `FEATURES`."""
+    """Import the entry of a feature."""
     found: Feature = load(f"memtui.features.{feature}.entry:FEATURE")  # type: ignore[assignment]
     return found
 
@@ -91,14 +90,14 @@ def entries() -> Mapping[str, Feature]:
 
 
 def find(name: str) -> Verb | None:
-    """Return the verb of that name, if there is one; imports the entry of its feature alone."""
+    """Return the verb of that name, if any; imports the entry of its feature alone."""
     feature = next((feature for feature, names in FEATURES.items() if name in names), None)
     return next(verb for verb in entry(feature).verbs if verb.name == name) if feature else None
 
 
 @cache
 def verbs() -> tuple[Verb, ...]:
-    """Return every verb, in the order in which help shows them."""
+    """Return every verb, in the order of help."""
     groups = list(GROUPS)
     found = (verb for each in entries().values() for verb in each.verbs)
     return tuple(sorted(found, key=lambda verb: (groups.index(verb.group), verb.rank)))
@@ -106,25 +105,25 @@ def verbs() -> tuple[Verb, ...]:
 
 @cache
 def tools() -> tuple[Tool, ...]:
-    """Return every tool of MCP; imports the entries of their features alone."""
+    """Return every MCP tool; imports the entries of their features alone."""
     return tuple(next(tool for tool in entry(TOOLS[name]).tools if tool.name == name) for name in TOOLS)
 
 
 @cache
 def works() -> Mapping[str, str]:
-    """Return what does each kind of task."""
+    """Return the handler of each kind of task."""
     return {kind: place for each in entries().values() for kind, place in each.works.items()}
 
 
 @cache
 def asks() -> Mapping[str, str]:
-    """Return what asks for something, by action."""
+    """Return the dialog of each action that has one."""
     return {action: place for each in entries().values() for action, place in each.asks.items()}
 
 
 @cache
 def begins() -> tuple[str, ...]:
-    """Return what queues tasks that begin by themselves."""
+    """Return what queues scheduled tasks."""
     return tuple(each.begins for each in entries().values() if each.begins)
 
 

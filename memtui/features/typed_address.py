@@ -1,6 +1,6 @@
-"""Where a typed name would put a memory: the address it means, and what is wrong with it, before anything is done.
+"""The address a typed name means, and what is wrong with it, before anything is done.
 
-Pure, so that the prompt can show the effect of each letter, and so that a name can mean another root in one way only.
+Pure, so that the prompt can show the effect of each letter.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from memtui.engine.model import Address, Root
 
 
 class Target(NamedTuple):
-    """A place, as typed so far."""
+    """The address typed so far."""
 
     address: Address
     text: str
-    """What the prompt starts with, or what was typed."""
+    """The prompt's text."""
     cursor: int
-    """Where the cursor starts in it."""
+    """The initial cursor position in it."""
     kind: str
     """`new`, `one` (rename a memory), `folder` (rename a folder) or `many` (move into a folder)."""
     problem: str = ""
 
     def read(self, text: str, roots: Mapping[str, Root]) -> Target:
-        """Return the place another text means."""
+        """Return the target that another text means."""
         text = text.strip()
         if self.kind == "one" and text.rpartition("/")[2] == self.text[self.cursor :]:
             text = text[: text.rfind("/") + 1]  # a suffix alone, left by ctrl+u, is no name
@@ -46,7 +46,7 @@ class Target(NamedTuple):
         return self._replace(address=Address(root, path), text=text, problem="")
 
     def pairs(self, targets: tuple[Address, ...], folder: str | None) -> tuple[tuple[Address, Address], ...]:
-        """Return old and new address of each memory."""
+        """Return the old and new address of each memory."""
         new = self.address
         if folder is not None:
             return tuple((old, Address(new.root, new.path + old.path[len(folder) :])) for old in targets)
@@ -57,9 +57,9 @@ class Target(NamedTuple):
 
 
 def split_root(text: str, here: str, roots: Mapping[str, Root], *, own: str = "") -> tuple[str, str]:
-    """Tell the root from the path: a text that starts with a root's id, or an alias, and `/` means that root.
+    """Split a text into root and path: one that starts with a root's id or alias and `/` means that root.
 
-    `own` is a folder of the same name where the text started: then the text is a path, and stays what it was.
+    `own` is a folder of the same name where the text started: then the text is a path.
     """
     for root in roots.values():
         for name in (root.id, *root.aliases):
@@ -69,7 +69,7 @@ def split_root(text: str, here: str, roots: Mapping[str, Root], *, own: str = ""
 
 
 def rename_target(targets: tuple[Address, ...], folder: str | None) -> Target:
-    """Where a rename or a copy starts: at the name there is, with the cursor before its suffix."""
+    """Return the start of a rename or copy: the current name, with the cursor before its suffix."""
     if folder is not None:
         return Target(Address(targets[0].root, folder), folder, len(folder), "folder")
     if len(targets) == 1:

@@ -1,1 +1,1 @@
-"""Textual that knows no memory: what is drawn, widgets, keys, and the terminal around them."""
+"""Textual code that knows nothing of memories: drawing, widgets, key handling and the terminal."""

@@ -1,4 +1,4 @@
-"""What an action is: its keys, its words and where it works; and what is read out of a table of them."""
+"""Actions and views as data: ids, keys, labels, and the lookups made from a table of them."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,21 +8,21 @@ class Action(NamedTuple):
     """One thing a user can do."""
 
     id: str
-    """Stable name: what the key settings refer to."""
+    """Stable name; the key settings refer to it."""
     keys: tuple[str, ...]
-    """Alternatives. `g g` is two keys one after the other; single characters are written as they are."""
+    """Alternatives; `g g` is two keys in a row."""
     label: str
     """Two words at most, for the footer."""
     help: str
     """One sentence, for help, palette and docs."""
     room: str
-    """Where it works: the name of a group of keys."""
+    """The group of keys it belongs to, which decides where it works."""
     writes: bool = False
-    """Changes something on disk, so it is off with --read-only."""
+    """Whether it changes something on disk; off with --read-only."""
     footer: int = 0
     """Rank in the footer, 1 first; 0: not shown there."""
     moves: bool = False
-    """Only moves about: may run at once even while a paste is being recognised."""
+    """Whether it only moves the cursor, so that it may run while a paste is being recognised."""
 
 
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
@@ -45,42 +45,32 @@ class View(NamedTuple):
     id: str
     """Its action is `view_<id>`."""
     key: str
-    """Its digit; empty for a view that lies over the one it was opened from, and has no tab."""
+    """Its digit; empty for a view without a tab, which covers the one it was opened from."""
     name: str
-    """Its tab."""
+    """The title of its tab."""
     help: str
     """One sentence, for help, palette and docs."""
     screen: str = ""
-    """Its screen as `module:Class`, loaded when first opened; empty for the main screen."""
+    """Its screen as `module:Class`, imported when first opened; empty for the main screen."""
     own: tuple[str, ...] = ()
-    """Ids of the actions that work in it beside those of every list and every view, in the order of its help page."""
+    """Ids of the actions of this view alone, in the order of its help page."""
     footer: tuple[str, ...] = ()
-    """Ids of those of them that the footer shows, the most important first."""
+    """Ids of the actions shown in the footer, most important first."""
     short: str = ""
-    """What says best what it is where its name does not fit; empty: the first word of the name."""
+    """The name used where `name` does not fit; empty: the first word of the name."""
 
     @property
     def action(self) -> str:
-        """The id of the action that opens it."""
         return f"view_{self.id}"
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """Ids of its own actions, and of those of every list with a text beside it."""
+        """Ids of its own actions and of those every list with a text beside it has."""
         return (*self.own, *PANES, *MOVES) if self.screen else self.own
 
 
 def action(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
-    """Make an action from one line.
-
-    Args:
-        id: its stable name.
-        keys: its keys as one text, with two spaces between alternatives.
-        label: two words at most.
-        help: one sentence.
-        room: where it works.
-        rest: the other fields that are not at their default.
-    """
+    """Make an action; `keys` has two spaces between alternatives, `rest` the other fields of `Action`."""
     return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]
 
 
@@ -90,7 +80,7 @@ def in_room(*rooms: str, actions: Iterable[Action]) -> tuple[Action, ...]:
 
 
 def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
-    """Return key or sequence to action; earlier actions win."""
+    """Map each key or sequence to its action; earlier actions win."""
     found: dict[str, Action] = {}
     for action in actions:
         for key in action.keys:
@@ -99,7 +89,7 @@ def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
 
 
 def keymap(rooms: Iterable[str], actions: Iterable[Action]) -> dict[str, Action]:
-    """Return key or sequence (`g g`) to action for these rooms; earlier rooms win, then earlier actions."""
+    """Map each key or sequence (`g g`) to its action in these rooms; earlier rooms win, then earlier actions."""
     actions = tuple(actions)
     found: dict[str, Action] = {}
     for room in rooms:
@@ -120,15 +110,14 @@ _SHOWN = {
 
 
 def beside_text(action: Action) -> Action:
-    """Leave only the keys that work where text is typed, where a letter is a letter."""
+    """Keep only the keys that work while text is typed: no letters and no sequences."""
     return action._replace(keys=tuple(key for key in action.keys if len(key) > 1 and " " not in key))
 
 
 def shown_key(key: str) -> str:
-    """Write a key as people do: `esc`, `page down`, `g g`."""
+    """Format a key for people: `esc`, `page down`, `g g`."""
     return _SHOWN.get(key, key)
 
 
 def shown_keys(action: Action) -> str:
-    """Write all keys of an action as people do."""
     return ", ".join(shown_key(key) for key in action.keys)

@@ -1,7 +1,6 @@
-"""Copying, by the route that works here: a native tool, the tmux buffer, or the terminal; and which one it was.
+"""Copying to the clipboard: through a native tool, the tmux buffer or the terminal, and which one was used.
 
-A terminal escape has no answer, so "copied" alone can be a lie; the message names the route, and a text too large for
-it is an error.
+A terminal escape has no reply, so the message names the route; a text too large for the terminal is refused.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from memtui.config.settings import Terminal
 from memtui.errors import RefusedError
 
 ESCAPE_BYTES = 70_000
-"""Terminals drop longer texts without a word."""
+"""Terminals silently drop longer texts."""
 
 SECONDS = 3.0
-"""How long a clipboard tool may take."""
+"""Time limit of a clipboard program."""
 
 NATIVE = (
     ("pbcopy", ()),
@@ -29,15 +28,10 @@ NATIVE = (
 
 
 def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
-    """Copy text, and return the route in words.
-
-    Args:
-        text: what to copy.
-        terminal: where we are.
-        escape: has the terminal take a text (OSC 52).
+    """Copy `text` and return the route used; `escape` makes the terminal copy it (OSC 52).
 
     Raises:
-        RefusedError: `E_TOO_BIG`, when it does not fit the only route there is.
+        RefusedError: `E_TOO_BIG`, when the text does not fit the only route available.
     """
     data = text.encode("utf-8", "surrogateescape")
     local = not (terminal.remote or terminal.web) and (terminal.display or sys.platform == "darwin")
@@ -57,7 +51,6 @@ def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
 
 
 def _piped(name: str, arguments: tuple[str, ...], data: bytes) -> bool:
-    """Give the text to a program, if it is there and takes it."""
     try:
         done = subprocess.run(
             [name, *arguments],

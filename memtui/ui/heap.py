@@ -1,7 +1,7 @@
-"""What the C library and the collector are told about memory, so that thousands of rows cost no more than they must.
+"""Memory settings of the C library and the garbage collector, for lists of tens of thousands of rows.
 
-Only glibc keeps a heap for each thread and holds on to what was freed; elsewhere it is told nothing. The collector
-goes through everything there is with all threads waiting, which at tens of thousands of rows is a pause one feels.
+glibc keeps a heap for each thread and holds on to freed memory; other C libraries are left alone. A full collection
+stops all threads, which is a noticeable pause with so many rows.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ M_ARENA_MAX = -8
 
 
 def share() -> None:
-    """Let all threads use one heap. Call before they start."""
+    """Make all threads use one heap; call before they start."""
     _call("mallopt", M_ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Give freed memory back to the system."""
+    """Return freed memory to the system."""
     _call("malloc_trim", 0)
 
 
 def keep() -> None:
-    """Let the collector pass over what there is: many rows that stay for long."""
+    """Exclude the objects alive now from collection: many rows that stay for long."""
     gc.collect(1)  # what is young and done with is not kept
     gc.freeze()
 
 
 def let_go() -> None:
-    """Let it look at everything again: those rows go."""
+    """Include them again."""
     gc.unfreeze()
 
 

@@ -1,7 +1,7 @@
-"""A view that is a list with a text beside it: cursor, marks, filter, panes, and one line to type in.
+"""A view made of a list with a text beside it: cursor, marks, filter, panes, and one line to type in.
 
-A view brings what is its own: how its rows are read, what one looks like, the text beside it, what its keys do. So `j`,
-`tab`, `J`, `space`, `/` and `esc` are the same in all of them.
+A view brings how its rows are read and drawn, the text beside them, and its own actions; `j`, `tab`, `J`, `space`, `/`
+and `esc` are the same in all of them.
 """
 
 from __future__ import annotations
@@ -34,34 +34,32 @@ T = TypeVar("T")
 REST = 0.05
 """Seconds the cursor rests before its row is read."""
 PATIENCE = 3.0
-"""Seconds of news without a pause after which rows are read again all the same."""
+"""Seconds of continuous news after which rows are read again anyway."""
 
 
 class ViewList(RowList):
-    """The rows of the view it is on."""
+    """The list widget of a `ListView`."""
 
     class Moved(Message):
-        """The cursor stands on another row."""
+        """The cursor is on another row."""
 
     def __init__(self, view: ListView[T]) -> None:
         super().__init__(id="listed")
         self._view = view
         self.passes: Callable[[int], bool] = lambda _: False
-        """Whether the cursor passes over a row, as over a heading; the last row is none of them."""
+        """Whether the cursor skips a row, such as a heading; never true of the last row."""
 
     def count(self) -> int:
-        """How many rows there are."""
         return self._view.row_count()
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """Draw a row."""
         if index >= self.count():
             words = () if self.count() else self._view.empty_lines()
             return words[index] if index < len(words) else ()
         return [(">" if cursor else " ", "cursor"), *self._view.draw_row(index, max(self.room - 1, 10))]
 
     def go(self, index: int) -> None:
-        """Put the cursor on a row; what it passes over, it passes over in the direction of the move."""
+        """Put the cursor on a row; skipped rows are passed in the direction of the move."""
         count = self.count()
         index = max(0, min(index, count - 1))
         step = 1 if index >= self._cursor else -1
@@ -74,15 +72,13 @@ class ViewList(RowList):
             self.scroll_to_row(0)  # the heading above the first row comes into sight
 
     def moved(self, *, by_user: bool) -> None:
-        """Tell the screen."""
         del by_user
         self.post_message(self.Moved())
 
     def change_rows(self, change: Callable[[], object]) -> bool:
-        """Change the rows; the cursor stays with its row, and its row where it is on the screen.
+        """Change the rows; the cursor stays with its row, and the row where it is on the screen.
 
-        Returns:
-            Whether it went instead to the row at which the user left this view in the last run.
+        Returns True if the cursor went instead to the row at which the user left this view in the last run.
         """
         view, offset = self._view, self._cursor - self.top
         key = view.row_key(self._cursor) if self._cursor < self.count() else None
@@ -104,15 +100,15 @@ class ViewList(RowList):
 
 
 class ListView(ViewScreen, Generic[T]):
-    """A list and a text."""
+    """A list with a text beside it."""
 
     QUIET: ClassVar[float] = 0.0
-    """Seconds without news before the rows are read again: more than 0 where that reads many memories, for agents write
-    in bursts, and a view that read everything with each write would do nothing else."""
+    """Seconds without news before rows are read again; 0: at once. More for views that read many memories, because
+    agents write in bursts."""
     EMPTY: ClassVar[tuple[str, ...]] = ("There is nothing here.",)
-    """What is shown when there are no rows; the first line is the most important."""
+    """Shown when there are no rows; the first line is emphasised."""
     NO_MATCH: ClassVar[str] = "Nothing here matches"
-    """What is shown when the filter leaves no rows."""
+    """Shown when the filter leaves no rows."""
     CSS_PATH = os.path.join(os.path.dirname(__file__), "list_view.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape
 
@@ -124,13 +120,13 @@ class ListView(ViewScreen, Generic[T]):
         self.loaded = False
         """Whether its rows were read."""
         self.prompt: Prompt | None = None
-        """What is being typed."""
+        """The line being typed."""
         self._rest: Timer | None = None
         self.due: Timer | None = None
-        """When the rows will be read again, after news."""
+        """Fires when rows are to be read again after news."""
         self._waiting_since = 0.0
         self._shown: Hashable = None
-        """The row whose text is shown."""
+        """The key of the row whose text is shown."""
         self._does: dict[str, Callable[[], object]] = {
             "next_pane": self.other_pane,
             "previous_pane": self.other_pane,
@@ -138,7 +134,7 @@ class ListView(ViewScreen, Generic[T]):
             "preview_up": lambda: self.page.scroll_rows(-3),
             "reveal": self._reveal,
         }
-        """What keys do; a view adds its own."""
+        """Action id to its handler; a view adds its own."""
         common: dict[str, Callable[[], object]] = {
             "reload": self._reload,
             "filter": self._filter,
@@ -156,42 +152,40 @@ class ListView(ViewScreen, Generic[T]):
     # For subclasses
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Ask for the rows there are now; they go to `take`. `awaited`: keys that follow are for them, and wait."""
+        """Read the rows and pass them to `take`; `awaited`: later keys wait for them."""
         raise NotImplementedError
 
     def draw(self, item: T, width: int) -> Sequence[Run]:
-        """How a row looks, without the sign of the cursor."""
+        """Return the runs of a row, without the cursor sign."""
         raise NotImplementedError
 
     def read_text(self, item: T) -> None:
-        """Ask for the text beside a row; it goes to `show_text`."""
+        """Read the text beside a row and pass it to `show_text`."""
         raise NotImplementedError
 
     # ListRows that are no items; views whose rows fold bring their own
 
     def row_count(self) -> int:
-        """How many rows there are."""
         return len(self.rows.shown)
 
     def row_key(self, index: int) -> Hashable:
-        """What a row is, across reloads."""
+        """Return the identity of a row across reloads."""
         return self.rows.key(self.rows.shown[index])
 
     def row_name(self, index: int) -> str:
-        """What a row is, across runs."""
+        """Return the identity of a row across runs."""
         return str(self.row_key(index))
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
-        """How a row looks, without the sign of the cursor."""
         return self.draw(self.rows.shown[index], width)
 
     @property
     def _explains(self) -> bool:
-        """Whether the text says what is asked, which no row's text may take the place of."""
+        """Whether the text pane explains a question and must not be replaced by a row's text."""
         return False
 
     def read_row(self) -> None:
-        """Read what the row under the cursor shows."""
+        """Read the text of the row under the cursor."""
         item = self.item
         if self._explains:
             return
@@ -202,7 +196,7 @@ class ListView(ViewScreen, Generic[T]):
             self.read_text(item)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Return what is shown when there are no rows."""
         if not self.loaded:
             return [[("  reading...", "dim")]]
         if self.rows.words:
@@ -210,7 +204,7 @@ class ListView(ViewScreen, Generic[T]):
         return [[("  " + words, "name" if number else "strong")] for number, words in enumerate(self.EMPTY)]
 
     def list_words(self) -> tuple[str, Line]:
-        """The title of the list, and its notes: how many rows there are, the filter, how many are marked."""
+        """Return the title of the list and its notes: row count, filter, marks."""
         rows = self.rows
         notes: Line = [(rows.of_all if rows.words else f"{len(rows.all):,}", "title")]
         if rows.words:
@@ -220,7 +214,7 @@ class ListView(ViewScreen, Generic[T]):
         return self.view.name, notes
 
     def page_words(self) -> tuple[str, Line]:
-        """The title of the text, and its notes."""
+        """Return the title of the text and its notes."""
         return "Text", []
 
     # The rows
@@ -231,7 +225,7 @@ class ListView(ViewScreen, Generic[T]):
         return self.rows.shown[self.list.cursor] if self.list.cursor < len(self.rows.shown) else None
 
     def load(self, *, awaited: bool = False) -> None:
-        """Read the rows now; the first time keys that follow wait for them."""
+        """Read the rows now; the first time, later keys wait for them."""
         if self.due is not None:
             self.due.stop()
             self.due = None
@@ -248,13 +242,12 @@ class ListView(ViewScreen, Generic[T]):
         self.rows_changed()
 
     def _reload(self) -> None:
-        """Read everything again."""
         self.say("Reading every folder again.")
         self.shell.reload()
         self.load()
 
     def news(self) -> None:
-        """Read the rows again, once it is quiet, unless nobody looks."""
+        """Read the rows again once it is quiet, if the view is shown."""
         if self.shell.current != self.ID:
             return
         if not self.QUIET:
@@ -271,7 +264,7 @@ class ListView(ViewScreen, Generic[T]):
         self.due = self.set_timer(min(self.QUIET, left), self.load)
 
     def on_screen_suspend(self) -> None:
-        """Mask what was revealed when something else is shown."""
+        """Mask revealed secrets when another screen covers this one."""
         self.page.reveal(bare=False)
 
     def _reveal(self) -> None:
@@ -279,7 +272,7 @@ class ListView(ViewScreen, Generic[T]):
             self.say(said)
 
     def on_screen_resume(self) -> None:
-        """Show what happened meanwhile, where news are not taken in while nobody looks."""
+        """Read what was skipped while the view was covered."""
         if self.QUIET and self.loaded:
             self.load()
 
@@ -287,41 +280,36 @@ class ListView(ViewScreen, Generic[T]):
 
     @property
     def row_now(self) -> str:
-        """The row under the cursor, or the one that is still looked for."""
+        """The name of the row under the cursor, or of the row still being looked for."""
         here = self.list.cursor
         return self.shell.row_left(self.ID) or (self.row_name(here) if here < self.row_count() else "")
 
     # Parts
 
     def does(self) -> Mapping[str, Callable[[], object]]:
-        """What keys do: those of every list, and the view's own."""
         return self._does
 
     def body(self) -> Iterable[Widget]:
-        """The list, and the text."""
         left = Vertical(Lines(self._list_title, id="listed-title"), self.list, id="listed-left")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(left, right, id="listed-body")
 
     def on_mount(self) -> None:
-        """Begin in the list."""
         self.list.focus()
         self.call_after_refresh(self.show_row)
         if self.QUIET:
             self.load()
 
     def on_resize(self) -> None:
-        """Fold the text anew."""
         self.call_after_refresh(self.read_row)
 
     def on_descendant_focus(self) -> None:
-        """Show which pane is focused."""
         self.update("#listed-title", "#listed-page-title")
 
     # Marks, and the filter
 
     def _marking(self, change: Callable[[], object]) -> None:
-        """Change the marks."""
+        """Change the marks and draw them."""
         change()
         self.list.repaint()
         self.update("#listed-title", "#view-footer")
@@ -343,7 +331,7 @@ class ListView(ViewScreen, Generic[T]):
         self._marking(lambda: self.rows.mark_range(first, self.list.cursor, frozenset(self.rows.marks)))
 
     def _jump_to(self, step: int, wanted: Callable[[T], bool]) -> bool:
-        """Go to the next row like this, up (-1) or down (1); returns whether there is one."""
+        """Move to the next row that matches, up (-1) or down (1); return whether there is one."""
         rows, index = self.rows.shown, self.list.cursor + step
         while 0 <= index < len(rows) and not wanted(rows[index]):
             index += step
@@ -352,7 +340,7 @@ class ListView(ViewScreen, Generic[T]):
         return found
 
     def row_moved(self) -> None:
-        """The cursor stands on another row: while a range is open, what lies on the way is marked."""
+        """Handle a cursor move: an open range is extended."""
         if self.rows.range is not None:
             start, base = self.rows.range
             self._marking(lambda: self.rows.mark_range(start, self.list.cursor, base))
@@ -379,26 +367,26 @@ class ListView(ViewScreen, Generic[T]):
         self.show_row()
 
     def show_row(self) -> None:
-        """Show what belongs to the row under the cursor, once it rests there."""
+        """Update what belongs to the row under the cursor; its text is read once the cursor rests."""
         self.update("#listed-title", "#listed-page-title", "#view-footer")
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(REST, self.read_row) if self.is_mounted else None
 
     def rows_changed(self) -> None:
-        """The rows are others, or look different."""
+        """Draw the rows anew after a change."""
         self.list.repaint()
         self.show_row()
 
     def show_text(self, item: T, page: Page, starts: tuple[int, ...] = ()) -> None:
-        """Show the text of a row, if the cursor still is on it; the same row's text keeps its place."""
+        """Show the text of a row if the cursor is still on it; the same row's text keeps its scroll position."""
         key = self.rows.key(item)
         if self.item is not None and self.rows.key(self.item) == key and not self._explains:
             same, self._shown = self._shown == key, key
             self.give(page, starts, keep_place=same)
 
     def give(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
-        """Show a text, with the lines at which its places begin."""
+        """Show a text; `starts` are the lines at which its places begin."""
         self.page.show(page, starts, keep_place=keep_place)
         self.update("#listed-page-title", "#view-footer")
 
@@ -410,7 +398,6 @@ class ListView(ViewScreen, Generic[T]):
         return self.focused is self.page
 
     def perform(self, action: Action) -> None:
-        """Do it."""
         if action.id in MOVES:
             self.show_hint(None)
             (self.page if self.in_page else self.list).advance(action.id)
@@ -418,18 +405,18 @@ class ListView(ViewScreen, Generic[T]):
             super().perform(action)
 
     def other_pane(self) -> None:
-        """Go from the list to the text, or back."""
+        """Move the focus between list and text."""
         self.set_class(False, "-reading")  # noqa: FBT003
         (self.list if self.in_page else self.page).focus()
 
     def read_alone(self, *, alone: bool) -> None:
-        """Give the text the room of the list as well, or give it back."""
+        """Let the text cover the list, or show the list again."""
         self.set_class(alone, "-reading")
         (self.page if alone else self.list).focus()
         self.call_after_refresh(self.read_row)
 
     def step_back(self) -> bool:
-        """From the text to the list, then without filter, then without marks."""
+        """Leave the text, then clear the filter, then the marks."""
         if self.has_class("-reading"):
             self.read_alone(alone=False)
         elif self.in_page:
@@ -446,23 +433,21 @@ class ListView(ViewScreen, Generic[T]):
     # What is typed
 
     def ask(self, question: Question) -> None:
-        """Ask for one line of text, in the footer's place."""
+        """Ask for one line of text, in place of the footer."""
         self.show_hint(None)
         self.prompt = Prompt(question)
         self.update("#view-footer", "#view-header")
 
     def close_prompt(self) -> None:
-        """Put the line of text away."""
+        """Close the line of text."""
         self.prompt = None
         self.update("#view-footer", "#view-header")
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters go into a line."""
         return self.prompt is not None
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the line of text."""
         prompt = self.prompt
         if prompt is None or key in ("up", "down", "pageup", "pagedown"):
             return False
@@ -471,7 +456,6 @@ class ListView(ViewScreen, Generic[T]):
         return taken or key != "ctrl+q"
 
     def take_paste(self, text: str) -> bool:
-        """Give a paste to the line of text."""
         if self.prompt is None:
             return False
         self.prompt.paste(text)

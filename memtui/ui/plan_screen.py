@@ -1,6 +1,6 @@
-"""A screen with one line to type in at its foot and, above it, a list and the details of what enter would do.
+"""A screen with a text line at its foot and, above it, a list and the details of what enter would do.
 
-Nothing is done before it was shown: what somebody types for many memories at once is seen one by one first.
+It shows each effect before anything is done.
 """
 
 from __future__ import annotations
@@ -21,45 +21,41 @@ from memtui.ui.widgets.rowlist import RowList
 
 SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 SCROLLED = 3
-"""Lines of the details that one key goes on by."""
+"""Lines of the details scrolled by one key."""
 Given = TypeVar("Given")
 Row = TypeVar("Row")
 
 
 class PlanList(RowList, Generic[Row]):
-    """What is asked about; as high as it has rows, where details stand below it."""
+    """A list of given rows; only as high as its rows where details stand below it."""
 
     def __init__(self, draw: Callable[[Row, int], Sequence[Run]]) -> None:
-        """Take what draws a row in so many cells, behind the cursor."""
         super().__init__(id="asking-list")
         self.rows: Sequence[Row] = ()
         self._draw_row = draw
 
     def count(self) -> int:
-        """How many rows."""
         return len(self.rows)
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """Draw one."""
         if index >= len(self.rows):
             return ()
         return [("> " if cursor else "  ", "cursor"), *self._draw_row(self.rows[index], self.room)]
 
     def show(self, rows: Sequence[Row]) -> None:
-        """Show others, with the cursor where it was."""
+        """Show other rows; the cursor index stays."""
         self.rows = rows
         self._cursor = min(self._cursor, max(len(rows) - 1, 0))
         self.scroll_to_row(self.top)
         self.repaint()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One line for each row."""
         del container, viewport, width
         return max(self.count(), 1)
 
 
 class PlanScreen(KeyedScreen[Given]):
-    """The line, the list and the details; gives what is to be done, or nothing."""
+    """Line, list and details; its result is what is to be done, or None."""
 
     ROOMS = ("everywhere",)
     DEFAULT_CSS = """
@@ -70,7 +66,6 @@ class PlanScreen(KeyedScreen[Given]):
     """
 
     def __init__(self, table: tuple[Action, ...], rows: PlanList[Any], question: Question, *, plain: bool) -> None:
-        """Take the actions, the list, the line, and whether only ASCII is drawn."""
         super().__init__(table)
         self._plain = plain
         self.list = rows
@@ -79,30 +74,28 @@ class PlanScreen(KeyedScreen[Given]):
         self._said: Line = []
 
     def compose(self) -> ComposeResult:
-        """What is done, what it is done to, and the line."""
         yield Lines(lambda width: [self._said] if self._said else self._title(width), id="asking-title", ground="bar")
         yield self.list
         yield self.details
         yield Lines(self._line, id="asking-line", ground="bar")
 
     def on_mount(self) -> None:
-        """Keep the focus off the line, which is no widget."""
         self.list.focus()
 
     # For subclasses
 
     def show_details(self) -> None:
-        """Show what becomes of the row under the cursor."""
+        """Show what happens to the row under the cursor."""
         raise NotImplementedError
 
     def show_detailed(self, *, detailed: bool) -> None:
-        """Show the details below the list, which is then as high as its rows, or the list alone."""
+        """Show details below the list, or the list alone."""
         self.set_class(detailed, "-detailed")
         self.list.refresh(layout=True)
         self.show_details()
 
     def take_key(self, key: str) -> bool:
-        """Take a key that means something in this screen only; False when it is for the line."""
+        """Handle a key with a meaning in this screen only; False: it is for the text line."""
         del key
         return False
 
@@ -113,11 +106,10 @@ class PlanScreen(KeyedScreen[Given]):
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters go into the line."""
         return True
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the line; what moves is for the list and, with shift, for the details."""
+        """Give a key to the text line; movement is for the list and, with shift, for the details."""
         self._said = []
         if key in SCROLLS:
             self.list.move(SCROLLS[key])
@@ -130,19 +122,18 @@ class PlanScreen(KeyedScreen[Given]):
         return True
 
     def take_paste(self, text: str) -> bool:
-        """Give a paste to the line."""
         self.prompt.paste(text)
         self.draw()
         return True
 
     def leave(self) -> None:
-        """Go back without anything done."""
+        """Close without a result."""
         self.dismiss(None)
 
     # Words
 
     def draw(self) -> None:
-        """Draw title and line again."""
+        """Draw title and text line again."""
         for lines in self.query(Lines):
             lines.update()
 
@@ -152,18 +143,16 @@ class PlanScreen(KeyedScreen[Given]):
         return [line]
 
     def _put_caret(self, column: int, row: int) -> None:
-        """Say which cell is typed in, for what the terminal shows there while a letter is composed."""
+        """Place the terminal's own cursor, where an input method shows a letter being composed."""
         self.app.cursor_position = Offset(column, row)
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key, in the place of the title: what is typed stays in sight."""
+        """Show one line in place of the title until the next key."""
         self._said = [(" " + text, level)]
         self.draw()
 
-    def show_hint(self, line: Line | None) -> None:
-        """There are no sequences here."""
+    def show_hint(self, line: Line | None) -> None: ...
 
     def perform(self, action: Action) -> None:
-        """Only leaving is done by a key that is not for the line."""
         if action.id == "quit_now":
             self.app.call_later(self.app.action_quit)

@@ -1,4 +1,4 @@
-"""The rows of a list: all there are, those that have the words of the filter, and those that are marked."""
+"""The rows of a list: all of them, those that match the filter, and those that are marked."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ T = TypeVar("T")
 
 
 class ListRows(Generic[T]):
-    """ListRows of one kind."""
+    """Rows of one type."""
 
     def __init__(self, key: Callable[[T], Hashable], text: Callable[[T], str] = str) -> None:
-        """Take what a row is across reloads, and the text in which the filter looks for its words."""
+        """`key` identifies a row across reloads; `text` is what the filter searches."""
         self.key = key
         self.text = text
         self.all: tuple[T, ...] = ()
         self.shown: tuple[T, ...] = ()
         self.words: tuple[str, ...] = ()
-        """The filter, in small letters."""
+        """The filter's words, casefolded."""
         self.marks: set[Hashable] = set()
         """The keys of marked rows."""
         self.range: tuple[int, frozenset[Hashable]] | None = None
-        """Where a range of marks began, and what was marked before; None while moving marks nothing."""
+        """The row where a range of marks began, and the marks before it; None: no range is open."""
 
     def load(self, items: Iterable[T]) -> None:
-        """Take in the rows there are now; what is gone is no longer marked."""
+        """Replace the rows; marks of rows that are gone are dropped."""
         self.all = tuple(items)
         self.marks &= {self.key(item) for item in self.all}
         self.filter(self.words)
 
     def filter(self, words: Iterable[str]) -> None:
-        """Show only rows that have all of these words, in any case."""
+        """Show only rows with all of these words, in any case."""
         self.words = tuple(word.casefold() for word in words)
         self.shown = tuple(item for item in self.all if self.has_words(self.text(item)))
 
@@ -42,25 +42,25 @@ class ListRows(Generic[T]):
 
     @property
     def of_all(self) -> str:
-        """How many rows the filter leaves: `3 of 1,200`."""
+        """The number of matching rows: `3 of 1,200`."""
         return f"{len(self.shown):,} of {len(self.all):,}"
 
     def targets(self, index: int) -> tuple[T, ...]:
-        """What an operation works on: everything marked, also what the filter hides, else the row."""
+        """Return what an operation works on: all marked rows, even if filtered out, else the row at `index`."""
         if self.marks:
             return tuple(item for item in self.all if self.key(item) in self.marks)
         return self.shown[index : index + 1]
 
     def toggle(self, index: int) -> None:
-        """Mark a row, or take its mark away."""
+        """Mark or unmark a row."""
         self.marks ^= {self.key(item) for item in self.shown[index : index + 1]}
 
     def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
-        """Mark what lies between two rows, and what was marked before."""
+        """Mark the rows between two, and those of `base`."""
         low, high = sorted((first, last))
         self.marks = {self.key(item) for item in self.shown[low : high + 1]}.union(base)
 
     def mark_all(self) -> None:
-        """Mark everything that is shown, or nothing when all of it is marked."""
+        """Mark every row shown, or none when all are marked."""
         here = {self.key(item) for item in self.shown}
         self.marks = set() if here <= self.marks else self.marks | here

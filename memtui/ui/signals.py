@@ -1,7 +1,7 @@
-"""What happens when the process is told to end: drafts first, then the terminal, then out.
+"""Signal handling: store drafts, restore the terminal, exit.
 
-Textual leaves the terminal in mouse and alternate-screen mode on SIGTERM and SIGHUP and forgets everything typed. The
-event loop is not asked here, because it may be the thing that hangs.
+On SIGTERM and SIGHUP Textual leaves the terminal in mouse and alternate-screen mode and forgets everything typed. The
+event loop is not involved, because it may be what hangs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 LAST_WORDS_SECONDS = 3.0
-"""How long a dying process may take to store drafts before the terminal is given back anyway, and as long for that."""
+"""Seconds a dying process may take to store drafts, and again to write to the terminal."""
 
 TERMINAL_RESET = (
     "\x1b[?2026l"  # end a half-sent synchronised update
@@ -30,19 +30,14 @@ TERMINAL_RESET = (
     "\x1b[?1049l"  # alternate screen
     "\x1b[?7h\x1b[?25h\x1b[0m\r"  # line wrap, cursor, colours
 )
-"""Everything that has to be switched off again; each sequence is harmless when the mode was not on."""
+"""Switches off every mode; each sequence is harmless when the mode was not on."""
 
 
 class LastWords:
-    """The handlers of one process; install once, before the app starts."""
+    """The signal handlers of one process; install once, before the app starts."""
 
     def __init__(self, speak: Callable[[], object], *, seconds: float = LAST_WORDS_SECONDS) -> None:
-        """Remember what to save and how the terminal was.
-
-        Args:
-            speak: stores every draft; runs in a thread of its own, may raise, may hang.
-            seconds: how long it is waited for.
-        """
+        """`speak` stores every draft, in a thread of its own; it may raise or hang for `seconds`."""
         self._speak = speak
         self._seconds = seconds
         self._modes = _terminal_modes()
@@ -57,13 +52,13 @@ class LastWords:
                 self._before[number] = signal.signal(number, self._on_signal)
 
     def uninstall(self) -> None:
-        """Give the signals back, for a program that goes on after the workbench."""
+        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
 
     def lend_terminal(self, to: str) -> None:
-        """Say which program owns the terminal now (nothing: ours): its ctrl+c is then not ours."""
+        """Note which program owns the terminal (empty: this one); its ctrl+c is then not ours."""
         self._busy = bool(to)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -76,13 +71,13 @@ class LastWords:
         self.end(128 + number)
 
     def end(self, status: int) -> NoReturn:
-        """Store the drafts, give the terminal back and end the process at once with this exit status."""
+        """Store the drafts, restore the terminal and exit at once with this status."""
         self._in_time(Thread(target=self._last_words, daemon=True))
         self.restore_terminal()
         os._exit(status)
 
     def _in_time(self, worker: Thread) -> None:
-        """Do what may hang, and go on without it when it does."""
+        """Run a thread, and go on without it when it hangs."""
         worker.name = "memtui-last-words"
         worker.start()
         worker.join(self._seconds)
@@ -98,7 +93,7 @@ class LastWords:
     _failure = "memtui: drafts were not written in time; the last one is at most a second older than the text"
 
     def restore_terminal(self) -> None:
-        """Switch off every mode a Textual program switches on; does nothing where there is no terminal."""
+        """Switch off every mode a Textual program switches on; does nothing without a terminal."""
         stream = sys.__stderr__
         if stream is None:
             return
@@ -121,7 +116,7 @@ class LastWords:
 
 
 def after_a_stop(call: Callable[[], object]) -> None:
-    """Have something called whenever the process goes on after a stop, once Textual has taken the terminal again.
+    """Call `call` whenever the process continues after a stop, once Textual has taken the terminal again.
 
     Textual then starts on an empty screen and draws only what changes.
     """
@@ -137,13 +132,11 @@ def after_a_stop(call: Callable[[], object]) -> None:
 
 
 def _write(fd: int, data: bytes) -> None:
-    """Write to a terminal that may be gone by now."""
     with suppress(OSError):
         os.write(fd, data)
 
 
 def _terminal_modes() -> list[Any] | None:
-    """The terminal's settings before anybody changed them."""
     try:
         return termios.tcgetattr(sys.__stdin__.fileno()) if sys.__stdin__ is not None else None
     except (termios.error, OSError, ValueError):

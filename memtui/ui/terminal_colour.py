@@ -1,7 +1,7 @@
-"""Whether the terminal is light or dark, asked of it before Textual takes it; what else comes meanwhile is not lost.
+"""Detects a light or dark terminal before Textual takes it, keeping what is typed meanwhile.
 
-It is asked what colour its background is (OSC 11), then what it is (DA1): every terminal knows the second question, so
-that one which does not know the first costs no wait. Source of both: xterm, ctlseqs.
+It asks for the background colour (OSC 11), then for the terminal's identity (DA1), which every terminal answers, so
+that one that does not know the first question costs no wait. Source of both: xterm, ctlseqs.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from typing import NamedTuple
 
 ASK = b"\x1b]11;?\x1b\\\x1b[c"
 LONGEST = 0.1
-"""Seconds that a terminal has to answer in; it is then asked nothing more."""
+"""Seconds a terminal has to answer; after that it is not asked again."""
 _COLOUR = re.compile(
     r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
 )
 _NAME = re.compile(r"\x1b\[\?[0-9;]*c")
 _BEGUN = re.compile(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?|\[(?:\?[0-9;]*)?)\Z")
-"""The beginning of an answer, but for a lone escape, which is a key."""
+"""The beginning of an answer, except a lone escape, which is a key."""
 
 
 class Answered(NamedTuple):
-    """What came of it."""
+    """What the terminal answered."""
 
     light: bool | None = None
-    """None: the terminal did not say."""
+    """Whether the background is light; None: the terminal did not say."""
     typed: str = ""
-    """What was typed meanwhile."""
+    """Keys typed meanwhile."""
     late: bool = False
-    """Whether answers may still come."""
+    """Whether answers may still arrive."""
 
 
 def ask(seconds: float = LONGEST) -> Answered:
-    """Ask the terminal for its background; without one, or from the background of a shell, ask nothing."""
+    """Ask the terminal for its background; asks nothing without one or in a background job."""
     try:
         source, target = sys.__stdin__.fileno(), sys.__stderr__.fileno()  # type: ignore[union-attr]
         if not (os.isatty(source) and os.isatty(target)) or os.tcgetpgrp(source) != os.getpgrp():
@@ -78,7 +78,7 @@ def _heard(source: int, end: float) -> Answered:
 
 
 class Answers:
-    """Takes the answers out of what a terminal sends, in pieces of any size."""
+    """Removes the answers from terminal input, in chunks of any size."""
 
     def __init__(self) -> None:
         self.light: bool | None = None
@@ -87,7 +87,7 @@ class Answers:
         self._held = ""
 
     def without(self, text: str) -> str:
-        """Give a piece without answers; what may be the beginning of one comes with the next piece, or as `rest`."""
+        """Return a chunk without answers; the possible beginning of one is held back."""
         text, self._held = self._held + text, ""
         if not self.waiting:
             return text
@@ -104,7 +104,7 @@ class Answers:
         return text[: begun.start()]
 
     def rest(self) -> str:
-        """Give what was held back, because it is no answer after all."""
+        """Return what was held back, because it is no answer after all."""
         held, self._held = self._held, ""
         return held
 

@@ -1,6 +1,6 @@
-"""Every use of a private part of Textual: what a new Textual may break is here, each piece with a test of its own.
+"""Every use of a private part of Textual, each with a test of its own.
 
-The text widgets are named for types only: a workbench that opens no editor does not load them.
+The text widgets are imported for types only: a workbench that opens no editor does not load them.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ R = TypeVar("R")
 def read_keys_with(
     parser: Callable[[bool], KeyParser], decoder: Callable[[str], Callable[[], codecs.IncrementalDecoder]]
 ) -> None:
-    """Make Textual read the terminal with another parser, and decode its bytes with another decoder."""
+    """Make Textual read the terminal with another parser and decoder."""
     linux_driver.XTermParser = parser  # type: ignore[assignment,attr-defined]
     linux_driver.getincrementaldecoder = decoder  # type: ignore[assignment,attr-defined]
 
 
 class PrivateApp(App[R]):
-    """An app that draws nothing behind an opaque screen, and is asked before it ends by a fault."""
+    """An app that draws nothing behind an opaque screen, and has hooks for a fault that ends it."""
 
     def before_fault(self) -> None:
-        """Called once an exception reached nobody, before the app ends."""
+        """Handle an uncaught exception, before the app ends."""
 
     def print_fault(self, error: BaseException) -> None:
-        """Say what ended the app."""
+        """Print what ended the app."""
         raise NotImplementedError
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:
-        """What shows through the screen on top: nothing behind one that is opaque.
+        """The screens drawn behind the top one: none if it is opaque.
 
-        Textual counts the screen below always, and draws the top one anew whenever the hidden one changes.
+        Textual always counts the screen below, and redraws the top one whenever the hidden one changes.
         """
         stack = self._screen_stack
         return [] if stack and stack[-1].styles.background.a == 1 else super()._background_screens
@@ -64,10 +64,10 @@ class PrivateApp(App[R]):
 
 
 class WrappedOnce(TextArea):
-    """A text area that wraps only for another width: a large text takes longer to wrap than to draw."""
+    """A text area that wraps only for a new width: wrapping a large text takes longer than drawing it."""
 
     def lose_colours(self) -> None:
-        """Go on with plain text, at the same place and with the same undo."""
+        """Switch to plain text, keeping position and undo."""
         selection, (x, y) = self.selection, self.scroll_offset
         self.set_reactive(type(self).language, None)
         self._set_document(self.text, None)
@@ -75,7 +75,7 @@ class WrappedOnce(TextArea):
         self.scroll_to(x, y, animate=False, immediate=True)
 
     def _rewrap_and_refresh_virtual_size(self) -> None:
-        """Textual asks three times when a text is loaded."""
+        """Wrap once; Textual asks three times when a text is loaded."""
         wrapped = self.wrapped_document
         if wrapped._width == self.wrap_width and wrapped._tab_width == self.indent_width:  # noqa: SLF001 - it tells nobody
             self._line_cache.clear()
@@ -85,10 +85,10 @@ class WrappedOnce(TextArea):
 
 
 class DrawnInput(Input):
-    """An input that is drawn by a subclass, sign by sign, so that the cursor stays where it is."""
+    """An input whose subclass draws each character, so that the cursor stays where it is."""
 
     def drawn(self) -> str:
-        """The value as it is shown: one character for each of the value."""
+        """Return the value as shown: one character for each of the value."""
         raise NotImplementedError
 
     @property

@@ -1,6 +1,6 @@
 """memtui's own themes: a plain pair, high contrast, safe for colour-blind eyes, and monochrome.
 
-Textual's themes can be chosen too. Under NO_COLOR only the monochrome one is used, because a theme that leaves colours
+Textual's themes can be chosen too. With NO_COLOR only the monochrome one is used, because a theme that leaves colours
 to the terminal is drawn black on black there.
 """
 
@@ -48,26 +48,20 @@ THEMES = (
     _theme("memtui-blue-orange-light", "#fbfbf8 #22252b #1f5fae #174f95 #8a4b00 #a34f00 #6f5600 #0b57b0", dark=False),
     _theme("memtui-mono", "#101010 #dddddd #707070 #ffffff #ffffff #ffffff #e0e0e0 #cccccc"),
 )
-"""Every theme of ours; a test checks that each colour can be read on its background."""
+"""Every theme of ours; a test checks the contrast of each colour on its background."""
 
 
 KEPT = "theme of the workbench"
-"""What the theme that was chosen with a key is kept under for the next start."""
+"""The name under which the chosen theme is stored."""
 
 
 def kept(chosen: str, settings: Settings) -> dict[str, str]:
-    """What is kept of a choice: the theme, and the setting it was chosen instead of."""
+    """Return what is stored of a choice: the theme, and the setting it replaced."""
     return {"theme": chosen, "instead": settings.theme}
 
 
 def at_start(settings: Settings, found: object) -> str:
-    """Give the name of the theme to start with.
-
-    Args:
-        settings: the user's; one of the command line or the environment wins, and so does one that was changed in the
-            file since the choice.
-        found: what was kept of the choice, whatever it holds.
-    """
+    """Return the theme to start with: the stored choice, unless a setting overrides it or changed since."""
     chosen = found.get("theme") if isinstance(found, dict) else None
     given = not settings.origin("theme").startswith(("default", "config.toml"))
     if given or not isinstance(chosen, str) or not isinstance(found, dict) or found.get("instead") != settings.theme:
@@ -76,21 +70,21 @@ def at_start(settings: Settings, found: object) -> str:
 
 
 def is_open(settings: Settings, found: object) -> bool:
-    """Whether the terminal's own background decides: nobody chose a theme, and there are colours."""
+    """Whether the terminal's background decides: no theme was chosen, and there are colours."""
     return not settings.terminal.no_color and at_start(settings, found) in ("", "auto")
 
 
 def choose(wanted: str, *, no_color: bool, known: frozenset[str], light: bool | None = None) -> tuple[str, str]:
-    """Decide which theme is used.
+    """Choose the theme.
 
     Args:
         wanted: the setting; `auto` is ours.
         no_color: whether NO_COLOR is set.
-        known: the names there are.
-        light: whether the terminal's background is light; None: it did not say.
+        known: the available names.
+        light: whether the terminal's background is light; None: unknown.
 
     Returns:
-        The name, and one sentence when it is not the one that was asked for.
+        The name, and one sentence when it is not the one asked for.
     """
     if no_color:
         return MONOCHROME, ""

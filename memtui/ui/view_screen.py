@@ -1,6 +1,6 @@
-"""What every view is made of: header, tabs, its own body, and one line of keys; its keys come from its table entry.
+"""Base of every view: header, tabs, body, one line of keys; its keys come from its table entry.
 
-A view brings only its body and what its actions do. Going back, switching, help, palette, messages and undo are here,
+A view brings only its body and its actions' handlers. Going back, switching, help, palette, messages and undo are here,
 so that they are the same everywhere.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Shell(Protocol):
-    """What a view asks of the program it lies in."""
+    """What a view asks of the program around it."""
 
     @property
     def table(self) -> tuple[Action, ...]:
@@ -42,33 +42,33 @@ class Shell(Protocol):
 
     @property
     def current(self) -> str:
-        """The id of the view that is shown."""
+        """The id of the view shown."""
 
     @property
     def progress(self) -> str:
-        """How far a change of many things is; nothing when none runs."""
+        """Progress of a large change in words; empty when none runs."""
 
     @property
     def no_writing(self) -> str:
-        """Why nothing can be written now; nothing when it can."""
+        """Why nothing can be written now; empty when it can."""
 
     def header(self, width: int) -> list[Line]:
-        """Draw the first line of the screen."""
+        """Return the first line of the screen."""
 
     def counts(self) -> Mapping[str, int]:
-        """View id to how much waits there."""
+        """Return the number of waiting items by view id."""
 
     def named(self, text: str) -> str:
-        """Shorten names in a text for the eye."""
+        """Shorten memory addresses in a text."""
 
     def row_left(self, view: str) -> str:
-        """The row at which the user left a view in the last run, until it is found or they do anything."""
+        """Return the row at which the user left a view in the last run, until it is found or a key is pressed."""
 
     def forget_row(self) -> None:
-        """That row was found."""
+        """Note that this row was found."""
 
     def leave(self, view: ViewScreen) -> None:
-        """Leave a view: for what it lies over, or for the main screen."""
+        """Leave a view for the one below it, or for the main screen."""
 
     def show(self, view: str) -> None:
         """Show another view."""
@@ -77,28 +77,28 @@ class Shell(Protocol):
         """Read and hash everything again."""
 
     def run(self, action: str) -> None:
-        """Do what the main screen does for an action."""
+        """Run an action of the main screen."""
 
     def open_palette(self, commands: list[Command]) -> None:
-        """Offer these commands by name, and the themes."""
+        """Open the palette with these commands and the themes."""
 
     def help(self, text: str, actions: Iterable[Action]) -> None:
-        """Show what a view is, its keys, and all others."""
+        """Show help for a view: `text`, its own actions, then all others."""
 
 
 class Within(NamedTuple):
-    """A part of everything that a view is asked about."""
+    """A restriction of a view to a part of the tree."""
 
     label: str
     holds: Callable[[Any], bool]
-    """Whether something lies in it."""
+    """Whether an address lies in it."""
 
 
 class ViewScreen(KeyedScreen[None]):
     """One view."""
 
     ID: ClassVar[str]
-    """The id of its entry."""
+    """The id of its table entry."""
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
     CSS = """
@@ -124,45 +124,40 @@ class ViewScreen(KeyedScreen[None]):
     # For subclasses
 
     def body(self) -> Iterable[Widget]:
-        """Between the tabs and the line of keys."""
+        """Yield the widgets between the tabs and the line of keys."""
         raise NotImplementedError
 
     def does(self) -> Mapping[str, Callable[[], object]]:
-        """Action id to what it does, for every id of the view's table entry."""
+        """Map action ids to handlers, for every id of the view's table entry."""
         raise NotImplementedError
 
     def entered(self, within: Within | None) -> None:
-        """The view was opened, or opened again; the first time before its widgets are there.
-
-        Args:
-            within: what it is asked about; None for everything.
-        """
+        """Prepare for being opened (the first time before its widgets exist); `within` restricts it."""
 
     def news(self) -> None:
-        """Something happened on disk or in the ledger; the view may be covered."""
+        """React to a change on disk or in the ledger; the view may be covered."""
 
     def step_back(self) -> bool:
-        """Take one step back inside the view; False when there is none left, so that the view is left."""
+        """Take one step back inside the view; return False when there is none left."""
         return False
 
     @property
     def row_now(self) -> str:
-        """The row under the cursor in words that mean it in the next run too; nothing where that is not kept."""
+        """A name of the row under the cursor that is valid in the next run; empty: not stored."""
         return ""
 
     def off(self, action: Action) -> str:
-        """Say why one of the view's own actions is off now; nothing when it is on."""
+        """Return why one of the view's own actions is off now; empty when it is on."""
         del action
         return ""
 
     def _label(self, action: Action) -> str:
-        """What one of the view's own actions is called in the footer now."""
+        """Return the footer label of one of the view's own actions."""
         return action.label
 
     # Parts
 
     def compose(self) -> ComposeResult:
-        """Header, tabs, body, keys."""
         shell = self.shell
         yield Lines(shell.header, id="view-header", ground="bar")
         yield Tabs(tuple(view for view in shell.views if view.key), self.ID, shell.counts)
@@ -170,18 +165,18 @@ class ViewScreen(KeyedScreen[None]):
         yield Lines(self._footer, id="view-footer", ground="bar")
 
     def tell_news(self) -> None:
-        """Something happened on disk or in the ledger, perhaps after the view asked for its rows, before it was up."""
+        """Update header and tabs, and pass news to the view."""
         self.update("#view-header", "#tabs")
         self.news()
 
     def update(self, *names: str) -> None:
-        """Draw lines anew, where they differ."""
+        """Draw these lines again, where they differ."""
         for name in names if self.is_mounted else ():
             for lines in self.query(name).results(Lines):
                 lines.update()
 
     def zoom(self, *, whole: bool) -> None:
-        """Give the pane in focus the whole screen, or take it back."""
+        """Give the focused pane the whole screen, or end that."""
         pane = self.focused.parent if self.focused is not None else None
         others = [one for one in pane.parent.children if one is not pane] if pane is not None and pane.parent else []
         if whole and (not isinstance(pane, Widget) or pane is self or not others):
@@ -197,7 +192,6 @@ class ViewScreen(KeyedScreen[None]):
         self.call_after_refresh(self._folded)
 
     def _folded(self) -> None:
-        """Fold what is shown to the new width."""
         self.post_message(events.Resize(self.size, self.size))
 
     # Words
@@ -218,15 +212,12 @@ class ViewScreen(KeyedScreen[None]):
         return [bars.footer(able, width, end=ends)]
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
         self.show_hint([(" " + self.shell.named(text), level)])
 
     def show_progress(self) -> None:
-        """Say how far a change of many things is."""
         self.update("#view-footer")
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow, or the usual keys."""
         self._said = line or []
         self.line_taken = bool(line)
         self.update("#view-footer")
@@ -234,13 +225,11 @@ class ViewScreen(KeyedScreen[None]):
     # Keys
 
     def unavailable(self, action: Action) -> str:
-        """Say why an action is off."""
         if action.writes and (reason := self.shell.no_writing):
             return reason
         return self.off(action) if action.id in self.view.actions else ""
 
     def perform(self, action: Action) -> None:
-        """Do it."""
         self.show_hint(None)
         own = self.does().get(action.id)
         if own is not None:
@@ -265,7 +254,7 @@ class ViewScreen(KeyedScreen[None]):
             shell.run(id_)
 
     def palette_commands(self) -> list[Command]:
-        """What the palette offers here: the view's own actions, then what works everywhere."""
+        """Return the commands offered here: the view's own, then those that work everywhere."""
         from memtui.ui.keys.palette import as_commands
 
         shown = sorted(self.actions, key=lambda action: action.moves)

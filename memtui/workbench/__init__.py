@@ -1,1 +1,1 @@
-"""The workbench: anything seen. Nothing here is imported by another room except through `memtui.workbench.app`."""
+"""The terminal workbench. Other packages import only `memtui.workbench.app`."""

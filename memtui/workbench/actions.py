@@ -1,8 +1,7 @@
-"""Every action of the workbench, said once: its id, keys, words, and where it works.
+"""The table of every action of the workbench: id, keys, words, and where it works.
 
-Bindings, footer, palette, help, key overrides and `docs/keys.md` are all made from this table, so they cannot disagree.
-What belongs to one feature comes from its entry. Nothing that draws is imported, so that tests, docs and the command
-line can read the table.
+Bindings, footer, palette, help, key overrides and `docs/keys.md` are made from it. A feature's own actions come from
+its entry. It imports nothing that draws, so that tests, docs and the command line can read it.
 """
 
 from collections.abc import Mapping
@@ -11,10 +10,10 @@ from memtui.features.table import entries, views
 from memtui.ui.action import Action, View, action
 
 VIEWS = tuple(view for view in views() if view.key)
-"""Every view that has a tab, in the order of the tabs."""
+"""Every view with a tab, in the order of the tabs."""
 
 VIEW: Mapping[str, View] = {view.id: view for view in views()}
-"""Every view by its id."""
+"""Every view by id."""
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
@@ -34,7 +33,7 @@ ROOMS = {
     "line_ends": "Your draft of a memory in which somebody else changed only line ends",
     "unsaved": "A save that failed",
 }
-"""Where an action works, in the order of the help page."""
+"""Titles of the rooms of actions, in the order of the help page."""
 
 MAIN: tuple[Action, ...] = (
     # Everywhere
@@ -272,7 +271,7 @@ MAIN: tuple[Action, ...] = (
     action("reveal", "V", "reveal", "Show what is masked in the text until the cursor leaves, or mask it.", "view"),
     action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
 )
-"""What works everywhere, in the tree, on a memory, and in the panes beside it."""
+"""Actions that work everywhere, in the tree, on a memory, and in the panes beside it."""
 
 TEXTS: tuple[Action, ...] = (
     # Editor
@@ -317,7 +316,7 @@ TEXTS: tuple[Action, ...] = (
     action("form_down", "pagedown", "down", "Scroll the changes down.", "form"),
     action("form_up", "pageup", "up", "Scroll the changes up.", "form"),
 )
-"""Where text is typed: the editor, one entry of a memory, the form of the front matter."""
+"""Actions where text is typed: the editor, one entry of a memory, the front matter form."""
 
 QUESTIONS: tuple[Action, ...] = (
     # Conflict
@@ -418,7 +417,7 @@ QUESTIONS: tuple[Action, ...] = (
     # Lists on top
     action("pick", "enter", "run", "In help: run this line.", "picker"),
 )
-"""What answers a question: a conflict, a draft whose memory went or was renamed, a save that failed."""
+"""Answers to questions: a conflict, a draft whose memory was deleted or renamed, a save that failed."""
 
 ACTIONS: tuple[Action, ...] = (
     *MAIN,
@@ -426,16 +425,16 @@ ACTIONS: tuple[Action, ...] = (
     *TEXTS,
     *QUESTIONS,
 )
-"""Everything a user can do. Order is the order of help, palette and docs."""
+"""Every action, in the order of help, palette and docs."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
-"""Every action by its id."""
+"""Every action by id."""
 
 BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
 """The rooms whose keys work on the main screen."""
 
 CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
-"""The rooms of questions that are answered with one key."""
+"""The rooms of questions answered with one key."""
 
 TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
@@ -469,4 +468,4 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ("+", "a line that came"),
     ("???", "in a conflict: a place that is not decided yet"),
 )
-"""The signs and what they mean: those of a row in the order in which they are shown, then those of titles and texts."""
+"""Signs and their meanings: those of a row in display order, then those of titles and texts."""

@@ -1,8 +1,8 @@
-"""The workbench as one program: it puts screen, bridge, themes and signals together, and does nothing else.
+"""The workbench application: it connects screen, bridge, themes and signal handlers.
 
-Whatever has to happen before the first frame is here, and it is little: a person who opens a tool twenty times a day
-feels every import. When it ends by a fault of its own, drafts are stored first, and what is printed shows no memory's
-text: Textual prints local variables, which is the text somebody was editing.
+Only what must happen before the first frame is here, because every import delays the start. When it ends by a fault,
+drafts are stored first, and the message shows no memory's text: Textual's own report prints local variables, which hold
+the text being edited.
 """
 
 from __future__ import annotations
@@ -47,20 +47,17 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 CALM_FPS = 15
 TURN = 0.0005
-"""Seconds that work in a thread goes on while a key waits, which it does several times before it is answered."""
+"""Thread switch interval in seconds: a key waits for it several times before it is handled."""
 MOMENT = 20.0
-"""Seconds between two looks at the clock: the shortest time that is said is a minute."""
+"""Seconds between updates of relative times, whose smallest unit is a minute."""
 SETTLED = 1.2
-"""Seconds after the first frame when everything was read and shown, and what that took can be given back."""
+"""Seconds after the first frame when everything was read, and freed memory can be returned."""
 
 
 def fault_text(error: BaseException, *, kept: str, debug: bool = False) -> Text:
     """Say in a few lines what happened, what is unharmed and what to do.
 
-    Args:
-        error: what was raised.
-        kept: what became of the drafts, as a sentence.
-        debug: add where it happened (files, lines and source, never values).
+    `kept` says what happened to the drafts; `debug` adds files, lines and source, never values.
     """
     lines = [f"E_INTERNAL: memtui stopped because of a fault of its own: {type(error).__name__}: {error}"]
     if debug:
@@ -82,23 +79,22 @@ class SafeEnd(PrivateApp[R]):
 
     @property
     def status(self) -> int:
-        """The exit number once it has ended; a fault while it was leaving counts too."""
+        """The exit status; a fault while leaving counts too."""
         return self.return_code or 0
 
     def flush_drafts(self) -> int:
-        """Store every draft before returning; returns how many there were. For subclasses."""
+        """Store every draft and return their number; for subclasses."""
         return 0
 
     def note_fault(self, error: BaseException) -> None:
-        """Note where a fault happened. For subclasses."""
+        """Record where a fault happened; for subclasses."""
 
     def panic(self, *renderables: RenderableType) -> None:
-        """Textual's way out of what it cannot go on from, such as a terminal that is gone."""
+        """Handle what Textual cannot recover from, such as a lost terminal."""
         self.before_fault()
         super().panic(*renderables)
 
     def before_fault(self) -> None:
-        """Store the drafts; what becomes of them is said at the end."""
         try:
             if self.flush_drafts():
                 self._kept = "Your draft is on disk and will be offered again."
@@ -106,7 +102,7 @@ class SafeEnd(PrivateApp[R]):
             self._kept = f"A draft could not be stored ({type(second).__name__}); what was stored before is kept."
 
     def print_fault(self, error: BaseException) -> None:
-        """Say what happened, once."""
+        """Print the fault, once."""
         if self._told:
             return
         self._told = True
@@ -116,7 +112,7 @@ class SafeEnd(PrivateApp[R]):
 
 
 class MemtuiApp(SafeEnd[int]):
-    """memtui."""
+    """The memtui application."""
 
     CSS_PATH = "browse/browser.tcss"
     TITLE = "memtui"
@@ -126,7 +122,7 @@ class MemtuiApp(SafeEnd[int]):
         super().__init__()
         self.bridge = bridge
         self.fence = bridge.fence = Fence(self, super().on_event)
-        """What gives keys on, in the order they were typed."""
+        """The key queue."""
         self.plain = facts.ascii
         """Whether only ASCII is drawn."""
         self.show_faults = facts.settings.debug
@@ -146,15 +142,14 @@ class MemtuiApp(SafeEnd[int]):
         asked = AppCalls(self._view_host, self._find_hosts, self._do_there)
         self.browser = BrowserScreen(bridge, facts, table, asked)
         self.background: Background | None = None
-        """What works tasks off; None: nobody does here."""
+        """Works off background tasks; None: not in this process."""
 
     def note_fault(self, error: BaseException) -> None:
-        """Note where a fault happened, for `memtui doctor`."""
         note_fault(self.bridge, error)
 
     @staticmethod
     def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:
-        """The actions with the user's keys."""
+        """Return the actions with the user's keys, and what is wrong with those keys."""
         if not settings.keys:
             return ACTIONS, ()
         from memtui.workbench.keys import with_overrides
@@ -178,13 +173,11 @@ class MemtuiApp(SafeEnd[int]):
 
     @property
     def paint(self) -> Paint:
-        """The styles of the current theme."""
         if self._paint is None:
             self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi, plain=self.plain)
         return self._paint
 
     def get_default_screen(self) -> BrowserScreen:
-        """The main screen."""
         return self.browser
 
     def on_mount(self) -> None:
@@ -196,7 +189,7 @@ class MemtuiApp(SafeEnd[int]):
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
-        """The first frame is on its way: now read, watch, and let memory be tidied again."""
+        """Start reading and watching, once the first frame is on its way."""
         heap.share()
         self.bridge.start()
         if self.background is not None:
@@ -211,7 +204,7 @@ class MemtuiApp(SafeEnd[int]):
                 self.browser.say(problem, "warning")
 
     def _time_passed(self) -> None:
-        """Say anew how long ago things were, where that differs."""
+        """Update relative times."""
         for lines in self.screen.query(Lines):
             lines.update()
         for rows in self.screen.query(Scroller):
@@ -224,7 +217,7 @@ class MemtuiApp(SafeEnd[int]):
             redraw(top)
 
     def on_finished(self, event: Finished) -> None:
-        """Give a result to whoever asked, unless the user stopped it, or left: then no screen is there to show it."""
+        """Pass a result on, unless the user stopped the job or left."""
         try:
             if event.then is not None and self.screen_stack and not (event.hold is not None and event.hold.dropped):
                 event.then(event.result)
@@ -235,7 +228,7 @@ class MemtuiApp(SafeEnd[int]):
                 self.call_later(self.fence.go_on)
 
     def on_failed(self, event: Failed) -> None:
-        """Give an error to whoever asked, or show it, while there is a screen."""
+        """Pass an error on, or show it."""
         try:
             if not self.screen_stack:
                 return
@@ -248,26 +241,24 @@ class MemtuiApp(SafeEnd[int]):
                 event.hold.end()
 
     def on_app_focus(self) -> None:
-        """Somebody is looking: the watcher may look more often, and once now."""
+        """Let the watcher look more often, and once now."""
         self.bridge.focus(focused=True)
         self.browser.side.attend()
 
     def on_app_blur(self) -> None:
-        """Nobody is looking."""
         self.bridge.focus(focused=False)
 
     def last_words(self) -> None:
-        """Store what is typed and where the user is, before the process ends."""
+        """Store drafts and position before the process ends."""
         self.flush_drafts()
         self.browser.returning.flush()
 
     def flush_drafts(self) -> int:
-        """Store what is typed, at the end by a fault."""
         self.browser.bridge.keep_drafts_apart()
         return self.browser.host.flush()
 
     async def on_event(self, event: events.Event) -> None:
-        """Pass an event on; after a key or a click there may be something to keep."""
+        """Queue keys and pastes; pass other events on."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self.browser.returning.touched(in_tree=self.screen is self.browser)
             if self.screen is not self.browser:
@@ -278,12 +269,11 @@ class MemtuiApp(SafeEnd[int]):
             await super().on_event(event)
 
     async def action_quit(self) -> None:
-        """Leave, with every draft on disk."""
         self.browser.leave()
 
 
 class PlainBars(ScrollBarRender):
-    """Scroll bars of the text fields in ASCII: a block of colour, without the signs for parts of a cell."""
+    """ASCII scroll bars of text fields: blocks of colour, without signs for parts of a cell."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
@@ -298,14 +288,9 @@ def unseen(session: Session, roots: Iterable[Root]) -> tuple[Root, ...]:
 
 
 def run_workbench(session: Session, *, demo: bool = False) -> int:
-    """Run the workbench to its end.
+    """Run the workbench until it ends; return the exit status.
 
-    Args:
-        session: settings, roots and engine, as the command line opened them.
-        demo: the roots are a throw-away copy that an agent keeps writing to.
-
-    Returns:
-        The exit number.
+    `demo`: the roots are a throw-away copy that an agent keeps writing to.
     """
     gc.disable()
     sys.setswitchinterval(TURN)
@@ -334,7 +319,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
-    """Gather what the screen is told at the start."""
+    """Collect what the screen needs at the start."""
     surroundings = session.surroundings
     name = surroundings.project or "no project"
     kept, damaged = bridge.place(name)

@@ -1,7 +1,7 @@
-"""Background work while the workbench is open: it looks at the lanes, and works off its own where nobody else does.
+"""Background work while the workbench is open: it watches the task lanes, and works off its own where nobody else does.
 
-Looking is a thread of its own, so that a task that takes minutes hides neither what waits nor that a dream runs
-elsewhere. A task that is at work when memtui ends is begun again by whoever comes next.
+Watching has its own thread, so that a long task hides neither waiting tasks nor a dream running elsewhere. A task in
+progress when memtui ends is started again by the next process.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from memtui.workbench.bridge import Bridge, Engine
 
 LOOK_S = 0.5
-"""Seconds between two looks."""
+"""Seconds between looks at the lanes."""
 BEGIN_S = 60.0
-"""Seconds until it looks for the first time, and between two looks, at what begins by itself."""
+"""Seconds before the first look at scheduled tasks, and between looks."""
 READ_FIRST_S, READ_S = 3.0, 60.0
-"""Seconds until agents' sessions are read, where the user allowed it: behind the first screen, and from then on."""
+"""Seconds before agents' sessions are first read, where the user allowed it, and between later reads."""
 READ_OVER_MS = 600_000
-"""Files written so long before the last look began are looked at again: a clock and a disk may differ."""
+"""Files written this long before the last read are read again: clocks and disks may differ."""
 AGAIN_S = 30.0
-"""Seconds until a lane is worked again after the ledger failed."""
+"""Seconds before a lane is worked again after the ledger failed."""
 
 
 class Background:
-    """Looks and works."""
+    """Watches the lanes and works off tasks."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Background:
         tell: Callable[[LaneNews], None],
         fail: Callable[[str, MemtuiError], None],
     ) -> None:
-        """Take the session that is worked with, what runs jobs, and who is told of news and of errors."""
+        """`tell` takes news, `fail` the failed action and its error."""
         self._session = session
         self._bridge = bridge
         self._tell = tell
@@ -57,7 +57,7 @@ class Background:
         self._read_upto = 0
 
     def start(self) -> None:
-        """Look from now on."""
+        """Start watching."""
         self._bridge.stream(self._follow, self._take, what="look at the tasks", group="tasks-look")
 
     def _follow(self, engine: Engine, stop: Callable[[], bool], tell: Callable[[LaneNews], None]) -> LaneNews:

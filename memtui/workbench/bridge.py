@@ -1,8 +1,7 @@
-"""The only file of the workbench that holds the engine: jobs go in, messages come out.
+"""The bridge between screens and engine: jobs go in, messages come out; only this file holds the engine.
 
 `bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets
-its result on the event loop. So no screen can block, and no thread can touch a widget. Messages are values, so that a
-test can post any of them by hand.
+its result on the event loop. So no screen can block, and no thread can touch a widget.
 """
 
 from __future__ import annotations
@@ -45,41 +44,40 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READ, WRITE, ROWS, DRAFTS = "read", "write", "rows", "drafts"
-"""Lanes: looking at one memory; changing things, in the order asked; keeping the rows true; keeping unsaved texts,
-which a save that waits for a lock must not hold up."""
+"""Lanes: reading one memory; changes, in order; rows; drafts, which must not wait for a save that waits for a lock."""
 
 ONE_BY_ONE = 64
-"""Up to so many rows are asked for one by one; more are cheaper in one list."""
+"""Up to this many rows are read one by one; more are cheaper as one list."""
 
 AT_ONCE = 500
-"""So many rows that came with a change are told in one message: the screen takes it in without a pause."""
+"""Rows per message: the screen takes them in without a pause."""
 
 MAKE_WAY = 2.0
-"""Seconds between two looks at the rows while many memories are being changed: the looking would hold up the change."""
+"""Seconds between reads of rows during a large change, which they would slow down."""
 
 TOLD_EVERY = 0.5
-"""Seconds between two lines about how far a change of many memories is."""
+"""Seconds between progress messages of a large change."""
 
 ACTIVITY = 60
-"""How many audit entries the activity strip may want: many of them may be one operation."""
+"""Audit entries read for the activity strip: many may be one operation."""
 
 
 @dataclass(eq=False)
 class Finished(Message, bubble=False):
-    """A job ended well; the app calls `then` with its result."""
+    """A job succeeded; the app calls `then` with its result."""
 
     then: Callable[[Any], None] | None
     result: Any
     hold: Hold | None = None
-    """How keys wait for it."""
+    """The hold on later keys."""
 
 
 @dataclass(eq=False)
 class Failed(Message, bubble=False):
-    """A job ended badly; the app calls `otherwise`, or shows the error when there is none."""
+    """A job failed; the app calls `otherwise`, or shows the error."""
 
     what: str
-    """What was tried, for people: `pin 3 memories`."""
+    """The action, for people: `pin 3 memories`."""
     error: MemtuiError
     otherwise: Callable[[MemtuiError], None] | None
     hold: Hold | None = None
@@ -87,14 +85,14 @@ class Failed(Message, bubble=False):
 
 @dataclass(eq=False)
 class RowsLoaded(Message, bubble=False):
-    """Every row, fresh from the disk."""
+    """Every row, fresh from disk."""
 
     listing: Listing
 
 
 @dataclass(eq=False)
 class RowsChanged(Message, bubble=False):
-    """Some rows differ."""
+    """Rows that changed or are gone."""
 
     rows: tuple[Memory, ...]
     gone: tuple[Address, ...]
@@ -102,14 +100,14 @@ class RowsChanged(Message, bubble=False):
 
 @dataclass(eq=False)
 class DraftsChanged(Message, bubble=False):
-    """Which memories have unsaved text."""
+    """The memories with unsaved text."""
 
     drafts: tuple[Draft, ...]
 
 
 @dataclass(eq=False)
 class ActivityChanged(Message, bubble=False):
-    """The newest entries of the audit, and what others made disappear that the user has not seen."""
+    """The newest audit entries, and unseen deletions by others."""
 
     records: tuple[AuditRecord, ...]
     deleted: tuple[Address, ...] = ()
@@ -117,61 +115,53 @@ class ActivityChanged(Message, bubble=False):
     vanished: tuple[Vanished, ...] = ()
     """Roots whose folder is gone."""
     operations: tuple[Operation, ...] = ()
-    """What is known of the operations of these entries as wholes."""
+    """The operations these entries belong to."""
     lines: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """Number of an entry to lines that came and went."""
+    """Added and removed lines by the number of an entry."""
     next_undo: str | None = None
-    """The operation that undo would take back."""
+    """The operation undo would take back."""
     withheld: frozenset[Address] = frozenset()
-    """Memories of which the user withholds something from agents."""
+    """Memories the user withholds from agents, whole or in part."""
 
 
 @dataclass(eq=False)
 class Progressed(Message, bubble=False):
-    """How far a change of many memories is, in words; empty when it ended."""
+    """Progress of a large change in words; empty when it ended."""
 
     words: str
 
 
 @dataclass(eq=False)
 class HealthChanged(Message, bubble=False):
-    """The watcher is up, down, or only polling."""
+    """The watcher is up, down, or polling."""
 
     health: Health
 
 
 @dataclass(eq=False)
 class NoticesArrived(Message, bubble=False):
-    """Something the user must be told although no call of theirs is waiting for an answer."""
+    """Messages for the user that answer no call."""
 
     notices: tuple[Notice, ...]
 
 
 class EditorWants(Message):
-    """Something the user wants of the editor that its pane cannot do itself."""
+    """A request of the editor that its pane cannot handle itself."""
 
     def __init__(self, what: str, *, text: str = "", draft: Draft | None = None) -> None:
-        """Carry it.
-
-        Args:
-            what: a key of the table in `Editing.handle`; with a draft `restore`, `discard` or `later`.
-            text: what was typed for it.
-            draft: the one that was asked about.
-        """
+        """`what` is a key of the table in `Editing.handle`; with a draft `restore`, `discard` or `later`."""
         super().__init__()
         self.what, self.text, self.draft = what, text, draft
 
 
 class Target(Protocol):
-    """Whatever takes messages from any thread."""
+    """Takes messages from any thread."""
 
-    def post_message(self, message: Message) -> bool:
-        """Queue a message."""
-        ...
+    def post_message(self, message: Message) -> bool: ...
 
 
 class Bridge:
-    """Runs everything that may block, and turns what happens into"""
+    """Runs blocking work in threads, and turns results and changes into messages."""
 
     def __init__(
         self, engine: Engine, *, actor: Actor, read_only: bool = False, clock: Callable[[], int] = now_ms
@@ -184,27 +174,27 @@ class Bridge:
         self.actor, self.state_dir = actor, engine.state_dir
         self.read_only = read_only
         self.fence: Fence | None = None
-        """What holds the keys; None where nothing does."""
+        """The key queue; None where there is none."""
         self._app: Target | None = None
         self._screen: Target | None = None
         self._lanes = Lanes()
         self._latest: dict[str, int] = {}
         self._awaited: dict[str, Hold] = {}
-        """How keys wait for the newest job of a `latest` group."""
+        """The hold of the newest job of each `latest` group."""
         self._lock = threading.Lock()
         self._pending: set[Address] = set()
         self._carried: dict[Address, Memory | None] = {}
-        """Rows that came with a change and are to be told."""
+        """Rows that came with changes and wait to be sent."""
         self._orders: dict[Address, int] = {}
-        """As `Changes.order`, of the last row that came of each memory."""
+        """`Changes.order` of the last row received of each memory."""
         self._shown_soon: list[Hold] = []
-        """What ends once the rows that are asked for are told."""
+        """Holds that end once the requested rows are sent."""
         self._everything = False
         self._queued = False
         self._doing = ""
-        """What the running write is called, for people."""
+        """The name of the running write, for people."""
         self._told_at = 0.0
-        """When it was last said how far it is; zero: not yet."""
+        """When progress was last sent; zero: not yet."""
         self._watch: Watch | None = None
         self._unsubscribe: Callable[[], None] | None = None
 
@@ -224,7 +214,7 @@ class Bridge:
     ) -> None:
         """Run a job as `features.host.Jobs` says.
 
-        Who stops what is awaited gets no result but of a write; for writes that are not, keys wait a moment.
+        A stopped job delivers no result unless it is a write; after writes that are not awaited, keys wait briefly.
         """
         newest = partial(self._is_newest, latest, self._take_ticket(latest))
         then, otherwise = _only_if(newest, then), _only_if(newest, otherwise)
@@ -271,17 +261,8 @@ class Bridge:
         otherwise: Callable[[MemtuiError], None] | None = None,
         awaited: bool = False,
     ) -> None:
-        """Run a job that has partial results, in a thread of its own; only the newest of its group counts.
-
-        Args:
-            job: called with the engine, with a function that says whether nobody wants the result any more, and with
-                one that takes what there is so far.
-            then: called on the event loop with each partial result, and with the last one.
-            what: what is tried, for people.
-            group: the group, and the thread.
-            otherwise: called on the event loop with the error, instead of showing it.
-            awaited: see `run`; keys that follow wait for the last result.
-        """
+        """Run a job with partial results in its own thread, as `features.host.Jobs` says; only the newest of `group`
+        counts."""
         newest = partial(self._is_newest, group, self._latest.get(group, 0) + 1)
 
         def tell(part: T) -> None:
@@ -294,7 +275,7 @@ class Bridge:
         self.run(work, then, what=what, otherwise=otherwise, lane=group, latest=group, awaited=awaited)
 
     def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
-        """Have keys wait for something; see `Fence.hold`."""
+        """See `Fence.hold`."""
         if self.fence is None:
             return Hold(None, what, 0.0, brief=True, optional=optional)
         return self.fence.hold(what, seconds, optional=optional)
@@ -309,13 +290,13 @@ class Bridge:
         return group is None or self._latest[group] == ticket
 
     def drop(self, group: str) -> None:
-        """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
+        """Discard the jobs of a `latest` group and their results."""
         self._take_ticket(group)
         self._awaited.pop(group, None)
 
     @property
     def underway(self) -> str:
-        """How far a change of many memories is, for people; nothing when none runs; from any thread."""
+        """Progress of a large change, for people; empty when none runs; from any thread."""
         found = self._engine.pace.now()
         if found is None:
             return ""
@@ -324,17 +305,17 @@ class Bridge:
         return f"{told} done" if f"{total:,}" in self._doing else f"{told} of {total:,}"
 
     def stop_soon(self) -> bool:
-        """Have a change of many memories end after the one it is at; says whether one runs."""
+        """End a large change after its current memory; return whether one runs."""
         return self._engine.pace.stop()
 
     def attach(self, app: Target, screen: Target) -> None:
-        """Say who takes the outcome of jobs, and who takes news about rows."""
+        """Set the receivers: `app` of job results, `screen` of news about rows."""
         self._app, self._screen = app, screen
 
     # The rows
 
     def remembered(self) -> Listing | None:
-        """Return the rows of the last run, without touching a memory file; for the first frame only."""
+        """Return the rows of the last run without reading memory files; for the first frame only."""
         try:
             return self._engine.cached()
         except MemtuiError as error:
@@ -342,7 +323,7 @@ class Bridge:
             return None
 
     def start(self) -> None:
-        """Read every row, then follow what happens on disk."""
+        """Read every row, then follow changes on disk."""
         self._lanes.submit(ROWS, self._guarded("read the memories", self._first_rows))
         self._lanes.submit(ROWS, self._guarded("follow changes", self._follow))
 
@@ -353,13 +334,7 @@ class Bridge:
     def refresh(
         self, addresses: Iterable[Address] = (), *, everything: bool = False, shows: Hold | None = None
     ) -> None:
-        """Ask for these rows again, soon and together with whatever else is asked for; from any thread.
-
-        Args:
-            addresses: which.
-            everything: all of them.
-            shows: ends once they are told.
-        """
+        """Read these rows again, soon and batched; from any thread. `shows` ends once they are sent."""
         with self._lock:
             if shows is not None:
                 self._shown_soon.append(shows)
@@ -371,11 +346,11 @@ class Bridge:
         self._lanes.submit(ROWS, self._guarded("read the changed memories", self._send_pending))
 
     def refresh_drafts(self) -> None:
-        """Tell the screen anew which memories have unsaved text."""
+        """Send the memories with unsaved text again."""
         self._lanes.submit(ROWS, self._guarded("read the drafts", self._send_drafts))
 
     def store_draft(self, draft: Draft) -> None:
-        """Bring a draft to disk before this returns; from any thread, also when the event loop is gone.
+        """Write a draft to disk before returning; from any thread, even without an event loop.
 
         Raises:
             MemtuiError: it could not be stored.
@@ -383,34 +358,34 @@ class Bridge:
         self._engine.drafts.save(draft)
 
     def keep_drafts_apart(self) -> bool:
-        """Keep drafts in files of their own from now on, whatever becomes of the ledger; as `store_draft`."""
+        """Store drafts in files of their own from now on; see `store_draft`."""
         return self._engine.drafts.keep_apart()
 
     def store_conflict(self, found: OpenConflict) -> None:
-        """Bring the decisions about a conflict to disk before this returns; as `store_draft`."""
+        """Write the decisions about a conflict to disk before returning; see `store_draft`."""
         self._engine.drafts.save_conflict(found)
 
     def store(self, job: Callable[[Engine], object]) -> None:
-        """Do a small write before this returns; as `store_draft`."""
+        """Run a small write before returning; see `store_draft`."""
         job(self._engine)
 
     def place(self, name: str) -> tuple[object, bool]:
-        """What was kept of an earlier run under a name, and whether that was damaged; for the first frame only."""
+        """Return a value stored by an earlier run, and whether it was damaged; for the first frame only."""
         found = self._engine.places.load(name)
         return found.value, found.damaged
 
     def focus(self, focused: bool) -> None:
-        """Tell the watcher whether somebody is looking."""
+        """Tell the watcher whether the terminal has the focus."""
         if self._watch is not None:
             self._watch.focus(focused)
 
     @property
     def closed(self) -> bool:
-        """Whether nobody waits for what is read any more; from any thread."""
+        """Whether results are no longer wanted; from any thread."""
         return self._lanes.closed
 
     def close(self) -> None:
-        """Stop following, and let writes that were asked for end."""
+        """Stop following changes, and let requested writes finish."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         if self._watch is not None:
@@ -428,7 +403,7 @@ class Bridge:
         self._send_activity()
 
     def _tell_of_ledger(self) -> None:
-        """Pass on what the engine has to say of its own records, such as that they were damaged and replaced."""
+        """Pass on the engine's notices about its own records, such as that they were damaged and replaced."""
         told = tuple(Notice("ledger", text) for text in self._engine.events.notices())
         if told:
             self._post(self._screen, NoticesArrived(told))
@@ -445,7 +420,7 @@ class Bridge:
         self._send_activity()
 
     def _on_changes(self, changes: Changes) -> None:
-        """Take what happened, on whatever thread it is told."""
+        """Handle changes, on whatever thread they arrive."""
         self._tell_progress()
         addresses = {change.address for change in changes.changes} | changes.touched
         addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
@@ -461,7 +436,7 @@ class Bridge:
         self.refresh(addresses - changes.rows.keys(), everything=bool(changes.roots))
 
     def _tell_progress(self) -> None:
-        """Say now and then how far a change of many memories is."""
+        """Post the progress of a large change now and then."""
         now = time.monotonic()
         if now - self._told_at >= TOLD_EVERY and not self._engine.pace.free.is_set():
             self._told_at = now
@@ -484,7 +459,7 @@ class Bridge:
         self._send_activity()
 
     def _send_rows(self, addresses: set[Address], rows: dict[Address, Memory | None], *, everything: bool) -> None:
-        """Tell rows: those that came with a change, and those that have to be asked for."""
+        """Send rows that came with a change, and rows that have to be read."""
         if everything or len(addresses) > ONE_BY_ONE:
             self._post(self._screen, RowsLoaded(self._engine.rows.list()))
             return
@@ -524,7 +499,7 @@ class Bridge:
         return guarded
 
     def _unexpected(self, error: Exception) -> MemtuiError:
-        """Turn a fault of ours into something that can be shown, and note where it happened."""
+        """Turn an unexpected exception into one that can be shown, and record where it happened."""
         note_fault(self, error)
         return InternalError(
             f"{type(error).__name__}: {error}",
@@ -539,31 +514,31 @@ class Bridge:
 
 
 def note_fault(bridge: Bridge, error: BaseException) -> None:
-    """Note where in the program a fault of ours happened, for `memtui doctor`; from any thread."""
+    """Record where in the program a fault happened, for `memtui doctor`; from any thread."""
     if not bridge.read_only:
         faults.note(bridge.state_dir, error, "workbench")
 
 
 def _only_if(wanted: Callable[[], bool], do: Callable[[T], None] | None) -> Callable[[T], None] | None:
-    """Have something done if it still is wanted when its turn comes: what was told waits behind other messages."""
+    """Call `do` only if the result is still wanted when its turn comes."""
     return (lambda value: do(value) if wanted() else None) if do is not None else None
 
 
 Job = Callable[[], None]
-"""Work that reports its own outcome and never raises."""
+"""A job that reports its own outcome and never raises."""
 
 
 class Lanes:
-    """Named threads that start when they are first used and never keep the process alive."""
+    """Named daemon threads, started when first used."""
 
     def __init__(self) -> None:
         self._queues: dict[str, SimpleQueue[Job | None]] = {}
         self._threads: dict[str, threading.Thread] = {}
         self.closed = False
-        """Whether no job is taken any more."""
+        """Whether no more jobs are accepted."""
 
     def submit(self, lane: str, job: Job) -> None:
-        """Do a job in the lane's thread, after what was asked before; nothing after `close`."""
+        """Run a job in the lane's thread after earlier ones; ignored after `close`."""
         if self.closed:
             return
         if lane not in self._queues:
@@ -575,7 +550,7 @@ class Lanes:
         self._queues[lane].put(job)
 
     def close(self, *, wait_for: tuple[str, ...] = (), seconds: float = 2.0) -> None:
-        """Take no more jobs, and let the named lanes finish what they have, for so many seconds at most each."""
+        """Accept no more jobs, and wait up to `seconds` for each of these lanes."""
         self.closed = True
         for queue in self._queues.values():
             queue.put(None)
@@ -585,6 +560,5 @@ class Lanes:
 
 
 def _work(queue: SimpleQueue[Job | None]) -> None:
-    """Do jobs until told to stop."""
     while (job := queue.get()) is not None:
         job()

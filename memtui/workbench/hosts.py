@@ -1,9 +1,9 @@
-"""The memories of other machines in the tree: asked for behind the first frame, one machine apart from the other.
+"""Memories of other machines in the tree: read behind the first frame, each machine on its own.
 
-It is asked again while somebody looks at this terminal. A machine that does not answer keeps the rows it had and says
-why in its row; where it is only out of reach, it is asked sooner. A save there is a step of undo here, which saves the
-text before it, guarded as any other save.
-It is apart so that only who has other machines loads it.
+They are read again while the terminal has the focus. A machine that does not answer keeps its rows and shows the
+reason; one out of reach is tried again sooner. A save there is a step of undo here, which saves the previous text,
+guarded like any other save.
+It is apart so that only users with other machines load it.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
 
 
 AGAIN = (1.0, 30.0)
-"""Seconds before a machine out of reach is asked again: first, and at most; one that answered after as many."""
+"""Seconds before a machine out of reach is tried again: first and at most; one that answered waits the latter."""
 WHY: Mapping[str, str] = {"E_HOST": "ssh refuses", "E_REMOTE": "no memtui there"}
-"""What its row says of an error; its page says the rest."""
+"""The row's words for an error; its page shows the rest."""
 
 
 class Deed(NamedTuple):
-    """What is asked of another machine that changes no text."""
+    """A command for another machine that changes no text."""
 
     words: tuple[str, ...]
     """The verb and its options."""
     places: tuple[Address, ...]
     expected: str | None = None
-    """It is done to this version of the first place only."""
+    """Applies to this version of the first place only."""
 
 
 class Hosts:
-    """Asks other machines for their memories."""
+    """Reads memories of other machines."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self._waits: dict[str, tuple[float, str]] = {}
-        """Seconds before a machine out of reach is asked again, and since when it is away, by its name."""
+        """Delay before the next try, and since when it is away, by the name of a machine out of reach."""
         self._timers: dict[str, Timer] = {}
-        """What asks a machine again, by its name."""
+        """Timer of the next read, by machine."""
 
     def find(self) -> None:
-        """Ask all of them, each in a thread of its own."""
+        """Read all machines, each in its own thread."""
         for host in hosts(self._screen.facts.settings).values():
             known = self._screen.forest.away.get(host.name, Away((root_of(host.name, f"@{host.name}"),), ()))
             self._show(host, known._replace(words="asking..."))
@@ -93,7 +93,7 @@ class Hosts:
         return roots, rows
 
     def _missed(self, host: HostAway, error: MemtuiError) -> None:
-        """Say in its row why there is no answer, and ask again where that may help."""
+        """Show in its row why there is no answer, and try again where that may help."""
         screen, name = self._screen, host.name
         known = screen.forest.away[name]
         moment = time.strftime("%H:%M", time.localtime(screen.now() / 1000))
@@ -125,11 +125,7 @@ class Hosts:
         self._screen.take(Effect(rebuilt=True, touched=frozenset()))
 
     def do(self, action: str) -> None:
-        """Do something with the memory of another machine under the cursor.
-
-        Args:
-            action: `new` beside it, `rename`, `pin` or `trash`.
-        """
+        """Run `new`, `rename`, `pin` or `trash` on the other machine's memory under the cursor."""
         node = self._screen.memories.current
         if node is None or (memory := node.memory) is None:
             return
@@ -160,7 +156,7 @@ class Hosts:
         screen.ask(Question(f"{label} on {host}", value, entered, screen.close_prompt))
 
     def _do(self, deed: Deed, back: Deed, said: str) -> None:
-        """Have it done there, as a step of undo here, and show what came of it."""
+        """Run a command there as a step of undo here, and show the result."""
         screen, address = self._screen, deed.places[0]
         host = hosts(screen.facts.settings)[screen.forest.roots[address.root].host]
 
@@ -188,14 +184,14 @@ class Hosts:
         screen.bridge.run(work, told, what=f"{deed.words[0]} {address}", lane=f"@{host.name}")
 
     def _keep(self, step: Step) -> None:
-        """Have undo take it back."""
+        """Add a step of undo."""
         screen = self._screen
         screen.bridge.run(
             lambda engine: screen.verbs.seeing.steps.add(engine, step), what="keep a step of undo", lane=WRITE
         )
 
     def _saved(self, host: HostAway, before: Snapshot | None, now: Snapshot) -> None:
-        """Show what was saved there, and have undo take it back."""
+        """Show what was saved there, and add a step of undo."""
         screen, address = self._screen, now.address
         self._put(host, now)
         if before is None:
@@ -215,7 +211,7 @@ class Hosts:
         self._keep(Step(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
 
     def _put(self, host: HostAway, now: Snapshot) -> None:
-        """Show what is there now."""
+        """Show the text that is there now."""
         known = self._screen.forest.away[host.name]
 
         def new(row: Memory) -> Memory:

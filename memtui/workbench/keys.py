@@ -1,7 +1,7 @@
-"""The user's own keys: put into the table; each name or key that cannot be used is told with its line and a way out.
+"""The user's own keys, put into the table of actions; problems are reported with their line and a suggestion.
 
-A key that silently does nothing is the fault of this file alone; it imports nothing that draws, so that the command
-line can check a configuration with it. `docs/keys.md` and Textual's bindings are made of the same table.
+It imports nothing that draws, so that the command line can check a configuration with it. `docs/keys.md` and Textual's
+bindings come from the same table.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ NAMED = frozenset(
 """Keys that are no character."""
 
 SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+left_square_bracket": "esc"}
-"""Keys most terminals cannot tell from another one."""
+"""Keys most terminals cannot tell from another."""
 
 SPELLED = {"esc": "escape", "return": "enter", "comma": ",", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
-"""Other names that are understood."""
+"""Other accepted names."""
 
 SUGGESTED = 3
-"""Free keys that are named."""
+"""Number of free keys suggested."""
 
 NO_LINES: Mapping[str, int] = MappingProxyType({})
 
@@ -43,10 +43,10 @@ def with_overrides(
 
     Args:
         overrides: action id to its new keys; a string may hold several, separated by commas.
-        lines: action id to the line of the settings file it stands on.
+        lines: action id to its line in the settings file.
 
     Returns:
-        The table with the new keys, and one sentence for each name or key that could not be used.
+        The table with the new keys, and one sentence for each name or key that cannot be used.
     """
     if not overrides:
         return ACTIONS, ()
@@ -72,7 +72,7 @@ def _at(line: int) -> str:
 def _usable(
     id_: str, wanted: str | Iterable[str], table: Mapping[str, Action]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Check one line: what is wrong with it, and which keys are left."""
+    """Check one setting: return what is wrong with it, and the usable keys."""
     from memtui.matching import slips
 
     if id_ not in table:
@@ -98,7 +98,6 @@ def _usable(
 
 
 def _known(key: str) -> bool:
-    """Whether a terminal may send a key of this name."""
     *modifiers, base = key.split("+") if len(key) > 1 else [key]
     if not modifiers:
         return len(base) == 1 or base in NAMED
@@ -112,7 +111,7 @@ def _every_name() -> list[str]:
 
 
 def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Find keys that two actions of one screen share, or that hide a two-key sequence: key, actions, free keys."""
+    """Find keys that two actions of one screen share, or that hide a sequence: key, actions, free keys."""
     screens = [*list_panes(actions).values(), in_room("picker", actions=actions)]
     screens += [in_room(room, actions=actions) for room in TEXT_ROOMS]
     found: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
@@ -132,7 +131,7 @@ def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tu
 
 
 def list_panes(actions: Iterable[Action]) -> dict[str, tuple[Action, ...]]:
-    """Return the actions that work in the main screen and in each view, where letters are keys, by the pane's name."""
+    """Return the actions available in the main screen and in each view, by pane name."""
     actions = tuple(actions)
     by_id = {action.id: action for action in actions}
     common = (*COMMON, *(view.action for view in VIEWS))
@@ -145,7 +144,7 @@ def list_panes(actions: Iterable[Action]) -> dict[str, tuple[Action, ...]]:
 
 
 def _letters(actions: tuple[Action, ...]) -> list[str]:
-    """Make the table of what each letter does in each pane."""
+    """Build the table of what each letter does in each pane."""
     panes = list_panes(actions)
     panes["Conflict"] = in_room("conflict", actions=actions)
     panes["Other questions about a draft"] = in_room(*CASE_ROOMS, actions=actions)
@@ -194,14 +193,7 @@ def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
 
 
 def room_bindings(room: str) -> list[BindingType]:
-    """Return the bindings of a room of the action table.
-
-    Args:
-        room: a key of `actions.ROOMS`.
-
-    Returns:
-        One binding for each key, in table order; the action of `save` is `action_save`, and its id can be remapped.
-    """
+    """Return one binding for each key of a room of the action table; the action of `save` is `action_save`."""
     from textual.binding import Binding
 
     keys = keymap([room], ACTIONS)

@@ -1,6 +1,6 @@
-"""The main screen as its parts know it: what lies on it, what is said on it, and what a part may ask of it.
+"""The main screen's shared state and services, as its parts see it.
 
-A part takes the screen and stands above this module, so that the screen never imports what its keys do.
+Parts take the screen and stand above this module, so that the screen never imports what its keys do.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 
 MAIN = "memories"
-"""The view that is the main screen."""
+"""The id of the main screen as a view."""
 PREVIEW, CHANGES, INFO = "preview", "changes", "info"
-"""What the pane beside the tree can show."""
+"""Modes of the pane beside the tree."""
 KEPT_MESSAGES = 200
 EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     """The row of that view, in its own words."""
     cursor: Key = ()
     above: int = 0
-    """Rows in view above the cursor."""
+    """Visible rows above the cursor."""
     opened: frozenset[Key] = frozenset()
     closed: frozenset[Key] = frozenset()
     words: str = ""
@@ -64,13 +64,13 @@ class Place(NamedTuple):
     reverse: bool = False
     by_agent: bool = False
     instructions: bool = True
-    """Whether the files people write for agents were shown."""
+    """Whether instruction files were shown."""
     mode: str = PREVIEW
-    """What the pane beside the tree shows."""
+    """The mode of the pane beside the tree."""
     page: int = 0
-    """Its first line in view."""
+    """Its first visible line."""
     focus: str = "tree"
-    """Which pane had the keys: `tree`, `page` or `info`."""
+    """The focused pane: `tree`, `page` or `info`."""
     zoom: str = ""
     info: bool = True
     strip: bool = True
@@ -78,72 +78,72 @@ class Place(NamedTuple):
     projects: bool = False
     """Whether the memories of every project were shown."""
     editing: Key = ()
-    """What was open in the editor."""
+    """The memory open in the editor."""
 
 
 NOWHERE = Place()
 
 
 class Facts(NamedTuple):
-    """What the screen is told at the start; only the roots may become more."""
+    """What the screen is given at the start; only the roots may grow."""
 
     settings: Settings
     roots: tuple[Root, ...]
-    """Those of where the user stands."""
+    """The roots of where the user stands."""
     project: str = ""
     workspace: str = ""
     ascii: bool = False
     calm: bool = False
     demo: bool = False
     own_roots: Callable[[], tuple[Root, ...]] = tuple
-    """Finds the roots of where the user stands again."""
+    """Finds them again."""
     more_roots: Callable[[], tuple[Root, ...]] = tuple
     """Finds the roots of every project; slow."""
     unseen: Callable[[Iterable[Root]], tuple[Root, ...]] = lambda _: ()
-    """Finds folders that look like memories and lie in none of these roots, as roots that show them; slow."""
+    """Finds folders that look like memories and lie in none of these roots, as roots; slow."""
     listing: Listing | None = None
     """The rows of the last run."""
     place_name: str = ""
-    """What the place is kept under for the next start; empty: it is not kept."""
+    """The name under which the place is stored; empty: it is not stored."""
     place: Place = NOWHERE
     """Where the user was in the last run."""
     news: str = ""
-    """What is said at the start."""
+    """A message for the start."""
     kept_theme: object = None
-    """What was kept of the theme that was chosen with a key."""
+    """The stored choice of theme."""
     light: bool | None = None
-    """Whether the terminal's background is light; None: it did not say."""
+    """Whether the terminal's background is light; None: unknown."""
     surroundings: Surroundings | None = None
     """Where the user stands, for what depends on more than the roots."""
 
 
 class Chrome:
-    """What is said around the panes, and what is known beside the rows."""
+    """Messages and state shown around the panes."""
 
     def __init__(self, screen: Screen[Any], now: Callable[[], int]) -> None:
         self._screen, self._now = screen, now
         self.said: list[tuple[int, str]] = []
-        """What the user was told, with when; oldest first."""
+        """Messages so far, with their time; oldest first."""
         self.health = Health("watching")
         self.recent: ActivityChanged | None = None
-        """The newest entries of the audit."""
+        """The newest audit entries."""
         self.waiting: dict[str, int] = {}
-        """How much waits in each view, by its id, where only the view knows it."""
+        """Waiting items by view id, where only the view knows them."""
         self.dreaming = False
-        """A dream runs somewhere."""
+        """Whether a dream runs somewhere."""
         self.proposed = 0
-        """Proposals that wait for a person."""
+        """Proposals waiting for a person."""
         self.loading = True
         self.progress = ""
-        """How far a change of many memories is."""
+        """Progress of a large change."""
         self.projects = ""
         """What is being done about other projects."""
         self.status: Line = []
-        """What was said last; empty: the next key was pressed."""
+        """The last message; empty once a key was pressed."""
         self.choices: Line = []
-        """Which keys may follow the first of two."""
+        """The keys that may follow the first of two."""
         self.header_drawn: Callable[[], object] = tuple
-        """Called when the header is drawn anew."""
+        """Called when the header is drawn again."""
 
     def say(self, text: str, level: str) -> None:
         """Show one line until the next key."""
@@ -152,7 +152,7 @@ class Chrome:
         self.update("footer")
 
     def remember(self, text: str) -> None:
-        """Keep it for the list of messages."""
+        """Add to the list of messages."""
         self.said.append((self._now(), text))
         del self.said[:-KEPT_MESSAGES]
 
@@ -169,7 +169,7 @@ class Chrome:
             self.update("footer")
 
     def update(self, *names: str) -> None:
-        """Draw bars anew, where they differ; all of them when none is named."""
+        """Draw these bars again where they differ; all when none is named."""
         wanted = (*names, "tabs") if "header" in names else names or EVERY_BAR
         for name in wanted if self._screen.is_mounted else ():
             for bar in self._screen.query(f"#{name}").results(Lines):
@@ -179,32 +179,24 @@ class Chrome:
 
 
 class AppCalls(NamedTuple):
-    """What the main screen asks of the app."""
+    """Functions of the app used by the main screen."""
 
     view_host: Callable[[], Host]
-    """Makes the workbench as the views of features know it."""
+    """Makes the host of views."""
     find_hosts: Callable[[], None]
-    """Asks other machines for their memories."""
+    """Reads memories of other machines."""
     do_there: Callable[[str], None]
-    """Does an action, by its id, with the memory of another machine under the cursor."""
+    """Runs an action on the other machine's memory under the cursor."""
 
 
 class MainScreen(KeyedScreen[None]):
-    """What is shared by the parts of the main screen."""
+    """Base of the main screen: what its parts share."""
 
     memories: MemoryTree
     filling: FullList
-    """What takes in a full list of rows."""
+    """Takes in a full list of rows."""
 
     def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], asked: AppCalls) -> None:
-        """Take what is known at the start.
-
-        Args:
-            bridge: does the work.
-            facts: what is told at the start.
-            table: the actions with the user's own keys.
-            asked: what is asked of the app.
-        """
         super().__init__(table)
         self.bridge, self.facts, self.now = bridge, facts, bridge.now
         self.view_host, self.find_hosts, self.do_there = asked
@@ -218,48 +210,47 @@ class MainScreen(KeyedScreen[None]):
         self.all_projects = False
         """Whether the memories of every project are wanted."""
         self.every_root: tuple[Root, ...] | None = None
-        """The roots of every project; None: they were not found yet."""
+        """The roots of every project; None: not found yet."""
         self.lend_terminal: Callable[[str], None] = lambda _: None
-        """Told which other program gets the terminal, and (with nothing) when it comes back."""
+        """Called with the program that gets the terminal, and with nothing when it is back."""
         self.keep_place: Callable[[], object] = tuple
-        """Called when something that is kept for the next start is another one."""
+        """Called when something stored for the next start has changed."""
         self.copied = ("", 0.0)
-        """The text that was copied last with its secrets masked, and when (`monotonic`)."""
+        """The text last copied with masked secrets, and when (`monotonic`)."""
         self.lists = 0
-        """How often all memories were listed: the first time as they were known, then as they are on disk."""
+        """How often all memories were listed: first from the last run, then from disk."""
         self.drafts_read = False
-        """It is known which memories have unsaved text."""
+        """Whether it is known which memories have unsaved text."""
         self.prompt: Prompt | None = None
-        """The line of text being typed in the footer."""
+        """The line being typed in the footer."""
         self.editing = False
         """Whether the editor is shown."""
 
     def part(self, kind: Callable[[Any], P]) -> P:
-        """Return the part of this class; it is made when it is first asked for."""
+        """Return the part of this class, made when first asked for."""
         if kind not in self._parts:
             self._parts[kind] = kind(self)
         found: P = self._parts[kind]
         return found
 
     def made(self, kind: Callable[[Any], P]) -> P | None:
-        """Return the part of this class, if it was ever asked for."""
+        """Return the part of this class if it was made."""
         return self._parts.get(kind)
 
     # What is known
 
     @property
     def typing(self) -> bool:
-        """Whether letters are text now."""
         focused = self.focused
         return focused is not None and not isinstance(focused, RowList | PageView)
 
     @property
     def page_is_read(self) -> bool:
-        """Whether the memory's text is on the screen, in front of the user."""
+        """Whether the memory's text is in front of the user."""
         return self.is_active and self.app.app_focus and self.page_view.is_on_screen and not self.editing
 
     def root_problem(self, root_id: str) -> str:
-        """What is wrong with a root."""
+        """Say what is wrong with a root."""
         status = self.forest.statuses.get(root_id)
         if status is None:
             return ""
@@ -274,30 +265,28 @@ class MainScreen(KeyedScreen[None]):
     # Words
 
     def show_error(self, what: str, error: MemtuiError) -> None:
-        """Show what could not be done, what is unharmed, and what to do."""
+        """Show what failed, what is unharmed, and what to do."""
         self.chrome.loading = False
         self.say(f"Could not {what}: {error.message} {error.hint}".strip() + f" ({error.code})", "error")
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow."""
         self.chrome.hint(line)
 
     # The line of text in the footer
 
     def ask(self, question: Question) -> None:
-        """Ask for one line of text."""
+        """Ask for one line of text in the footer."""
         from memtui.ui.widgets.prompts import Prompt
 
         self.prompt = Prompt(question)
         self.chrome.update("header", "footer")
 
     def close_prompt(self) -> None:
-        """Put the line of text away."""
         self.prompt = None
         self.chrome.update("header", "footer")
 
     def refuse_prompt(self, text: str) -> bool:
-        """Say why a typed text cannot be used; False when there is no line any more."""
+        """Show why a typed text cannot be used; return False when the prompt is gone."""
         if self.prompt is None:
             return False
         self.prompt.refuse(text)
@@ -305,14 +294,14 @@ class MainScreen(KeyedScreen[None]):
         return True
 
     def not_done(self, what: str, error: MemtuiError) -> None:
-        """Say why it was not done where the text was typed, so that it can be made right; else as any other error."""
+        """Show an error where the text was typed, so that it can be corrected; else as any other error."""
         if not self.refuse_prompt(f"{error.message} {error.hint}".strip()):
             self.show_error(what, error)
 
     # For the screen itself
 
     def take(self, effect: Effect) -> None:
-        """Show what became of the rows."""
+        """Show the effect of a change of rows."""
         raise NotImplementedError
 
     def show_view(self, id_: str) -> None:
@@ -324,14 +313,14 @@ class MainScreen(KeyedScreen[None]):
         raise NotImplementedError
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
-        """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
+        """Open a memory as soon as its row is known; `then` as in `open_editor`."""
         raise NotImplementedError
 
     def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
-        """Open a memory in the editor; leaving it goes back to the view that was left for it.
+        """Edit a memory; leaving the editor returns to the view that was left for it.
 
         Args:
-            address: which.
+            address: the memory.
             then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
             left: the view it is opened from, where that was not left just now.
         """
@@ -339,26 +328,26 @@ class MainScreen(KeyedScreen[None]):
 
 
 class Panes:
-    """Places the panes."""
+    """The layout of the panes."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.lines: dict[str, Callable[[int], list[Line]]] = {}
-        """What draws each bar, by its id."""
+        """What draws each bar, by id."""
         self.arranged: Callable[[], object] = tuple
         """Called when the panes have other sizes."""
         self.over = False
-        """The text is shown over the tree, where there is no room beside it."""
+        """Whether the text covers the tree, where there is no room beside it."""
         self.zoomed = ""
-        """`left` or `right`: that pane has the screen."""
+        """`left` or `right`: that pane fills the screen."""
         self.info_wanted = True
-        """The info pane is shown where there is room."""
+        """Whether the info pane is shown where there is room."""
         self.strip_wanted = True
-        """The newest activity is shown below where there is room."""
+        """Whether the newest activity is shown where there is room."""
 
     @property
     def layout(self) -> Layout:
-        """Which panes there are at this size."""
+        """The panes at this size."""
         width, height = self._screen.app.size
         return layout_for(
             width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted, strip=self.strip_wanted
@@ -371,11 +360,10 @@ class Panes:
 
     @property
     def one_column(self) -> bool:
-        """Whether the pane beside the tree is hidden unless it is asked for."""
+        """Whether there is no room for a pane beside the tree."""
         return self._screen.app.size.width < TWO_PANES
 
     def compose(self) -> Iterator[Widget]:
-        """Header, tree, text, info, details, activity, footer."""
         screen, now = self._screen, self.layout
         left = Container(self._bar("tree-title"), screen.memories, id="left")
         title, about = self._bar("side-title"), self._bar("about")
@@ -404,7 +392,7 @@ class Panes:
         return "ascii" if self._screen.facts.ascii else ""
 
     def place(self) -> None:
-        """Give every pane its room at this size, mounting those that had none before."""
+        """Lay out the panes for this size, mounting those that were missing."""
         screen, now = self._screen, self.layout
         if now.info and not screen.query("#info"):
             screen.query_one("#body").mount(self._info())
@@ -432,7 +420,7 @@ class Panes:
                 widget.display = display
 
     def follow_size(self) -> None:
-        """Place the panes after the screen changed its size; the one that is typed into stays on it.
+        """Lay out the panes after a resize; the one that is typed into stays visible.
 
         A pane that vanishes loses the focus, and the next letters of a sentence would be commands.
         """
@@ -442,7 +430,7 @@ class Panes:
         self.place()
 
     def rearrange(self, *, over: bool | None = None, zoom: str | None = None) -> None:
-        """Show the text over the tree or not, give a pane the screen or not."""
+        """Cover the tree with the text or not, zoom a pane or not."""
         self.over = self.over if over is None else over
         self.zoomed = self.zoomed if zoom is None else zoom
         self.place()
@@ -450,31 +438,31 @@ class Panes:
 
 
 SMALL_WIDTH, SMALL_HEIGHT = 60, 15
-"""Below either, there is room for the tree only."""
+"""Below either, only the tree fits."""
 TWO_PANES, THREE_PANES = 100, 160
-"""From these widths on there is a pane for the text, and one more for info."""
+"""Widths from which the text, and info, have panes of their own."""
 TREE = 57
-"""Cells of the tree beside a text, from which on it takes two fifths of the screen."""
+"""Cells of the tree beside a text, until two fifths of the screen are more."""
 WIDEST = cells.WORTH_DESCRIBING - 1
-"""Cells it takes at most: with a column for descriptions it would cut names although there is room."""
+"""Its maximum: with a column for descriptions it would cut names although there is room."""
 TABS_HEIGHT = 22
-"""From this height on the line of tabs is shown on the main screen too."""
+"""Height from which the line of tabs is shown on the main screen too."""
 ACTIVITY_HEIGHT = 32
-"""From this height on the last operations are shown."""
+"""Height from which the last operations are shown."""
 
 
 REST = -1
-"""A pane that takes what is left."""
+"""The width of a pane that takes what is left."""
 
 
 class Layout(NamedTuple):
-    """What is shown."""
+    """Which panes are shown."""
 
     left: int
-    """Cells of the tree; `REST`; 0: not shown."""
+    """Cells of the tree; `REST`; 0: hidden."""
     right: bool
     border: bool
-    """A line between tree and text."""
+    """Whether there is a line between tree and text."""
     about: bool
     info: bool
     detail: bool
@@ -485,14 +473,14 @@ class Layout(NamedTuple):
 def layout_for(
     width: int, height: int, *, over: bool = False, zoom: str = "", info: bool = True, strip: bool = True
 ) -> Layout:
-    """Decide what is shown.
+    """Decide which panes are shown.
 
     Args:
         width, height: the screen, in cells.
-        over: the text was asked for where there is no room beside the tree.
-        zoom: `left` or `right`: that pane has the screen; empty: none.
+        over: the text covers the tree where there is no room beside it.
+        zoom: `left` or `right`: that pane fills the screen.
         info: the info pane is wanted where there is room.
-        strip: so is the newest activity.
+        strip: the newest activity is wanted where there is room.
     """
     tabs = width >= SMALL_WIDTH and height >= TABS_HEIGHT
     if width < TWO_PANES:

@@ -1,8 +1,8 @@
-"""Steps of undo that are no change of a memory: what was marked as seen, decided or muted.
+"""Steps of undo that are no change of a memory: changes marked as seen, decisions, muted findings.
 
 The engine's undo does not know them; without this a slip of `x` would lose track of what an agent did, and `u` would
-take back something else than what the user did last. It is apart from the operations so that what counts as newest is
-read in one place.
+take back something other than the user's last action. It is apart from the operations so that the order of steps is
+decided in one place.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ Projects = Callable[[], Iterable[Root]]
 
 
 class Step(NamedTuple):
-    """What was done at once."""
+    """One step of undo."""
 
     words: str
-    """What: `2 changes seen`."""
+    """What was done: `2 changes seen`."""
     back: Callable[[Engine, Actor], bool]
-    """Takes it back; False where nothing of it is left, as of a decision that was carried out."""
+    """Undoes it; False where nothing of it is left, as of a decision that was carried out."""
     again: Callable[[Engine, Actor], object]
     then: Callable[[], object] = tuple
-    """Called on the event loop after either."""
+    """Called on the event loop after undo or redo."""
     after: str | None = None
-    """What the engine's undo would have taken back then: while it still would, this is the newest step."""
+    """The engine's next undo at that time: while it is unchanged, this step is the newest."""
     joined: bool = False
-    """It is a part of the engine's step `after`: both are taken back at once, and done again."""
+    """Part of the engine's step `after`: both are undone and redone together."""
 
 
 class SeenSteps:
-    """The steps of this run; its jobs run one after the other in the lane of writes."""
+    """The steps of this run; its jobs run in the lane of writes."""
 
     def __init__(self, began: int = 0) -> None:
-        """Take when this run began, in milliseconds since the epoch."""
+        """`began`: when this run started, in milliseconds since the epoch."""
         self._began = began
         self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
         self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
-        """Steps, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
+        """Steps, and transactions of undone operations, oldest first: redo takes the last."""
         self._left: str | None = None
-        """What undo would take back after the last step here: something else means that somebody did something."""
+        """The engine's next undo after the last step here: a different one means that something else was done."""
         self._asked: PassedOver | None = None
-        """What the user was last told before an older change is taken back; asking again for it is a yes."""
+        """The warning before an older change is undone; asking again confirms it."""
         self._known = ("", "")
         """What is newer elsewhere, and its folder, that the user went past."""
         self._ends = False
-        """A step was done: what was undone before it is not done again."""
+        """Whether a step was done, after which nothing undone earlier is redone."""
 
     def add(self, engine: Engine, step: Step) -> None:
-        """Have undo take back what was just done."""
+        """Add a step for what was just done."""
         self._left = engine.undo.next()
         self._done.append(step._replace(after=self._left))
         self._undone.clear()
@@ -70,12 +70,12 @@ class SeenSteps:
     def mark(
         self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str] = (), *, joined: bool = False
     ) -> int:
-        """Mark changes as they were shown; returns how many were not marked before.
+        """Mark changes as seen, as they were shown; return how many were not marked before.
 
         Args:
-            engine: where.
-            changes: which.
-            rejected: proposals that were rejected with it, to be open again when it is taken back.
+            engine: the job's.
+            changes: the changes.
+            rejected: proposals rejected with it, which undo opens again.
             joined: it belongs to the engine's last step.
         """
         chosen, away = tuple(changes), tuple(rejected)
@@ -98,23 +98,19 @@ class SeenSteps:
         return len(marks)
 
     def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
-        """Mark memories as they are now; returns how many were not marked before."""
+        """Mark memories as seen as they are now; return how many were not marked before."""
         wanted = frozenset(addresses)
         count = self.mark(engine, [change for change in engine.changes.unseen() if change.address in wanted])
         return count + engine.changes.mark_seen(tuple(sorted(wanted)))
 
     def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
-        """Take back whatever is newest: a step here, or an operation.
+        """Undo whatever is newest: a step here, or an operation.
 
-        Args:
-            engine: where it was done.
-            actor: who does it.
-            roots: finds those of every project, for a step that went from one to another.
+        `roots` finds those of every project, for a step between two of them.
 
         Returns:
-            What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
-            to be told first; the next call takes the older one back. So it is with a step that somebody else did, or
-            that was done before this run.
+            What was undone. `PassedOver`, and nothing was, when something newer was done where undo cannot reach, or
+                the newest step is another's or from before this run: the next call undoes the older one.
         """
         newest = self._look(engine)
         while (step := self._newest(newest)) is not None and not step.joined:
@@ -144,7 +140,7 @@ class SeenSteps:
         return done
 
     def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step:
-        """Do again whatever was undone last; nothing once something else was done. See `undo`.
+        """Redo what was undone last; nothing once something else was done. See `undo`.
 
         Raises:
             NotFoundError: `E_NOTHING_TO_UNDO`.
@@ -182,7 +178,7 @@ class SeenSteps:
         return step
 
     def _reach(self, engine: Engine, kind: str, roots: Projects) -> str | None:
-        """Open what a step between two projects reached into; returns what undo would take back if there was one."""
+        """Open what a step between two projects reached into; return the engine's next undo if there was one."""
         if next(engine.undo.beyond(kind), None) is None:
             return None
         from memtui.features.moved_projects.repoint import open_next
@@ -193,7 +189,7 @@ class SeenSteps:
         return self._left
 
     def _look(self, engine: Engine) -> str | None:
-        """Return what undo would take back; what was undone before something new is not done again."""
+        """Return the engine's next undo; after something new, nothing undone earlier is redone."""
         newest = engine.undo.next()
         if newest != self._left:
             self._undone.clear()
@@ -201,14 +197,14 @@ class SeenSteps:
         return newest
 
     def _follow(self, old: object, new: str | None) -> None:
-        """An operation that is done again is another transaction: marks that came after it come after that one."""
+        """Move steps to the new transaction of a redone operation."""
         for index, step in enumerate(self._undone):
             if isinstance(step, Step) and step.after == old:
                 self._undone[index] = step._replace(after=new)
 
 
 def _decide(engine: Engine, numbers: Iterable[str], state: str, actor: Actor) -> None:
-    """Decide once more about proposals, where nobody decided anything else since."""
+    """Set the state of proposals, where nobody decided otherwise since."""
     before = "rejected" if state == "open" else "open"
     ids = [number for number in numbers if engine.proposals.get(number).state == before]
     if ids:
@@ -218,16 +214,15 @@ def _decide(engine: Engine, numbers: Iterable[str], state: str, actor: Actor) ->
 
 
 class SeenChanges:
-    """Marks for the screens: asks the bridge and says what happened."""
+    """Marks changes as seen for the screens, and says what happened."""
 
     def __init__(self, bridge: Bridge, say: Callable[[str, str], None]) -> None:
-        """Take what runs jobs, and what shows one line: its text and its level."""
         self._bridge = bridge
         self._say = say
         self.steps = SeenSteps(bridge.started)
 
     def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
-        """Say that the user has looked at changes as they were shown."""
+        """Mark changes as seen, as they were shown."""
         chosen = tuple(changes)
 
         def marked(count: int) -> None:
@@ -241,7 +236,7 @@ class SeenChanges:
         )
 
     def memories(self, addresses: Iterable[Address], name: str) -> None:
-        """Say that the user has looked at memories as they are now."""
+        """Mark memories as seen as they are now."""
         targets = tuple(addresses)
 
         def marked(count: int) -> None:
@@ -256,7 +251,7 @@ class SeenChanges:
         )
 
     def report(self, step: Step, *, undone: bool) -> None:
-        """Say what became of a step."""
+        """Say that a step was undone or redone."""
         self._say(
             f"Undid: {step.words}. U does it again." if undone else f"Did again: {step.words}. u undoes it.", "good"
         )

@@ -1,4 +1,4 @@
-"""The workbench as views know it: one class for all that a view of a feature may ask for.
+"""The workbench as views see it: the implementation of `features.host.Host`.
 
 It is apart so that no first frame waits for it.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Shell:
-    """What is drawn around a view, and the keys it does not know."""
+    """What surrounds a view, and the keys it does not handle."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
@@ -121,7 +121,7 @@ class _Places:
 
 
 class _Operations:
-    """What the main screen does for views."""
+    """Operations of the main screen for views."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
@@ -162,7 +162,7 @@ class _Operations:
 
 
 class WorkbenchHost:
-    """The workbench, to its views, as `features.host.Host` has it."""
+    """See `features.host.Host`."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen

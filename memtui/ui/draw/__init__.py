@@ -1,1 +1,1 @@
-"""Drawing that knows no memory: lines, lists and texts that send only what changed."""
+"""Drawing primitives: runs of styled text, pages, differences and colours."""

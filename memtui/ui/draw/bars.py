@@ -1,4 +1,4 @@
-"""Lines of words for a given width: the title of a pane, the footer, a message; nothing here draws."""
+"""One-line texts for a given width: pane titles, footers, questions and messages."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, end_of_line
 
 LEAST_PART = 16
-"""Cells of the longest part of a question, at least."""
+"""Minimum width of the longest part of a question."""
 LEAST_TITLE = 22
-"""Cells of a title below which its notes give way."""
+"""Width of a title below which its notes are cut."""
 
 
 def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
-    """Put runs at both ends of a line; the left ones give way when there is no room."""
+    """Put runs at both ends of a line; the left ones are cut where there is no room."""
     used = sum(cell_width(text) for text, _ in right)
     line: Line = []
     room = width - used - 1
@@ -32,9 +32,9 @@ def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
 
 
 def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain: bool) -> Line:
-    """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`.
+    """Format a pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`.
 
-    Where notes do not fit, the first give way: what a person has to know stands last.
+    Where the notes do not fit, the first ones are dropped.
     """
     rule = "-" if plain else "─"
     note_width = sum(cell_width(text) for text, _ in notes)
@@ -51,12 +51,12 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
 
 
 def underway(words: str, width: int, *, plain: bool) -> Line:
-    """How far a change of many memories is."""
+    """Format the progress of a large change."""
     return [(" " + one_line(words, width - 2, ascii_tokens=plain), "draft")]
 
 
 def question(line: Line, width: int, *, plain: bool = False) -> Line:
-    """What is asked, in one line: the longest name in it gives way in the middle, then what is dim at its end."""
+    """Fit a question on one line: shorten its longest name in the middle, then drop dim words at its end."""
     over = sum(cell_width(text) for text, _ in line) - width
     sizes = [cell_width(text) if style != "key" else 0 for text, style in line]
     if over <= 0 or max(sizes) < LEAST_PART:
@@ -70,11 +70,12 @@ def question(line: Line, width: int, *, plain: bool = False) -> Line:
 
 
 LONG_WORDS = 40, 20
-"""Cells of a word, such as an address, that gives way in a message that is too long."""
+"""Widths to which long words, such as addresses, are shortened in a message, in turn."""
 
 
 def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
-    """What was said, in one line: both ends of long addresses and whole sentences stay, and the rest is pointed at."""
+    """Fit a message on one line: shorten long addresses, then cut after a sentence and name the key that shows it
+    all."""
     text, style = line[0]
     if cell_width(text) <= width:
         return line
@@ -92,7 +93,7 @@ def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> L
 
 
 def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:
-    """As many keys as fit, in the order of their rank; the ones in `end` are always there."""
+    """Format as many keys as fit, by rank; those in `end` are always shown."""
     tail: Line = []
     for action in end:
         tail += [(shown_key(action.keys[0]), "key"), (f" {action.label}  ", "dim")]

@@ -1,7 +1,6 @@
-"""How two texts differ, as drawn lines: place by place, the words marked.
+"""Differences between two texts as drawn lines, hunk by hunk, with changed words marked.
 
-Pure, and meant to be called in a thread; every line that is drawn was made safe. What differs is found in the texts as
-they are, and drawn with their secrets masked.
+Pure functions, meant for a thread. Texts are compared as they are and drawn with their secrets masked.
 """
 
 from __future__ import annotations
@@ -21,29 +20,25 @@ from memtui.ui.draw.spans import Run
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{6,}")
 TAGS_READ = 60
-"""Characters that are shown of what tag characters spell."""
+"""Characters shown of a text hidden in tag characters."""
 
 
 class Look(NamedTuple):
-    """How a change is drawn."""
+    """Options for drawing a difference."""
 
     width: int
     words: bool = False
-    """Word by word, instead of line by line."""
+    """Whether to mark single words instead of whole lines."""
     plain: bool = False
     named: Callable[[str], str] = str
-    """Names memories in a text for the eye."""
+    """Shortens memory addresses in a text."""
 
 
 def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
-    """Draw how two texts differ, place by place; see `why_not_text` for what cannot be drawn so.
-
-    Args:
-        before, after: whole texts.
-        look: how.
+    """Draw the difference of two whole texts; see `why_not_text` for texts that cannot be drawn.
 
     Returns:
-        The places; the lines that show them; and at which of these lines each begins.
+        The hunks, the drawn lines, and the index of the line at which each hunk begins.
     """
     old, new = _both(before), _both(after)
     found = hunks_of([bare for _, bare in old], [bare for _, bare in new])
@@ -60,7 +55,7 @@ def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ..
 
 
 def difference(before: bytes | None, after: bytes | None, look: Look) -> Page:
-    """Draw how two texts differ, or say why that cannot be drawn; None: there was none."""
+    """Draw how two texts differ, or say why that is not possible; None: the text did not exist."""
     sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
     if said := [f"{name}: {why}." for name, why in sides if why]:
         return words_page(*said, style="warning", width=look.width)
@@ -70,7 +65,7 @@ def difference(before: bytes | None, after: bytes | None, look: Look) -> Page:
 
 
 _Both = tuple[bytes, bytes]
-"""A line with its secrets masked, and as it is."""
+"""A line with its secrets masked, and the line itself."""
 
 
 def _both(data: bytes) -> list[_Both]:
@@ -81,7 +76,7 @@ def _both(data: bytes) -> list[_Both]:
 def _hunk_lines(
     old: Sequence[_Both], new: Sequence[_Both], found: Sequence[ByteHunk], index: int, look: Look
 ) -> Iterator[PageLine]:
-    """One place with a little around it, which two neighbours share."""
+    """Draw one hunk with its context, which two neighbours share."""
     hunk = found[index]
     first = found[index - 1].after[1] if index else 0
     last = found[index + 1].after[0] if index + 1 < len(found) else len(new)
@@ -107,12 +102,11 @@ def _hunk_lines(
 
 
 def _text(line: bytes) -> str:
-    """A line as text, without its line feed."""
     return line.decode("utf-8", "replace").removesuffix("\n")
 
 
 def _pairs(gone: Sequence[str], come: Sequence[str]) -> tuple[list[Sequence[Span]], list[Sequence[Span]]]:
-    """Which words differ, each line against the one in its place, where there are as many."""
+    """Find the changed words of each line, comparing line by line, where both sides have as many lines."""
     none: tuple[list[Sequence[Span]], list[Sequence[Span]]] = ([()] * len(gone), [()] * len(come))
     if len(gone) != len(come):
         return none
@@ -148,7 +142,7 @@ def _rows(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span]
 
 
 def _word_lines(old: str, new: str, number: int, look: Look) -> Iterator[PageLine]:
-    """One text of both, with what went in `[-...-]` and what came in `{+...+}`."""
+    """Draw both texts as one, with removed words in `[-...-]` and added ones in `{+...+}`."""
     marks = {SAME: ("", "", "name"), REMOVED: ("[-", "-]", "del"), ADDED: ("{+", "+}", "add")}
     lines: list[list[Run]] = [[]]
     for kind, text in word_edits(old, new):
@@ -166,13 +160,9 @@ def _word_lines(old: str, new: str, number: int, look: Look) -> Iterator[PageLin
 def fold_runs(
     pieces: Sequence[Run], width: int, *, plain: bool = False, secrets: bool = False
 ) -> list[tuple[Run, ...]]:
-    """Break runs of raw text into lines of at most so many cells, made safe; at least one line.
+    """Fold one line of raw text runs into lines of at most `width` cells, made safe; at least one line.
 
-    Args:
-        pieces: raw text with styles, of one line.
-        width: cells there are.
-        plain: show hidden characters in ASCII.
-        secrets: leave secrets as they are, because they are masked already or are to be seen.
+    `secrets`: leave secrets as they are, because they are masked already or shown on request.
     """
     told = ((_read_tags(text, plain=plain), style) for text, style in pieces)
     safe = [
@@ -192,7 +182,7 @@ def fold_runs(
 
 
 def _read_tags(text: str, *, plain: bool) -> str:
-    """Say what a run of tag characters spells, which would fill the screen one by one; flags have fewer."""
+    """Decode a run of tag characters, which would fill the screen one by one; flags have fewer."""
 
     def said(found: re.Match[str]) -> str:
         words = visible("".join(chr(ord(sign) - 0xE0000) for sign in found[0]).strip(), ascii_tokens=plain)
@@ -204,7 +194,7 @@ def _read_tags(text: str, *, plain: bool) -> str:
 
 
 def _head(text: str, room: int) -> str:
-    """As much of a text as fits, up to a blank where there is one, whatever styles the word has; not nothing."""
+    """Return as much of a text as fits, breaking at a blank where there is one; never nothing."""
     head = chop_cells(text[: room + 1], room)[0] if text else ""
     if text[len(head) : len(head) + 1] in ("", " "):
         return head
@@ -213,7 +203,7 @@ def _head(text: str, room: int) -> str:
 
 
 def _cut(pieces: Sequence[Run], start: int, end: int) -> Iterator[Run]:
-    """The runs between two places of the text that all of them make."""
+    """Return the runs between two offsets of their joined text."""
     for text, style in pieces:
         if part := text[max(start, 0) : max(end, 0)]:
             yield part, style

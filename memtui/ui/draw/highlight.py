@@ -1,7 +1,7 @@
-"""Marks in drawn text: which pieces of a line hold what was looked for, cut so that the first of them is seen.
+"""Highlighted matches in drawn text, cut so that the first match is visible.
 
-Marks are bold and underlined as well as coloured. Pieces are made safe one by one, so that a hidden character before a
-mark cannot move it.
+Matches are bold and underlined as well as coloured. Each piece is made safe on its own, so that a hidden character
+before a match cannot move it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 
 MATCH = "match"
-"""The style of what was looked for."""
+"""The style of a match."""
 
 
 def marked(text: str, style: str, spans: Iterable[Span], *, match: str = MATCH) -> list[Run]:
-    """Cut a text into runs; those in the spans get the style of a match."""
+    """Split a text into runs, with the spans in the style of a match."""
     runs: list[Run] = []
     at = 0
     for start, end in spans:
@@ -30,7 +30,7 @@ def marked(text: str, style: str, spans: Iterable[Span], *, match: str = MATCH) 
 
 
 def fitted(runs: Sequence[Run], room: int, *, plain: bool = False) -> list[Run]:
-    """Make runs safe and at most so many cells wide, with the first match in sight; what is cut off ends in dots."""
+    """Make runs safe and at most `room` cells wide, with the first match visible and cut ends shown as dots."""
     safe = [(visible(text, ascii_tokens=plain), style) for text, style in runs]
     first = next((index for index, (_, style) in enumerate(safe) if style == MATCH), None)
     if first is not None:
@@ -50,7 +50,7 @@ def fitted(runs: Sequence[Run], room: int, *, plain: bool = False) -> list[Run]:
 
 
 def _without_start(runs: list[Run], first: int, keep: int, *, plain: bool) -> list[Run]:
-    """Leave out the beginning, but for so many cells before the first match."""
+    """Drop the beginning except for `keep` cells before the first match."""
     lead = "".join(text for text, _ in runs[:first])
     start = len(lead)
     while start and cell_width(lead[start - 1 :]) <= keep:
@@ -60,7 +60,7 @@ def _without_start(runs: list[Run], first: int, keep: int, *, plain: bool) -> li
 
 
 def by_line(text: str, spans: Iterable[Span]) -> dict[int, list[Span]]:
-    """Tell the places in each line, by the line's number from 1; a place that goes over a line end is one in each."""
+    """Group spans by line number (from 1); a span that crosses a line end is split."""
     found: dict[int, list[Span]] = {}
     line, begin = 1, 0
     for start, end in spans:

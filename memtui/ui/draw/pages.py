@@ -1,8 +1,7 @@
-"""Texts as drawn lines: a memory with line numbers, sentences, what is known about a memory.
+"""Texts as drawn lines: a memory with line numbers, sentences, name-value pairs.
 
-Pure, and meant to be called in a thread: folding a large memory here keeps the event loop free, and every line that
-reaches the screen was made safe, however long or hostile it is. Secrets are masked in the whole text, before it is cut;
-a line that had one has beside it what it shows when somebody asks for that.
+Pure functions, meant for a thread: folding a large memory there keeps the event loop free. Every line is made safe.
+Secrets are masked in the whole text before it is cut; a line that had one carries what it shows when revealed.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from memtui.ui.draw.highlight import marked
 from memtui.ui.draw.spans import Run
 
 SHOWN_BYTES = 1_048_576
-"""Larger memories are not previewed."""
+"""Size limit of a preview."""
 
 LINE_CHARACTERS = 4_000
-"""What is shown of one line."""
+"""Characters shown of one line."""
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
@@ -32,23 +31,23 @@ class PageLine(NamedTuple):
 
     runs: tuple[Run, ...]
     source: int | None = None
-    """The line of the text it shows, from 1; None for anything else."""
+    """The line number of the text it shows, from 1; None for other lines."""
     bare: tuple[PageLine, ...] | None = None
-    """What stands here when secrets are revealed; None: the same."""
+    """The lines shown in its place when secrets are revealed; None: the same line."""
 
 
 Page = tuple[PageLine, ...]
 
 
 def with_bare(lines: Iterable[PageLine], bare: Iterable[PageLine]) -> Iterator[PageLine]:
-    """Give the lines that show something masked, at least one, what they show when it is revealed."""
+    """Attach to masked lines (at least one) the lines that replace them when secrets are revealed."""
     first, *rest = lines
     yield first._replace(bare=tuple(bare))
     yield from (line._replace(bare=()) for line in rest)
 
 
 def revealed(page: Page, starts: Sequence[int] = ()) -> tuple[Page, tuple[int, ...]]:
-    """Give a page as it is without masks, and at which of its lines the same places begin."""
+    """Return a page with its secrets revealed, and the new indexes of the lines in `starts`."""
     found: list[PageLine] = []
     at = []
     for line in page:
@@ -75,11 +74,11 @@ def text_page(
 
     Args:
         data: the raw content.
-        width: cells there are, line numbers included.
-        shown: of a part of a memory, the same lines masked as in the whole; then without `places`.
-        changed: line numbers (from 1) that somebody else changed; they get an `A`.
+        width: cells available, line numbers included.
+        shown: for a part of a memory, its lines masked as in the whole; then without `places`.
+        changed: line numbers (from 1) changed by others, marked `A`.
         plain: show hidden characters in ASCII.
-        places: what to mark: in each line (from 1) characters from, up to; a byte-order mark is not counted.
+        places: spans to highlight by line number, in characters, without a byte-order mark.
     """
     if len(data) > SHOWN_BYTES:
         size = f"{len(data):,} bytes"
@@ -105,7 +104,7 @@ def text_page(
 
 
 def _masked_places(text: str, shown: str, places: Mapping[int, Sequence[Span]]) -> Mapping[int, Sequence[Span]]:
-    """Where places of lines are in the masked ones."""
+    """Translate the spans of lines to the masked lines."""
     found = dict(places)
     start = 0
     for number, (line, drawn) in enumerate(zip(text.split("\n"), shown.split("\n"), strict=True), 1):
@@ -152,7 +151,6 @@ def _text_lines(
 
 
 def _drawn(line: str, *, plain: bool) -> str:
-    """A line as it is drawn, as far as it is shown."""
     cut = line[:LINE_CHARACTERS].removesuffix("\r")
     return visible(cut, keep_tabs=True, ascii_tokens=plain, secrets=True).expandtabs(4)
 
@@ -169,7 +167,7 @@ def _rows(
 
 
 def _drawn_at(line: str, spans: Sequence[Span], shown: str, plain: bool) -> list[Span]:
-    """Where places of a line are in what is drawn of it, where a hidden character takes several cells."""
+    """Translate spans of a line to the drawn line, where a hidden character takes several cells."""
     if shown == line[:LINE_CHARACTERS]:
         return [(start, end) for start, end in spans if start < LINE_CHARACTERS]
     lengths = {
@@ -182,7 +180,7 @@ def _drawn_at(line: str, spans: Sequence[Span], shown: str, plain: bool) -> list
 
 
 def _marked_parts(parts: Sequence[list[Run]], shown: str, spans: Sequence[Span]) -> list[list[Run]]:
-    """Mark places of a line in the pieces it was folded into."""
+    """Highlight spans of a line in the pieces it was folded into."""
     out = []
     at = 0
     for ((text, style),) in parts:
@@ -194,7 +192,7 @@ def _marked_parts(parts: Sequence[list[Run]], shown: str, spans: Sequence[Span])
 
 
 def fold(text: str, width: int) -> list[str]:
-    """Break safe text into pieces of at most so many cells, at spaces where there are some."""
+    """Fold safe text into pieces of at most `width` cells, at spaces where possible."""
     if (len(text) <= width and text.isascii()) or cell_width(text) <= width:
         return [text]
     if not text.isascii():
@@ -229,7 +227,7 @@ def _fold_wide(text: str, width: int) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words with the spaces before them."""
+    """Split into words, each with the spaces before it."""
     start = 0
     for index in range(1, len(text)):
         if text[index] == " " and text[index - 1] != " ":
@@ -239,7 +237,7 @@ def _words(text: str) -> Iterator[str]:
 
 
 def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:
-    """Draw names and values; an empty name goes on with the value above, an empty value makes a heading."""
+    """Draw names and values; an empty name continues the value above, an empty value makes a heading."""
     page: list[PageLine] = []
     for name, value in fields:
         if not value:
@@ -251,7 +249,7 @@ def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:
 
 
 def with_word(page: Page, places: Iterable[int], word: str) -> Page:
-    """Say something at the end of lines of a page."""
+    """Append a warning to these lines of a page."""
     lines = list(page)
     for at in places:
         lines[at] = PageLine((*lines[at].runs, (word, "warning")), lines[at].source)

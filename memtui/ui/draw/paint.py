@@ -1,7 +1,6 @@
-"""Names of styles to colours: made once per theme and shared, because component classes cost a start-up its speed.
+"""Style names to colours, made once per theme; component classes would slow down the start.
 
-The last border before the terminal: every run is made safe here again, so that no caller can let a control or a secret
-through.
+The last check before the terminal: every run is made safe here again, so that no control byte or secret gets through.
 """
 
 from __future__ import annotations
@@ -17,32 +16,32 @@ from memtui.safe_text import cell_width, steady, visible
 from memtui.ui.draw.spans import INKED, Run
 
 FAINT, SOFT = 0.45, 0.25
-"""How far `dim` and `description` go towards the background."""
+"""How far `dim` and `description` are blended into the background."""
 
 NEAREST = {"…": "~", "─": "-", "│": "|", "▏": "|", "▐": "|", "▾": "v", "▸": ">", "·": "."}
-"""Signs of ours, and what stands for them where only ASCII is drawn."""
+"""Our own signs and their ASCII replacements."""
 
 LEAST_CONTRAST, LEAST_RULE = 4.5, 3.0
-"""How much ink stands out from what it stands on, at least: text, and lines that only separate."""
+"""Minimum contrast of text, and of lines that only separate."""
 
 STEPS = 20
-"""In how many steps an ink that does not stand out goes to black or white."""
+"""Steps in which a colour of too little contrast is blended towards black or white."""
 
 GROUNDS = ("", "cursor", "rest", "bar")
-"""What a line stands on: the screen, the cursor in the focused pane, the cursor elsewhere, a title."""
+"""Backgrounds of a line: the screen, the cursor in the focused pane, the cursor elsewhere, a title."""
 
 
 class Paint:
-    """Styles by name for one theme."""
+    """The styles of one theme."""
 
     def __init__(self, variables: Mapping[str, str], *, ansi: bool = False, plain: bool = False) -> None:
-        """Take the theme's colours, as the app's `theme_variables` gives them.
+        """Take the theme's `variables`, as the app's `theme_variables` gives them.
 
         Args:
             variables: `background`, `foreground`, `primary`, `accent`, `error`, `warning`, `success`, `text-primary`,
                 and `primary-lighten`, which only themes of ours have.
-            ansi: the theme leaves colours to the terminal; then only bold, dim and reverse are used.
-            plain: only ASCII is drawn, whatever a caller gives.
+            ansi: the theme leaves colours to the terminal; only bold, dim and reverse are used.
+            plain: draw only ASCII.
         """
         self._plain = plain
         self._grounds = _ansi_grounds() if ansi else _grounds(variables)
@@ -50,7 +49,6 @@ class Paint:
         self._made: dict[tuple[str, str], Style] = {}
 
     def style(self, name: str, ground: str = "") -> Style:
-        """Return the style of a run on a ground."""
         found = self._made.get((name, ground))
         if found is None:
             found = self._grounds[ground] + self._styles.get(name, self._styles["name"])
@@ -64,10 +62,7 @@ class Paint:
         return found
 
     def strip(self, runs: Iterable[Run], width: int, ground: str = "", *, secrets: bool = False) -> Strip:
-        """Draw runs on a ground, exactly `width` cells wide.
-
-        Secrets are drawn as they are where somebody revealed them (`secrets`), and while one types them.
-        """
+        """Draw runs on a ground, exactly `width` cells wide; `secrets`: do not mask, as while one is typed."""
         runs = tuple(runs)
         secrets = secrets or any(name == "caret" for _, name in runs)
         segments: list[Segment] = []
@@ -85,14 +80,14 @@ class Paint:
 
 
 def in_ascii(text: str) -> str:
-    """Write text in ASCII, cell by cell: our own signs as the nearest key, everything else as `?`."""
+    """Replace each cell that is not ASCII by its nearest sign, or `?`."""
     if text.isascii():
         return text
     return "".join(one if one.isascii() else NEAREST.get(one) or "?" * cell_width(one) for one in text)
 
 
 def contrast(one: Color, other: Color) -> float:
-    """The contrast ratio of two colours, from 1 to 21, as the accessibility guidelines define it."""
+    """Return the contrast ratio of two colours, from 1 to 21, as the accessibility guidelines define it."""
     high, low = sorted((_light(one), _light(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
@@ -104,7 +99,7 @@ def _light(color: Color) -> float:
 
 
 def readable(ink: Color, behind: Color, least: float) -> Color:
-    """Return the ink, as little lighter or darker as it takes to be read on what is behind it."""
+    """Return the ink, made lighter or darker until it can be read on `behind`."""
     if contrast(ink, behind) >= least:
         return ink
     end = max((Color(0, 0, 0), Color(255, 255, 255)), key=lambda color: contrast(color, behind))
@@ -173,7 +168,7 @@ def _styles(variables: Mapping[str, str]) -> dict[str, Style]:
 
 
 def front_rule(front: Color, back: Color) -> Style:
-    """The quietest ink that can still be read: rules and line numbers."""
+    """Return the faintest ink that can still be read, for rules and line numbers."""
     return Style(color=front.blend(back, 0.58).rich_color)
 
 

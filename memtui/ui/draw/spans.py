@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 Run = tuple[str, str]
-"""Text, and the name of its style (`paint.py` knows them)."""
+"""Text and its style name (see `paint.py`)."""
 
 Line = list[Run]
 
 NEAR = 16
-"""Cells between two differences that are cheaper to send again than to jump over."""
+"""Unchanged cells between two differences that are cheaper to resend than to jump over."""
 
 INKED = frozenset({"caret", "title-focus"})
-"""Styles that show on a space."""
+"""Styles visible on a space."""
 
 _ONE_CELL = frozenset(map(chr, range(128))) | frozenset("─│▏▐▾▸…")
 
 
 @lru_cache(maxsize=512)
 def _flat(runs: tuple[Run, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """The characters of a line and the style of each; None when a character is not one cell wide."""
+    """Return the characters of a line and the style of each; None when one is not exactly one cell wide."""
     text = "".join(part for part, _ in runs)
     if not text.isascii() and not _ONE_CELL.issuperset(text):
         return None

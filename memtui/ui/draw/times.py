@@ -1,4 +1,4 @@
-"""When something happened, in the user's own time zone: short for a column, long for a sentence.
+"""Times in the user's own time zone: short for a column, long for a sentence.
 
 Relative times alone cannot be matched with an agent's log, and absolute ones alone must be worked out.
 """
@@ -10,22 +10,22 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORT, LONG = 6, 16
-"""Cells of the two columns."""
+"""Widths of the two columns."""
 UNKNOWN = "?"
 
 
 class Look(NamedTuple):
-    """How things are drawn here."""
+    """Options for drawing rows."""
 
     now: int
     """Milliseconds since the epoch."""
     ascii: bool = False
     named: Callable[[str], str] = str
-    """Names memories in a text for the eye; as the tree names them."""
+    """Shortens memory addresses in a text, as the tree names them."""
 
 
 def ago(then: int, now: int) -> str:
-    """Say how long ago in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
+    """Format an age in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
     seconds = max(0, now - then) // 1000
     if seconds < 60:
         return "now"
@@ -36,17 +36,13 @@ def ago(then: int, now: int) -> str:
 
 
 def since(then: int, now: int) -> str:
-    """Say when: `just now`, `12m ago`."""
+    """Format an age: `just now`, `12m ago`."""
     words = ago(then, now)
     return "just now" if words == "now" else f"{words} ago"
 
 
 def stamp(at: int, now: int) -> str:
-    """Say when in at most six cells: `11:52` today, `20 Nov` this year, `2024` before.
-
-    Args:
-        at, now: milliseconds since the epoch.
-    """
+    """Format a time in at most six cells: `11:52` today, `20 Nov` this year, `2024` before; both in milliseconds."""
     try:
         then, today = time.localtime(at / 1000), time.localtime(now / 1000)
     except (OverflowError, ValueError, OSError):
@@ -58,7 +54,7 @@ def stamp(at: int, now: int) -> str:
 
 
 def full(at: int, *, seconds: bool = False) -> str:
-    """Say when as `2026-11-20 11:52`, with the seconds where they matter."""
+    """Format a time as `2026-11-20 11:52`, with seconds if wanted."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M", time.localtime(at / 1000))
     except (OverflowError, ValueError, OSError):
@@ -66,5 +62,5 @@ def full(at: int, *, seconds: bool = False) -> str:
 
 
 def both(at: int, now: int) -> str:
-    """Say when both ways: `12m ago (2026-11-20 11:52:03)`."""
+    """Format a time both ways: `12m ago (2026-11-20 11:52:03)`."""
     return f"{since(at, now)} ({full(at, seconds=True)})"

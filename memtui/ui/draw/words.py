@@ -1,4 +1,4 @@
-"""Words that fit into cells: text made safe before it is measured, and cut at the end that matters less."""
+"""Text that fits into cells: made safe before it is measured, and cut at the end that matters less."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from memtui.safe_text import cell_width, end_of, one_line, visible
 
 
 def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> str:
-    """Make text safe and exactly so many cells wide."""
+    """Make text safe and exactly `width` cells wide."""
     if width <= 0:
         return ""
     cut = one_line(text, width, ascii_tokens=plain)
@@ -15,7 +15,7 @@ def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> s
 
 
 def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
-    """Make text safe and at most so many cells wide, keeping its end: of a path that is the name."""
+    """Make text safe and at most `width` cells wide, keeping its end: the name of a path."""
     safe = visible(text, ascii_tokens=plain)
     if cell_width(safe) <= width:
         return safe
@@ -24,7 +24,7 @@ def end_of_line(text: str, width: int, *, plain: bool = False) -> str:
 
 
 def both_ends(text: str, width: int, *, plain: bool = False) -> str:
-    """Make text safe and at most so many cells wide, keeping both ends: of an address that is the root and the name."""
+    """Make text safe and at most `width` cells wide, keeping both ends: root and name of an address."""
     safe = visible(text, ascii_tokens=plain)
     if cell_width(safe) <= width:
         return safe
@@ -35,7 +35,7 @@ def both_ends(text: str, width: int, *, plain: bool = False) -> str:
 
 
 def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:
-    """Say how much of an operation was done, and why not all of it: `Moved 2 of 3 to the trash. a.md failed: ...`.
+    """Say how much of an operation was done and why not all: `Moved 2 of 3 to the trash. a.md failed: ...`.
 
     Args:
         past: the verb in the past and what belongs to it, such as `moved to the trash`.
@@ -50,13 +50,13 @@ def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:
 
 
 def count_words(count: int, word: str) -> str:
-    """Say `1 file`, `9 files`, `2 memories`."""
+    """Format a count: `1 file`, `9 files`, `2 memories`."""
     plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
     return f"{count:,} {word if count == 1 else plural}"
 
 
 def size_words(size: int) -> str:
-    """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
+    """Format a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
     if size < 1000:
         return f"{size} B"
     for unit in ("kB", "MB", "GB"):
@@ -68,6 +68,6 @@ def size_words(size: int) -> str:
 
 
 def meter(part: int, whole: int, cells: int) -> str:
-    """How much of the whole something is, in signs that every terminal has: `[##......]`."""
+    """Draw a fraction as a bar: `[##......]`."""
     filled = max(min(round(part / whole * cells) if whole else 0, cells), 1 if part else 0)
     return f"[{'#' * filled}{'.' * (cells - filled)}]"

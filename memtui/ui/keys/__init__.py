@@ -1,1 +1,1 @@
-"""Keys: from the terminal, one after the other, to the screen each one is for."""
+"""Key handling: from the terminal, one key after the other, to the screen each one is for."""

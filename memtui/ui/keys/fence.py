@@ -1,8 +1,9 @@
-"""The one fence for keys: each is given when the one before it is done, to the screen that then takes keys.
+"""The key queue: each key is delivered when the one before it is done, to the screen that takes keys then.
 
-Textual picks the receiver of a key when it arrives, before the action of the key before it has run: a letter meant for
-a form would be a command of the list below. So keys wait here, in order, while one is on its way, while what it opened
-is being read, and long enough to tell keys from a paste. What nothing opened for is dropped, and that is said.
+Textual picks the receiver of a key when it arrives, before the action of the previous key has run: a letter meant for a
+form would be a command of the list below. So keys wait here, in order, while one is being handled, while what it opened
+is being read, and long enough to tell keys from a paste. Keys for something that did not open are dropped, and the user
+is told.
 """
 
 from __future__ import annotations
@@ -31,32 +32,32 @@ MOST = 6
 WINDOW = 0.08
 """Seconds."""
 HOLD = 0.025
-"""Seconds a key that does something waits for company."""
+"""Seconds a key that does something waits for others, to tell it from a paste."""
 CLOSE = 0.012
 """Seconds; no person types two different keys faster."""
 QUIET = 0.15
 """Seconds without a key that end a paste."""
 REPEAT = 0.15
-"""Seconds; a writing key that comes again this soon is a key held down."""
+"""Seconds; a writing key repeated this soon is a key held down."""
 LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
-"""Keys that a pasted text is full of."""
+"""Keys that end lines in pasted text."""
 
 GRACE = 0.3
-"""Seconds that escape and ctrl+q wait for their turn; then they are done at once, and what was held is dropped."""
+"""Seconds escape and ctrl+q wait for their turn; then they run at once, and held keys are dropped."""
 MOMENT = 0.3
-"""Seconds that keys wait for what a list shows after a change: the next one must not meet a row that is gone."""
+"""Seconds keys wait for the rows after a change: the next key must not meet a row that is gone."""
 TELL = 0.6
-"""Seconds after which a user whose keys are held is told what they wait for."""
+"""Seconds after which the user is told what held keys wait for."""
 OLDEST = 10.0
-"""Seconds; a key that waited longer is dropped, because nobody expects it any more."""
+"""Seconds after which a held key is dropped, because nobody expects it any more."""
 AFTER_REFUSAL = 0.2
-"""Seconds after a refusal that nobody can have read it in: keys were typed for what was to open."""
+"""Seconds after a refusal that nobody can have read yet: keys were typed for what was to open."""
 AFTER_PASTE = 0.15
-"""Seconds after a paste in which a terminal may still deliver a rest of it as keys."""
+"""Seconds after a paste in which a terminal may still deliver its rest as keys."""
 BETWEEN = 0.15
-"""Seconds between two keys of which the second belongs to the first, when that was dropped."""
+"""Seconds within which a key belongs to the dropped key before it."""
 STUCK = 3.0
-"""Seconds for a key to get through; a widget that is busy for longer, or went away, must not block the keyboard."""
+"""Seconds a key may take; a widget that is busy for longer, or gone, must not block the keyboard."""
 UNREAD = "Keys typed before this question was there were ignored."
 IGNORED = "The keys that were typed for it were ignored."
 PASTED = "That looked like a paste, so it was ignored: this list takes single keys."
@@ -67,20 +68,20 @@ Typed = events.Key | events.Paste
 
 
 class Verdict(Enum):
-    """What becomes of a key of a list."""
+    """What happens to the next key of a list."""
 
     RUN = "run"
-    """Give it now."""
+    """Deliver it now."""
     WAIT = "wait"
-    """Ask again when it has waited `HOLD`."""
+    """Judge it again when it has waited `HOLD`."""
     PASTE = "paste"
-    """It is the beginning of a paste."""
+    """It begins a paste."""
     DROP = "drop"
-    """A key held down."""
+    """It is a key held down."""
 
 
 class PasteWatch:
-    """Tells keys from pastes, which terminals that do not mark them deliver as keys: none of those may be a command."""
+    """Tells typed keys from pastes that arrive as keys, which must not run commands."""
 
     def __init__(self) -> None:
         self._given: deque[tuple[float, str]] = deque(maxlen=MOST)
@@ -88,14 +89,14 @@ class PasteWatch:
     def judge(
         self, keys: Sequence[tuple[float, str]], now: float, *, moves: bool, writes: bool = False, filters: bool = False
     ) -> Verdict:
-        """Judge the first of the printable keys that wait.
+        """Judge the first of the waiting printable keys.
 
         Args:
-            keys: when each was pressed, in seconds, and its name; oldest first.
+            keys: time in seconds and name of each, oldest first.
             now: in seconds.
-            moves: the first only moves about: it runs at once.
-            writes: it changes something, so a repeat by a key held down is dropped.
-            filters: it opens the line that filters; a paste that begins so is text for that line.
+            moves: the first key only moves the cursor: it runs at once.
+            writes: it changes something, so repeats of a key held down are dropped.
+            filters: it opens the filter line; a paste that begins so is text for that line.
         """
         at, key = keys[0]
         before, last = self._given[-1] if self._given else (0.0, "")
@@ -113,70 +114,64 @@ class PasteWatch:
 
 
 class Hold:
-    """Something that keys wait for: what an action opens, or the rows that a change leaves."""
+    """Something keys wait for: what an action opens, or the rows after a change."""
 
     def __init__(self, fence: Fence | None, what: str, until: float, *, brief: bool, optional: bool) -> None:
         self._fence = fence
         self.what = what
-        """For people: `open notes/a.md`."""
+        """What it does, for people: `open notes/a.md`."""
         self.until = until
-        """When keys wait no longer."""
+        """When keys stop waiting (`monotonic`)."""
         self.brief = brief
-        """Only lists wait for it, and not for long; text is typed on."""
+        """Whether only lists wait for it; text is typed on."""
         self.optional = optional
         """Whether its result is dropped when the user stops it."""
         self.dropped = False
-        """Whether the user stopped it: it must not come up under later keys."""
+        """Whether the user stopped it: its result must not appear under later keys."""
 
     @property
     def waits(self) -> bool:
-        """Whether keys still wait for it."""
         return self._fence is not None and self._fence.waits_for(self)
 
     def end(self) -> None:
-        """It is there, or will never be."""
+        """Release the keys: it has opened, or never will."""
         if self._fence is not None:
             self._fence.ended(self)
 
 
 class Fence:
-    """Gives keys on, one after the other."""
+    """The queue of keys of an app."""
 
     def __init__(self, app: App[Any], give: Callable[[Typed], Awaitable[None]]) -> None:
-        """Join the parts.
-
-        Args:
-            app: whose keys these are.
-            give: does what the app does with a key or a paste.
-        """
+        """Take the app, and what handles a key or paste in the app's own way."""
         self._app = app
         self._give = give
         self._waiting: list[Typed] = []
-        """In the order they were typed."""
+        """Held keys, in the order they were typed."""
         self._watch = PasteWatch()
         self._holds: list[Hold] = []
         self._through = 0
-        """Counts the keys that are to get through all widgets before the next one."""
+        """Number of the key that is passing through the widgets' queues."""
         self._since: float | None = None
-        """When the one that is on its way began; None: none is."""
+        """When the key being handled was delivered; None: none is."""
         self._before: tuple[Screen[Any], object, bool] | None = None
         """Who took the last key."""
         self._awaited = False
-        """Whether something was read for what the last key opens."""
+        """Whether something was read for the last key."""
         self._loose = False
-        """Whether letters of a line are on their way."""
+        """Whether letters for a text line are being delivered."""
         self._outside = False
-        """Whether the last key gives the terminal to another program."""
+        """Whether the last key hands the terminal to another program."""
         self._why = ""
-        """Why the last key was refused, as it was said."""
+        """Why the last key was refused, as the user was told."""
         self._said_at = 0.0
         self._ready: Screen[Any] | None = None
-        """The screen that was seen to be drawn and ready."""
+        """The screen known to be drawn and ready."""
         self._readying: Screen[Any] | None = None
         self._quiet_until = self._paste_until = self._burst_until = 0.0
         self._quiet_words = ""
         self._asked: list[Screen[Any]] = []
-        """The last screens that ask something."""
+        """The last screens that asked something."""
         self._pasted_keys = False
         self._reminding = False
         self._last_special = ""
@@ -186,31 +181,29 @@ class Fence:
 
     @property
     def waiting(self) -> tuple[Typed, ...]:
-        """What is held now."""
         return tuple(self._waiting)
 
     @property
     def holding(self) -> bool:
-        """Whether something is being opened or changed that keys wait for."""
+        """Whether keys wait for something being opened or changed."""
         return bool(self._live() or self._reading)
 
     @property
     def settled(self) -> bool:
-        """Whether no key is held and none is on its way."""
+        """Whether no key is held or being handled."""
         return not self._waiting and self._since is None and not self.holding
 
     def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
-        """Have keys wait from now on until `Hold.end`, or so many seconds; `MOMENT` and less for lists only."""
+        """Make keys wait until `Hold.end`, or for so many seconds; up to `MOMENT`, for lists only."""
         hold = Hold(self, what, monotonic() + seconds, brief=seconds <= MOMENT, optional=optional)
         self._holds.append(hold)
         return hold
 
     def waits_for(self, hold: Hold) -> bool:
-        """Whether keys still wait for one; see `Hold.waits`."""
         return hold in self._holds
 
     def ended(self, hold: Hold) -> None:
-        """One is there, or will never be; call `Hold.end`."""
+        """Release a hold; called by `Hold.end`."""
         if hold in self._holds:
             self._holds.remove(hold)
             self._awaited = self._awaited or not hold.brief
@@ -219,20 +212,20 @@ class Fence:
                 self._app.call_later(self.go_on)
 
     def refuse(self, why: str) -> None:
-        """The key that was given now does nothing, for a reason that was said: those after it were typed for it."""
+        """Note that the current key does nothing, for a reason the user was told; drop the keys typed after it."""
         self.heard(why)
         self._ignore()
 
     def heard(self, words: str) -> None:
-        """A warning was said: the reason, if what the last key opens does not come."""
+        """Note a warning: the reason, if what the last key opens does not come."""
         self._why, self._said_at = words, monotonic()
 
     def goes_outside(self) -> None:
-        """The key that was given now gives the terminal to another program: those after it are for that one."""
+        """Note that the current key hands the terminal to another program: later keys are for that one."""
         self._outside = True
 
     def startle(self) -> None:
-        """A question has come up that nobody has read: no key that was typed before is an answer to it."""
+        """Drop all earlier keys: a question has come up that nobody has read yet."""
         self._quiet_until = monotonic() + AFTER_REFUSAL
         self._quiet_words = UNREAD
         if self._drop():
@@ -240,7 +233,7 @@ class Fence:
             self._say(UNREAD)
 
     def _live(self) -> list[Hold]:
-        """What keys wait for now: nothing brief while text is typed."""
+        """Return the holds still in force; brief ones do not count while text is typed."""
         now = monotonic()
         self._holds = [one for one in self._holds if now < one.until]
         return [one for one in self._holds if not (one.brief and self._is_text)]
@@ -248,7 +241,7 @@ class Fence:
     # Coming in
 
     async def take(self, event: Typed) -> None:
-        """Take what was typed or pasted just now."""
+        """Queue a key or paste."""
         now = event.time
         if isinstance(event, events.Key):
             self._last_special = self._last_special if event.is_printable else event.key
@@ -260,7 +253,7 @@ class Fence:
         await self.go_on()
 
     def _ignored(self, event: events.Key, now: float) -> bool:
-        """Whether a key belongs to a paste, or was typed for what was refused just now."""
+        """Whether a key belongs to a paste, or was typed for what was just refused."""
         if now < self._paste_until:
             if not self._pasted_keys:
                 self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
@@ -279,7 +272,7 @@ class Fence:
         return False
 
     def _tell_of_paste(self) -> None:
-        """Say that keys were ignored; a paste may have a word of its own before that."""
+        """Say that keys were ignored, unless the paste is still arriving."""
         if monotonic() < self._paste_until:
             self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
         elif self._app.screen_stack:
@@ -287,13 +280,13 @@ class Fence:
             self._say("Keys that came with a paste were ignored; type them again if they were yours.")
 
     def hears_mouse(self, event: events.MouseEvent) -> bool:
-        """Whether a click counts: one in the same breath as a paste may be a part of it."""
+        """Whether a click counts: one during a paste may be a part of it."""
         return isinstance(event, events.MouseMove) or event.time >= self._paste_until
 
     # Giving
 
     async def go_on(self) -> None:
-        """Give the next key when it can be given; on the app's own task only."""
+        """Deliver the next key if it can be; on the app's own task only."""
         while self._app.screen_stack:
             if self._must_wait():
                 self._mind()
@@ -320,13 +313,12 @@ class Fence:
                     return
 
     def _is_letter(self, event: Typed) -> bool:
-        """Whether it is a letter for a line of a screen's own: it opens nothing, so the next need not wait for it."""
+        """Whether it is a letter for a screen's own text line: it opens nothing, so the next need not wait."""
         top = self._keyed
         line = top is not None and top.letters_are_text and not top.typing
         return line and isinstance(event, events.Key) and event.is_printable
 
     def _judge(self, event: Typed) -> Verdict:
-        """Decide about the next key."""
         top = self._keyed
         if top is None or not isinstance(event, events.Key) or not event.is_printable or top.letters_are_text:
             return Verdict.RUN
@@ -341,7 +333,7 @@ class Fence:
         )
 
     def _ignore_paste(self) -> None:
-        """Forget a paste that came as keys, with what follows until it is quiet."""
+        """Drop a paste that came as keys, with what follows until it is quiet."""
         self._waiting = [
             one
             for one in self._waiting
@@ -354,7 +346,6 @@ class Fence:
             top.say(PASTED, "warning")
 
     def _must_wait(self) -> bool:
-        """Whether keys have to wait now."""
         if self._since is not None:
             if monotonic() - self._since < STUCK:
                 return True
@@ -379,7 +370,7 @@ class Fence:
         return top is not None and bool(self._waiting) and top.not_yet(self._waiting[0])
 
     def _see_what_opened(self) -> None:
-        """Drop what was typed for what did not open, or for another program."""
+        """Drop what was typed for something that did not open, or for another program."""
         awaited, self._awaited = self._awaited, False
         outside, self._outside = self._outside, False
         if outside:
@@ -401,7 +392,6 @@ class Fence:
         )
 
     async def _is_ready(self, screen: Screen[Any]) -> None:
-        """A screen is drawn."""
         self._readying = None
         if screen is self._app.screen:
             self._ready = screen
@@ -411,13 +401,13 @@ class Fence:
         await self.go_on()
 
     def _known(self, screen: Screen[Any]) -> bool:
-        """Whether a question was there before, below what lay over it."""
+        """Whether a question was already there, below what covered it."""
         known = any(one is screen for one in self._asked)
         self._asked = [screen, *self._asked[:5]]
         return known
 
     def _ignore(self) -> None:
-        """Nothing opened: drop what was typed for it, with what follows before anybody can have read why."""
+        """Nothing opened: drop the keys typed for it, and those typed before anybody can have read why."""
         self._quiet_until = self._said_at + AFTER_REFUSAL
         words = f"{self._why.rstrip('.')}. {IGNORED}" if self._why else IGNORED
         self._quiet_words = words
@@ -426,7 +416,7 @@ class Fence:
             self._say(words)
 
     def _drop(self, until: float = inf) -> int:
-        """Forget what waits and was typed until then; returns how much that was. Escape and the like stay."""
+        """Drop keys typed until then, except escape and the like; return how many."""
         kept = [
             one for one in self._waiting if one.time >= until or (isinstance(one, events.Key) and self._is_always(one))
         ]
@@ -435,14 +425,14 @@ class Fence:
         return count
 
     def _fence(self) -> None:
-        """Hold the rest until everything on the way of a key, and what that led to, is done."""
+        """Hold later keys until everything a key led to is done."""
         self._through += 1
         self._since = monotonic()
         # Called in front of the key itself; the first hop is behind it in every queue.
         self._app.call_next(self._hop, self._through, 0, [])
 
     def _hop(self, number: int, round_: int, left: list[MessagePump]) -> None:
-        """Go through the queue of each widget on the way, twice, behind what is there already."""
+        """Pass through the queue of each widget on the way, twice, behind what is there already."""
         if number != self._through:
             return
         while True:
@@ -466,7 +456,7 @@ class Fence:
     # Never for ever
 
     def _mind(self) -> None:
-        """See to it that nothing waits for long without a word."""
+        """See that nothing waits long without a message."""
         if not self._waiting:
             return
         self._remind_later()
@@ -475,7 +465,7 @@ class Fence:
             self._app.set_timer(GRACE, lambda: self._insist(last))
 
     async def _remind(self) -> None:
-        """Tell what keys wait for, drop the oldest, and see that a lost widget does not block the rest."""
+        """Say what keys wait for, drop the oldest, and unblock the queue if a widget is lost."""
         self._reminding = False
         await self.go_on()
         if not self._waiting or not self._app.screen_stack:
@@ -492,7 +482,7 @@ class Fence:
             self._app.set_timer(TELL, self._remind)
 
     async def _insist(self, event: events.Key) -> None:
-        """Escape, or a key that ends the program, has waited long enough."""
+        """Run escape, or a key that ends the program, that has waited long enough."""
         if not any(one is event for one in self._waiting) or not self._app.screen_stack:
             return
         self._waiting.remove(event)
@@ -513,7 +503,7 @@ class Fence:
         await self.go_on()
 
     def _stop_holds(self) -> None:
-        """Wait for nothing any more, and let nothing that was to open come up later."""
+        """Stop waiting, and let nothing that was to open appear later."""
         holds, self._holds, self._awaited = self._holds, [], False
         for hold in holds:
             hold.dropped = hold.optional
@@ -524,7 +514,7 @@ class Fence:
 
     @property
     def _reading(self) -> str:
-        """What the screen on top is still read for."""
+        """What the screen on top is still reading."""
         top = self._keyed if self._app.screen_stack else None
         return top.reading if top is not None else ""
 
@@ -532,7 +522,7 @@ class Fence:
 
     @property
     def _keyed(self) -> KeyedScreen[Any] | None:
-        """The screen on top, when it takes keys from the action table."""
+        """The screen on top, if it takes keys from the action table."""
         screen = self._app.screen
         return screen if isinstance(screen, KeyedScreen) else None
 
@@ -543,7 +533,7 @@ class Fence:
 
     @property
     def _receiver(self) -> tuple[Screen[Any], object, bool]:
-        """Who would take a key now: a screen, the widget in it, and whether letters are text there."""
+        """Who would take a key now: screen, widget, and whether letters are text there."""
         return self._app.screen, self._app.focused, self._is_text
 
     def _is_always(self, event: events.Key) -> bool:
@@ -554,7 +544,7 @@ class Fence:
         return top is not None and any(action.id == id_ and event.key in action.keys for action in top.table)
 
     def _say(self, words: str, *, outlives: bool = False) -> None:
-        """Say it where the user is, or where it is still shown when the screen on top goes."""
+        """Show a message where the user is, or where it stays when the screen on top closes."""
         for screen in (*(() if outlives else (self._app.screen,)), *self._app.screen_stack[:1]):
             if hasattr(screen, "say"):
                 screen.say(words, "warning")
@@ -576,6 +566,6 @@ def _with_keys(count: int) -> str:
 
 
 def fence_of(app: object) -> Fence | None:
-    """What holds the keys of an app; None where nothing does."""
+    """Return the key queue of an app, if it has one."""
     found = getattr(app, "fence", None)
     return found if isinstance(found, Fence) else None

@@ -1,7 +1,6 @@
-"""A screen whose keys come from the action table: sequences, pastes, disabled keys and their reasons, in one place.
+"""Base of every screen whose keys come from the action table: sequences, pastes, and reasons for disabled keys.
 
-Every screen with single-letter keys derives from it, so that none of them can act on a paste or stay silent about a key
-that does nothing now.
+Every screen with single-letter keys derives from it, so that none can act on a paste or ignore a disabled key silently.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from memtui.ui.widgets.lines import Lines
 T = TypeVar("T")
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
-"""Why what writes is off."""
+"""Why writing actions are off."""
 
 OUTSIDE = frozenset({"edit_outside", "edit_all"})
-"""Actions that give the terminal to another program."""
+"""Actions that hand the terminal to another program."""
 
 STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
-"""Keys that mean something else where text is typed."""
+"""Keys with another meaning while text is typed."""
 
 
 def press(app: App[Any], keys: Iterable[str]) -> None:
-    """Press keys as the table writes them, one after the other, for whatever is on top then."""
+    """Press keys, as the table writes them, on the screen that is on top then."""
     for key in keys:
         character = " " if key == "space" else key if len(key) == 1 else None
         name = key if character is None or key.isalnum() or key == "space" else name_of_character(key)
@@ -50,15 +49,15 @@ class KeyedScreen(Screen[T]):
     """The rooms of the action table whose keys work here."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    """Which pane has the focus; a change repaints two titles, never the screen."""
+    """The focused widget; a change repaints two titles, never the whole screen."""
 
     reading: Reactive[str] = Reactive("", repaint=False, init=False)
-    """What it is still read for, for people (`read notes/a.md`): keys wait until it is filled, and this is empty."""
+    """What is still being read for it, for people (`read notes/a.md`); keys wait until this is empty."""
 
     def __init__(self, table: Iterable[Action]) -> None:
         super().__init__()
         self.line_taken = True
-        """Its line says something, or is not for what nobody asked about."""
+        """Whether its message line is in use, or not meant for unasked messages."""
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
         self.letters = Letters(self.show_hint)
@@ -66,7 +65,6 @@ class KeyedScreen(Screen[T]):
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 
     def watch_reading(self, reading: str) -> None:
-        """It is filled: the keys that were typed for it are given to it."""
         fence: Any = getattr(self.app, "fence", None) if not reading else None  # it knows this module
         if fence is not None:
             self.app.call_later(fence.go_on)
@@ -75,55 +73,51 @@ class KeyedScreen(Screen[T]):
 
     @property
     def typing(self) -> bool:
-        """Whether letters are text now."""
+        """Whether a widget takes letters as text."""
         return False
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters are text now, in a widget or in a line of the screen's own."""
+        """Whether a widget, or a line of the screen's own, takes letters as text."""
         return self.typing
 
     @property
     def answering(self) -> bool:
-        """Whether a question has the keys, so that letters that do not answer it are no text either."""
+        """Whether a question has the keys, so that other letters are no text either."""
         return False
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""
+        """Give a key to the text line being typed; return False when there is none or it has no use for it."""
         del key, character
         return False
 
     def perform(self, action: Action) -> None:
-        """Do it."""
+        """Run an action."""
         raise NotImplementedError
 
     def unavailable(self, action: Action) -> str:
-        """Say in one sentence why an action is off now; nothing when it is on."""
+        """Return one sentence why an action is off now; empty when it is on."""
         del action
         return ""
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line to the user; `level` is the name of a style."""
+        """Show one line to the user; `level` is a style name."""
         raise NotImplementedError
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow, or the usual footer again."""
+        """Show which keys may follow; None: the usual footer."""
         raise NotImplementedError
 
     def show_progress(self) -> None:
-        """Say how far a change of many memories is, or the usual footer again when it ended."""
+        """Show the progress of a large change, or the usual footer once it ended."""
 
     def take_paste(self, text: str) -> bool:
-        """Give a paste to a line of text that is being typed; False when there is none."""
+        """Give a paste to the text line being typed; return False when there is none."""
         del text
         return False
 
     def asks_by_itself(self, after: str) -> bool:
-        """Whether it is a question that came up unasked, so that no key typed before is an answer.
-
-        Args:
-            after: the last key before it that is no character.
-        """
+        """Whether it is a question that came up unasked; `after` is the last key before it that is no character."""
         del after
         return False
 
@@ -133,17 +127,17 @@ class KeyedScreen(Screen[T]):
         return False
 
     def opening_given_up(self) -> None:
-        """The user goes on without what was being opened: take away what was made ready for it."""
+        """Undo preparations for what was being opened: the user stopped it."""
 
     def asks_at_once(self, first: str) -> Line | None:
-        """Give the line for a first key that asks before it does something, such as `d`."""
+        """Return the question for a first key that asks before it acts, such as `d`."""
         del first
         return None
 
     # Keys
 
     def attempt(self, action: Action) -> None:
-        """Do an action, or say why it cannot be done now."""
+        """Run an action, or say why it is off."""
         fence: Any = getattr(self.app, "fence", None)  # it knows this module
         reason = self.unavailable(action)
         if reason:
@@ -156,16 +150,15 @@ class KeyedScreen(Screen[T]):
         self.perform(action)
 
     def meaning(self, event: events.Key) -> Action | None:
-        """What a key would do now, after the keys before it."""
+        """Return what a key would do now."""
         return self._sequences.peek(name_of(event))
 
     def cancel_sequence(self) -> None:
-        """Forget the first of two keys."""
+        """Drop the first key of an unfinished sequence."""
         self._sequences.cancel()
         self.show_hint(None)
 
     def on_key(self, event: events.Key) -> None:
-        """Take a key that no text field wanted."""
         if self.typing:
             self._beside_text(event)
         elif self.take_text(event.key, event.character):
@@ -177,7 +170,7 @@ class KeyedScreen(Screen[T]):
             self._special(event)
 
     def _beside_text(self, event: events.Key) -> None:
-        """Take a key that a text field had no use for: only those that work everywhere and are no text."""
+        """Handle a key no text field wanted: only those that work everywhere and are no text."""
         action = self._everywhere.get(event.key)
         if action is None and self.answering:
             action = next((one for one in self.table if one.id == "help" and name_of(event) in one.keys), None)
@@ -186,7 +179,7 @@ class KeyedScreen(Screen[T]):
             self.attempt(action)
 
     def _special(self, event: events.Key) -> None:
-        """Take a key that is no character."""
+        """Handle a key that is no character."""
         action = self.meaning(event)
         if self.letters.waiting:
             event.stop()
@@ -199,7 +192,7 @@ class KeyedScreen(Screen[T]):
             self.attempt(action)
 
     def dispatch(self, key: str) -> None:
-        """Do what a key means after the keys before it."""
+        """Run what a character key means after the keys before it."""
         if self.letters.waiting:
             self.letters.take(" " if key == "space" else key)
             return
@@ -250,10 +243,9 @@ class KeyedScreen(Screen[T]):
             self.clicked(event.line, event.text)
 
     def clicked(self, line: str, text: str) -> None:
-        """Something that is no key was clicked in a line of words; `line` is its id."""
+        """Handle a click on something that is no key; `line` is the id of the widget."""
 
     def on_paste(self, event: events.Paste) -> None:
-        """Give a paste to the text that is typed in; a paste outside text is never keys."""
         event.stop()
         if not self.take_paste(event.text) and not self.typing:
             self.say("A paste outside text is ignored.", "warning")

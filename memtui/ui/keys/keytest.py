@@ -1,6 +1,6 @@
-"""What the terminal sends: each key as memtui sees it, the bytes it came as, and what it would do.
+"""A key tester: each key as memtui sees it, the bytes the terminal sent, and what the key does.
 
-For keys that "do not work": most are kept by the terminal, by tmux or by a window manager, and never arrive.
+For keys that "do not work": most are kept by the terminal, tmux or a window manager, and never arrive.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memtui.ui.keys.letters import name_of
 from memtui.ui.keys.paste_guard import GuardedParser
 
 KEPT = 200
-"""Keys that are remembered."""
+"""Number of remembered inputs."""
 SHOWN_MEANINGS = 4
 INTRO = (
     "Press a key: memtui shows what it sees, what your terminal sent, and what the key does.",
@@ -31,27 +31,22 @@ INTRO = (
 )
 
 _sent: deque[str] = deque(maxlen=KEPT)
-"""What arrived since the last key; the thread that reads the terminal puts it here."""
+"""Input since the last key, appended by the thread that reads the terminal."""
 
 
 class ListeningParser(GuardedParser):
-    """Reads the terminal and remembers what it read."""
+    """A terminal parser that remembers its input."""
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Read more input."""
         if data:
             _sent.append(data)
         return super().feed(data)
 
 
 def described(key: str, sent: str, table: Iterable[Action], pending: str = "") -> str:
-    """Say what was seen: `ctrl+s  sent as ^S  save (editor)`.
+    """Describe a key: `ctrl+s  sent as ^S  save (editor)`.
 
-    Args:
-        key: the name or character memtui sees.
-        sent: what the terminal sent.
-        table: every action, with the user's keys.
-        pending: the key before, for keys in a row.
+    `table` has the user's keys; `pending` is the key before, for sequences.
     """
     rooms: dict[str, list[str]] = {}
     for action in table:
@@ -75,7 +70,6 @@ class KeyTest(App[int], inherit_bindings=False):
     CSS = "Static { width: 1fr; height: 1fr; padding: 0 1; }"
 
     def __init__(self, table: Sequence[Action], theme: str) -> None:
-        """Take every action with the user's keys, and the name of a theme of ours."""
         super().__init__()
         self._table = tuple(table)
         self._lines: list[str] = []
@@ -85,7 +79,6 @@ class KeyTest(App[int], inherit_bindings=False):
         self.theme = theme
 
     def compose(self) -> ComposeResult:
-        """One text."""
         yield Static("\n".join(INTRO), markup=False)
 
     def _show(self, line: str) -> None:
@@ -94,7 +87,6 @@ class KeyTest(App[int], inherit_bindings=False):
         self.query_one(Static).update("\n".join([*INTRO, *self._lines[-room:]]))
 
     def on_key(self, event: events.Key) -> None:
-        """Show it."""
         event.stop()
         sent = "".join(_sent)
         _sent.clear()
@@ -106,17 +98,15 @@ class KeyTest(App[int], inherit_bindings=False):
         self._before = key
 
     def on_paste(self, event: events.Paste) -> None:
-        """Show that it was one."""
         _sent.clear()
         self._show(f"I see a paste of {len(event.text):,} characters, marked as one by your terminal")
 
     def on_click(self, event: events.Click) -> None:
-        """Show it."""
         _sent.clear()
         self._show(f"I see a click at column {event.screen_x + 1}, row {event.screen_y + 1}")
 
 
 def run(table: Sequence[Action], *, no_color: bool) -> int:
-    """Show keys until escape is pressed twice; returns the exit number."""
+    """Show keys until escape is pressed twice; return the exit status."""
     paste_guard.install(ListeningParser)
     return KeyTest(table, themes.MONOCHROME if no_color else themes.DEFAULT).run() or 0

@@ -1,4 +1,4 @@
-"""Keys by name; and the letter that a question waits for, the same on every screen."""
+"""Key names, and the single letter a question waits for."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ if TYPE_CHECKING:
 
 
 class Letters:
-    """What a screen waits for."""
+    """A pending question that the next key answers."""
 
     def __init__(self, show_hint: Callable[[Line | None], None]) -> None:
-        """Take what shows a line of keys, or the usual one again."""
         self._show_hint = show_hint
         self._done: Callable[[str], None] | None = None
 
     @property
     def waiting(self) -> bool:
-        """Whether the next key is a letter for somebody."""
         return self._done is not None
 
     def ask(self, line: Line, done: Callable[[str], None]) -> None:
-        """Give the next key to `done`, whatever else it means; nothing when it is cancelled."""
+        """Give the next key to `done`, whatever else it means; empty when cancelled."""
         self._done = done
         self._show_hint([*line, ("esc cancels", "dim")])
 
     def take(self, key: str) -> None:
-        """Take the key that was waited for."""
+        """Answer with this key."""
         done, self._done = self._done, None
         self._show_hint(None)
         if done is not None:
@@ -39,13 +37,13 @@ class Letters:
 
 
 def name_of(event: events.Key) -> str:
-    """Return the key as the table of actions writes it: a character as it is, all else (and the space) by name."""
+    """Return a key as the action table writes it: a character as it is, others (and space) by name."""
     character = event.character if event.is_printable and event.key != "space" else None
     return character or event.key
 
 
 def key_named(words: str, table: Iterable[Action]) -> tuple[str, ...]:
-    """Find the keys to press for what a line of keys shows (`d t`, `esc`); nothing when no action has them."""
+    """Return the keys to press for a shown key (`d t`, `esc`); empty when no action has it."""
     for action in table:
         for key, shown in zip(action.keys, shown_keys(action).split(", "), strict=False):
             if shown == words:

@@ -1,7 +1,7 @@
 """The command palette: every action and theme by name, with its key, and the reason when it is off.
 
-Its own list instead of the stock one, because that one offers a screenshot of private text, draws an emoji, and can
-take seconds to match a long line.
+Its own list, because the stock one offers a screenshot of private text, draws an emoji, and can take seconds to match a
+long line.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ class Command(NamedTuple):
     keys: str
     run: Callable[[], None]
     off: str = ""
-    """Why it cannot be run now."""
+    """Why it cannot run now."""
     preview: Callable[[], None] | None = None
-    """Shows what it would do, as long as the cursor is on it."""
+    """Shows what it would do while the cursor is on it."""
     name: str = ""
-    """What the footer or a tab calls it."""
+    """Its name in the footer or on a tab."""
 
 
 NO_COMMANDS = frozenset({"palette", "back", "down", "up", "left", "right"})
-"""Actions that are not offered: moving the cursor is no command."""
+"""Actions that are not offered, such as moving the cursor."""
 
 
 def as_commands(
     actions: Iterable[Action], attempt: Callable[[Action], None], off: Callable[[Action], str]
 ) -> list[Command]:
-    """Offer actions; `attempt` does one, and `off` says why one cannot be done now."""
+    """Turn actions into commands; `attempt` runs one, `off` says why one cannot run now."""
     return [
         Command(one.help.rstrip("."), shown_keys(one), partial(attempt, one), off(one), name=one.label)
         for one in actions
@@ -55,7 +55,7 @@ def as_commands(
 
 
 def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
-    """Return the commands that hold every typed word: first that of this name, then those that begin so."""
+    """Return the commands with every typed word: those of that name first, then those that begin with it."""
     start = text.casefold().strip()
     words = start.split()
 
@@ -68,7 +68,7 @@ def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
 
 
 class CommandList(RowList):
-    """The commands that match."""
+    """The matching commands."""
 
     def __init__(self, commands: Sequence[Command], first: int = 0) -> None:
         super().__init__(id="commands")
@@ -77,11 +77,9 @@ class CommandList(RowList):
         self.can_focus = False
 
     def count(self) -> int:
-        """How many match."""
         return len(self.commands)
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """Draw one."""
         if index >= len(self.commands):
             return [(" No command matches.", "dim")] if index == 0 else ()
         command = self.commands[index]
@@ -94,18 +92,16 @@ class CommandList(RowList):
         ]
 
     def moved(self, *, by_user: bool) -> None:
-        """Show what the command under the cursor would do."""
         del by_user
         if isinstance(self.screen, Palette):
             self.screen.preview()
 
     @property
     def current(self) -> Command | None:
-        """The command under the cursor."""
         return self.commands[self.cursor] if self.cursor < len(self.commands) else None
 
     def show(self, commands: Sequence[Command]) -> None:
-        """Show others."""
+        """Show other commands."""
         self.commands = tuple(commands)
         self._cursor = 0
         self.scroll_to_row(0)
@@ -113,7 +109,7 @@ class CommandList(RowList):
 
 
 class Palette(ModalScreen[Command | None]):
-    """Type a few letters, enter runs."""
+    """A list of commands filtered by what is typed; enter runs one."""
 
     DEFAULT_CSS = """
     Palette { align: center top; background: $background 60%; }
@@ -138,12 +134,12 @@ class Palette(ModalScreen[Command | None]):
     def __init__(
         self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None, *, beside: str = ""
     ) -> None:
-        """Take the commands.
+        """Take the commands in the order shown.
 
         Args:
-            commands: in the order in which they are shown.
             revert: ends a preview when another command, or none, is chosen.
-            beside: stand at the side and dim nothing, so that a preview is seen; begin at the command of these words.
+            beside: stand at the side and dim nothing, so that a preview is visible; start at the command with these
+                words.
         """
         super().__init__(classes="-beside" if beside else "")
         self._all = tuple(commands)
@@ -152,7 +148,6 @@ class Palette(ModalScreen[Command | None]):
         self._previewing = False
 
     def compose(self) -> ComposeResult:
-        """The text and the list."""
         with Vertical():
             with Horizontal(id="palette-line"):
                 yield Label(" :", markup=False)
@@ -160,7 +155,6 @@ class Palette(ModalScreen[Command | None]):
             yield CommandList(self._all, self._first)
 
     def on_mount(self) -> None:
-        """Start typing; there is nothing to type into when the workbench was left meanwhile."""
         self.set_class(getattr(self.app, "plain", False), "ascii")
         for line in self.query(Input):
             line.cursor_blink = False
@@ -172,7 +166,7 @@ class Palette(ModalScreen[Command | None]):
         self.preview()
 
     def preview(self) -> None:
-        """Show what the command under the cursor would do, or end the preview of another one."""
+        """Preview the command under the cursor, or end the preview of another one."""
         rows = self.query_one(CommandList)
         command = rows.current
         if command is not None and command.preview is not None:
@@ -183,7 +177,7 @@ class Palette(ModalScreen[Command | None]):
             self._revert()
 
     def leave(self, chosen: Command | None) -> None:
-        """Close, with what was there before a preview unless that is chosen."""
+        """Close, and end the preview unless that command was chosen."""
         if self._previewing and (chosen is None or chosen.preview is None):
             self._revert()
         self.dismiss(chosen)
@@ -196,14 +190,11 @@ class Palette(ModalScreen[Command | None]):
             self.leave(commands.current)
 
     def action_close(self) -> None:
-        """Choose nothing."""
         self.leave(None)
 
     def action_move(self, by: int) -> None:
-        """Move the cursor."""
         self.query_one(CommandList).move(by)
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside the list closes it."""
         if event.widget is self:
             self.leave(None)

@@ -1,8 +1,8 @@
-"""Keeps a paste a paste: Textual takes what follows an escape character in one for keys, and a memory may hold them.
+"""Keeps a paste a paste: Textual reads what follows an escape character in pasted text as keys.
 
-The terminal says where a pasted text begins and ends. Between the two nothing is a key, whatever the text holds;
-without this, a copied memory could press ctrl+s or ctrl+q where it is pasted. Nor does a byte that is not UTF-8, as a
-Latin-1 terminal sends it, end the workbench.
+The terminal marks where a pasted text begins and ends. Between the two nothing is a key; without this, a copied memory
+could press ctrl+s or ctrl+q where it is pasted. A byte that is not UTF-8, as a Latin-1 terminal sends it, does not end
+the workbench either.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from memtui.ui.textual_private import KeyParser, read_keys_with
 
 START, END = "\x1b[200~", "\x1b[201~"
 HARMLESS = "\x1a"
-"""Stands for an escape character: a control character too, so it is left out of the text and counted as such."""
+"""Replaces an escape character: a control character too, so it is left out of the text and counted as such."""
 
 
 class PasteGuard:
-    """Follows the input of one terminal, in pieces of any size."""
+    """Filters the input of one terminal, in chunks of any size."""
 
     def __init__(self) -> None:
         self._inside = False
         self._before = ""
-        """The last characters before a paste, which may be the begin of its begin."""
+        """The last characters before a paste, which may be the beginning of its start mark."""
         self._held = ""
-        """Characters of a paste that may be the begin of its end."""
+        """Characters of a paste that may be the beginning of its end mark."""
 
     def clean(self, data: str) -> str:
-        """Return the input with no escape character inside a paste; what may be a part of its end comes later."""
+        """Return the input without escape characters inside a paste; a possible end mark is held back."""
         data, self._held = self._held + data, ""
         out: list[str] = []
         while data:
@@ -61,26 +61,26 @@ class PasteGuard:
 
 
 class GuardedParser(KeyParser):
-    """Textual's reader of the keyboard behind a guard."""
+    """Textual's terminal parser behind a `PasteGuard`."""
 
     def __init__(self, debug: bool = False, *, answered: Answered = Answered()) -> None:  # noqa: B008
-        """Read from the beginning; `answered` is what the terminal was asked before, and what was typed meanwhile."""
+        """`answered`: what the terminal was asked before, and what was typed meanwhile."""
         super().__init__(debug)
         self._guard = PasteGuard()
         self._answers = Answers() if answered.late else None
         self._typed = answered.typed
         self._quiet = False
-        """Whether nothing came since the last tick."""
+        """Whether no input came since the last tick."""
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Read more input; an empty text is its end."""
+        """Parse more input; an empty text is its end."""
         typed, self._typed, self._quiet = self._typed, "", False
         more = self._answers.without(data) if self._answers is not None else data
         clean = self._guard.clean(typed + more)
         return super().feed(clean) if clean or not data else ()
 
     def tick(self) -> Iterable[Message]:
-        """Nothing came for a moment: what was held back is what it looks like."""
+        """Parse held-back input as it is, because nothing came for a moment."""
         held = self._answers.rest() if self._answers is not None and self._quiet else ""
         self._quiet = True
         if self._typed or held:
@@ -94,10 +94,10 @@ class GuardedParser(KeyParser):
 
 
 def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
-    """Return what makes a decoder that gives U+FFFD for bytes it cannot read; Textual's own ends the program at one."""
+    """Return a decoder factory that gives U+FFFD for undecodable bytes; Textual's own would end the program."""
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
 def install(parser: Callable[[bool], KeyParser] = GuardedParser) -> None:
-    """Make Textual read the terminal through the guard, or another parser, whatever bytes it sends."""
+    """Make Textual read the terminal through this parser and a forgiving decoder."""
     read_keys_with(parser, forgiving)

@@ -1,6 +1,6 @@
-"""Two keys in a row: `g g`, `y p`, `d t`; which ones may follow, and what each would do.
+"""Key sequences (`g g`, `y p`, `d t`): which keys may follow, and what each would do.
 
-Key lists in Textual are alternatives, never sequences; and a first key that waits without saying for what is a trap.
+Key lists in Textual are alternatives, never sequences.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ HINT_AFTER = 0.3
 
 
 class Step(NamedTuple):
-    """What a key led to."""
+    """The result of a key."""
 
     action: Action | None = None
-    """Run this."""
+    """The action to run."""
     pending: str = ""
     """The first key of a sequence; another one must follow."""
     cancelled: str = ""
-    """The first key of a sequence that this key does not go on with."""
+    """The first key of a sequence that this key does not continue."""
 
 
 class Sequences:
-    """Follows keys through the table."""
+    """Resolves keys to actions."""
 
     def __init__(self, keys: Mapping[str, Action]) -> None:
-        """Take keys and sequences (`g g`) with their actions."""
         self._keys = dict(keys)
         self._firsts = {key.split(" ")[0] for key in keys if " " in key}
         self.pending = ""
@@ -46,12 +45,12 @@ class Sequences:
         return Step(self._keys.get(key))
 
     def cancel(self) -> str:
-        """Forget the first key, and return it."""
+        """Drop the first key, and return it."""
         first, self.pending = self.pending, ""
         return first
 
     def choices(self, first: str) -> tuple[tuple[str, Action], ...]:
-        """Return the keys that may follow, with what they do."""
+        """Return the keys that may follow, with their actions."""
         found = [(key.split(" ")[1], action) for key, action in self._keys.items() if key.startswith(first + " ")]
         return tuple(found)
 

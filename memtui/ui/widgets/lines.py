@@ -1,7 +1,7 @@
 """A few lines of text that change in place: header, titles, footer, details, activity.
 
 Only the lines that differ are drawn again, and of those only the cells that can differ; a stock widget repaints itself
-whole, and rebuilding one costs a slow link more than everything else together.
+whole, which costs a slow link more than everything else together.
 """
 
 from __future__ import annotations
@@ -29,17 +29,16 @@ class Painted(Widget):
 
     @property
     def paint(self) -> Paint:
-        """The styles of the current theme."""
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         return paint
 
     def forget_drawn(self) -> None:
-        """Draw everything anew, in other colours."""
+        """Draw everything again, in other colours."""
         self.refresh()
 
     @property
     def size(self) -> Size:
-        """The size: without border and padding it need not be looked up in the layout, which costs more than a line."""
+        """The outer size; without border and padding it need not be looked up in the layout, which is slow."""
         return self.outer_size
 
     @property
@@ -50,7 +49,7 @@ class Painted(Widget):
 
 
 def redraw(screen: Widget) -> None:
-    """Draw all that is on a screen anew, in other colours: what keeps drawn lines forgets them."""
+    """Draw everything on a screen again, in other colours."""
     for widget in screen.query(Widget):
         if isinstance(widget, Painted):
             widget.forget_drawn()
@@ -59,7 +58,7 @@ def redraw(screen: Widget) -> None:
 
 
 class Lines(Painted):
-    """Lines of runs, from the top, made for the width there is."""
+    """Lines of runs, from the top, made for the available width."""
 
     DEFAULT_CSS = "Lines { height: 1; width: 1fr; }"
 
@@ -67,7 +66,7 @@ class Lines(Painted):
         """A run was clicked."""
 
         def __init__(self, line: str, text: str, key: str) -> None:
-            """Say which line (its widget's id) and what stands there; `key` is the key it belongs to, if any."""
+            """`line` is the widget's id, `key` the key the text belongs to, if any."""
             super().__init__()
             self.line = line
             self.text = text
@@ -86,7 +85,7 @@ class Lines(Painted):
         self.update()
 
     def update(self) -> None:
-        """Make the lines anew, and draw those that differ."""
+        """Make the lines again, and draw those that differ."""
         if self._width < 0:
             return
         old, new = self._lines, self._made(self._width)
@@ -101,11 +100,11 @@ class Lines(Painted):
 
     @property
     def text(self) -> str:
-        """What is shown, for tests."""
+        """The text shown, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
     def on_click(self, event: events.Click) -> None:
-        """Tell what was clicked: a key, the words after it, or something else; not while something is typed here."""
+        """Post what was clicked; nothing while something is typed here."""
         line = self._lines[event.y] if 0 <= event.y < len(self._lines) else ()
         at, key = 0, ""
         if any(style == "caret" for _, style in line):
@@ -121,13 +120,11 @@ class Lines(Painted):
                 return
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line."""
         width = self.size.width
         lines = self._lines if width == self._width else self._made(width)
         return self.paint.strip(lines[y] if y < len(lines) else (), width, self.ground)
 
 
 def _nothing(width: int) -> Sequence[Sequence[Run]]:
-    """No lines, at any width."""
     del width
     return ()

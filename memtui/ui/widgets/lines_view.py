@@ -1,4 +1,4 @@
-"""A scrolling view of prepared lines: only the rows on screen are drawn, whatever the number of lines.
+"""A scrolling view of prepared lines: only the rows on screen are drawn.
 
 Diffs and merged texts can have thousands of lines; a widget per line, or one big renderable, would make every key slow.
 """
@@ -17,7 +17,7 @@ from memtui.ui.widgets.scroller import thumb
 
 
 class LinesView(ScrollView, can_focus=True):
-    """Shows lines of runs; long ones end at the right edge, so whoever makes them folds them first."""
+    """Shows lines of runs; callers fold long ones."""
 
     DEFAULT_CSS = """
     LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 0; }
@@ -30,7 +30,6 @@ class LinesView(ScrollView, can_focus=True):
 
     @property
     def paint(self) -> Paint:
-        """The styles of the current theme."""
         paint: Paint = self.app.paint  # type: ignore[attr-defined]
         return paint
 
@@ -40,13 +39,7 @@ class LinesView(ScrollView, can_focus=True):
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
     def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None, bare: bool = False) -> None:
-        """Show other lines.
-
-        Args:
-            lines: runs for each line.
-            top: the line to scroll to; None: stay where it is.
-            bare: draw secrets as they are.
-        """
+        """Show other lines, scrolled to `top` (None: unchanged); `bare` draws secrets as they are."""
         self._lines, self._bare = lines, bare
         self.virtual_size = Size(0, len(lines))
         if top is not None:
@@ -54,7 +47,6 @@ class LinesView(ScrollView, can_focus=True):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw one row."""
         top, (width, height) = self.scroll_offset.y, self.size
         row = y + top
         runs = self._lines[row] if row < len(self._lines) else ()

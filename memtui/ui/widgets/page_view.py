@@ -1,6 +1,6 @@
-"""The text beside the tree: read-only lines drawn from the visible window only, whatever their number.
+"""A read-only text drawn from the visible lines only, whatever their number.
 
-Stock text widgets split, highlight or mount everything first, which a list of a thousand items turns into seconds.
+Stock text widgets split, highlight or mount everything first, which takes seconds for a list of a thousand items.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtui.ui.widgets.scroller import Scroller, Token
 
 
 def turned(*, any_masked: bool, bare: bool, in_browser: bool) -> tuple[str, bool]:
-    """Say to the user what becomes of masks when the key for them is pressed, and whether secrets are shown then."""
+    """Return what the key for masks does now, in words, and whether secrets are shown then."""
     if in_browser:
         return "A browser shows no secrets: reveal them in a terminal.", False
     if not any_masked:
@@ -23,13 +23,13 @@ def turned(*, any_masked: bool, bare: bool, in_browser: bool) -> tuple[str, bool
 
 
 class PageView(Scroller):
-    """A page of lines."""
+    """A scrolling page."""
 
     HELP = """The memory's text, read-only, with line numbers. An `A` beside a line: somebody else changed it since you
 last looked. Enter opens the editor."""
 
     class Resized(Message):
-        """There is another room to fold the text to, or it is on the screen again."""
+        """The width to fold to has changed, or the page is visible again."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -39,36 +39,31 @@ last looked. Enter opens the editor."""
         """The lines at which the places of the text begin."""
 
     def on_resize(self) -> None:
-        """Say so: only now is the width known."""
         self.post_message(self.Resized())
 
     @property
     def page(self) -> Page:
-        """What is shown."""
         return self._page
 
     @property
     def text(self) -> str:
-        """What is shown as text, for copying and tests."""
+        """The text shown, for tests."""
         return "\n".join("".join(text for text, _ in line.runs) for line in self._page)
 
     def length(self) -> int:
-        """How many lines there are."""
         return len(self._page)
 
     def token(self, index: int) -> Token:
-        """How a line looks."""
         return (self._page[index].runs if index < len(self._page) else ()), ""
 
     @property
     def text_width(self) -> int:
-        """Cells there are for a line of text."""
         return max(self.room, 20)
 
     def show(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
-        """Show another page, from its start unless the place is to be kept; `starts` are the lines of its places.
+        """Show another page, from its start unless `keep_place`; `starts` are the lines of its places.
 
-        What is revealed stays so only where the place is kept, which means that it is the same text.
+        Secrets stay revealed only with `keep_place`, which means that it is the same text.
         """
         self._masked = page, starts
         self._page, self.starts = revealed(page, starts) if self.exact and keep_place else (page, starts)
@@ -78,14 +73,14 @@ last looked. Enter opens the editor."""
         self.repaint()
 
     def turn_masks(self) -> str:
-        """Show what is masked, or mask it again; gives a sentence for the user."""
+        """Reveal or mask secrets; return a sentence for the user."""
         any_masked = any(line.bare is not None for line in self._masked[0])
         said, bare = turned(any_masked=any_masked, bare=self.exact, in_browser=self.app.is_web)
         self.reveal(bare=bare)
         return said
 
     def reveal(self, *, bare: bool) -> None:
-        """Show what is masked in the page, or mask it again."""
+        """Reveal or mask secrets."""
         if bare != self.exact:
             self._set_exact(exact=bare)
             self._page, self.starts = revealed(*self._masked) if bare else self._masked
@@ -97,11 +92,11 @@ last looked. Enter opens the editor."""
             self._strips.clear()
 
     def places(self) -> Line:
-        """How many places the text has, for its title."""
+        """Return the number of places, for the title."""
         return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
 
     def go_to_place(self, step: int) -> None:
-        """Scroll to the next place of the text (1), or to the one before (-1)."""
+        """Scroll to the next (1) or previous (-1) place."""
         after = [start for start in self.starts if (start - self.top) * step > 0]
         self.scroll_to_row((after or self.starts[::-1])[0] if step > 0 else (after[::-1] or self.starts)[0])
 
@@ -116,7 +111,7 @@ last looked. Enter opens the editor."""
         return not any(text.strip() for text, style in self._page[row].runs if style != "number")
 
     def go_to_source(self, line: int) -> None:
-        """Scroll to a line of the text, with a little above it."""
+        """Scroll to a line of the text, with a little context above."""
         for index, drawn in enumerate(self._page):
             if drawn.source == line:
                 self.scroll_to_row(index - 2)

@@ -1,7 +1,7 @@
-"""One line of typed text in the footer's place: new, rename, move, filter; with what enter would do beside it.
+"""One line of typed text in place of the footer: new, rename, move, filter; with what enter would do beside it.
 
-Drawn in the line that is there already, because a stock input moves every pane by a row, and that repaints the screen.
-What is typed or pasted into it holds no control characters; the stock input (`safe_input.py`) goes by the same rules.
+Drawn in the existing line, because a stock input moves every pane by a row, which repaints the screen. What is typed or
+pasted holds no control characters; the stock input (`safe_input.py`) follows the same rules.
 """
 
 from __future__ import annotations
@@ -15,42 +15,39 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import both_ends
 
 PASTE, PASTED_LINES = 4_096, 65_536
-"""Characters of a paste that are taken: as one line, and where it keeps its lines."""
+"""Characters taken of a paste: as one line, and where it keeps its lines."""
 
 
 def pasted_line(pasted: str) -> str:
-    """Make one line of a paste: line breaks and tabs are spaces; what cannot be seen, and escapes, are left out."""
+    """Make one line of a paste: line breaks and tabs become spaces; invisible characters and escapes are dropped."""
     lines = without_escapes(pasted).strip().splitlines()
     flat = " ".join(line.strip("\t") for line in lines).replace("\t", " ")
     return "".join(text for text, hidden in pieces(flat[:PASTE]) if not hidden)
 
 
 def pasted_lines(pasted: str) -> str:
-    """Take a paste with its lines and tabs; what cannot be seen, and escapes, are left out."""
+    """Take a paste with its lines and tabs; invisible characters and escapes are dropped."""
     text = "\n".join(without_escapes(pasted).strip().splitlines())[:PASTED_LINES]
     return "".join(text for text, hidden in pieces(text, keep_newlines=True, keep_tabs=True) if not hidden)
 
 
 def closing(text: str, cursor: int) -> str:
-    """Return the end of a name that the cursor stands before at the start: the suffix in `notes|.md`."""
+    """Return the end of a name behind the cursor at the start: the suffix in `notes|.md`."""
     end = text[cursor:]
     return "" if text[:cursor].endswith(end) else end
 
 
 def typed_over(text: str, cursor: int, end: str) -> str:
-    """Leave out the end of a name behind the cursor once it is typed before it, so that no name becomes `x.md.md`.
+    """Drop the end of a name behind the cursor once it is typed before it, so that no name becomes `x.md.md`.
 
-    Args:
-        text: as it is with what was just typed.
-        cursor: where the cursor is in it.
-        end: what `closing` said at the start; typed once more, it stays.
+    `text` includes what was just typed; `end` is what `closing` returned, and typed once more it stays.
     """
     head = text[:cursor]
     return head if end and text[cursor:] == end and head.endswith(end) else text
 
 
 class Question(NamedTuple):
-    """What is asked."""
+    """A question answered with one line of text."""
 
     label: str
     value: str
@@ -67,11 +64,11 @@ class Question(NamedTuple):
     lines: bool = False
     """Whether a paste keeps its lines."""
     over: bool = False
-    """Whether what is typed first takes the place of the text that is there, as in a selected text."""
+    """Whether the first key replaces the text, as in a selected text."""
 
 
 def yes_no(words: str, agreed: Callable[[], None], close: Callable[[], None]) -> Question:
-    """Ask for a yes: enter alone, `y` or `yes`; enter behind any other text is a no, as esc is."""
+    """Ask for a yes: enter alone, `y` or `yes`; any other text, or esc, is a no."""
 
     def is_yes(text: str) -> bool:
         return text.strip().casefold() in ("", "y", "yes")
@@ -96,10 +93,10 @@ class Prompt:
         self._end = closing(question.value, self.cursor)
         self._chosen = question.over and bool(question.value)
         self.note: Line = []
-        """Said at the right end, instead of the hint."""
+        """Shown at the right end, instead of the hint."""
 
     def feed(self, key: str, character: str | None) -> bool:
-        """Take a key; False when it means nothing in a line of text."""
+        """Handle a key; return False when it means nothing in a line of text."""
         before = self.text
         if key == "enter":
             self.question.done(self.text)
@@ -117,7 +114,6 @@ class Prompt:
         return True
 
     def _edit(self, key: str) -> bool:
-        """Move or delete, in the text as it is."""
         chosen, self._chosen = self._chosen, False
         match key:
             case "left":
@@ -161,22 +157,21 @@ class Prompt:
 
     @property
     def before_end(self) -> str:
-        """What is typed, without the end of the name that the line began with."""
+        """The typed text, without the end of the name the line began with."""
         head = self.text[: self.cursor]
         return head if self._end and self.text[self.cursor :] == self._end else self.text
 
     def paste(self, pasted: str) -> None:
-        """Take a paste, as one line unless its lines are kept, without what cannot be seen."""
         self.note = []
         self._insert((pasted_lines if self.question.lines else pasted_line)(pasted))
         self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:
-        """Say why the text cannot be used."""
+        """Show why the text cannot be used."""
         self.note = [(text, "error")]
 
     def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
-        """Draw it: the line, and the cell the cursor is in."""
+        """Draw it: the line, and the cell of the cursor."""
         label = f" {self.question.label} "
         beside = self.note or (self.question.hint(self.text) if self.question.hint is not None else [])
         # The text has what is said beside it does not need, and never less than half.
@@ -200,7 +195,7 @@ class Prompt:
 
 
 def _cut(line: Line, room: int, *, plain: bool) -> Line:
-    """As much of a line as fits; of what is cut the end is kept, where an address has its name."""
+    """Return as much of a line as fits; cut parts keep their end, where an address has its name."""
     out: Line = []
     for text, style in line:
         if room <= 0:

@@ -1,7 +1,4 @@
-"""A list with a cursor, whatever its rows are.
-
-It costs the same at three thousand rows and at a hundred thousand, because it never looks at a row that is not in view.
-"""
+"""A list with a cursor; it never looks at a row that is not in view, so its cost does not grow with the rows."""
 
 from __future__ import annotations
 
@@ -14,14 +11,14 @@ from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.scroller import PAGES, STEPS, Scroller, Token
 
 AHEAD = 0.6
-"""How much of the view a step over its edge brings in: one large repaint now and then instead of one at every key."""
+"""Share of the view that a step over its edge scrolls: one large repaint now and then instead of one per key."""
 
 
 class RowList(Scroller):
-    """Rows and a cursor."""
+    """Rows with a cursor."""
 
     class Opened(Message):
-        """A row was clicked twice."""
+        """A row was double-clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -30,22 +27,20 @@ class RowList(Scroller):
     # For subclasses
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         raise NotImplementedError
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """How a row looks; rows past the last one may be asked for too."""
+        """Return the runs of a row; may be called for rows past the last."""
         raise NotImplementedError
 
     def moved(self, *, by_user: bool) -> None:
-        """The cursor stands on another row."""
+        """Called when the cursor is on another row."""
 
     def length(self) -> int:
-        """How many lines there are to scroll over."""
         return self.count()
 
     def token(self, index: int) -> Token:
-        """How a line looks."""
         here = index == self._cursor and index < self.count()
         return tuple(self.runs(index, cursor=here)), ("cursor" if self.has_focus else "rest") if here else ""
 
@@ -57,7 +52,6 @@ class RowList(Scroller):
         return self._cursor
 
     def move(self, by: int) -> None:
-        """Move the cursor by so many rows."""
         self.go(self._cursor + by)
 
     def page(self, pages: float) -> None:
@@ -67,7 +61,7 @@ class RowList(Scroller):
         self.go(self._cursor + rows)
 
     def advance(self, what: str) -> None:
-        """Move the cursor as an action of `STEPS` or `PAGES` says."""
+        """Move the cursor by an action of `STEPS` or `PAGES`."""
         if what in PAGES:
             self.page(PAGES[what])
         else:
@@ -84,7 +78,7 @@ class RowList(Scroller):
         self.moved(by_user=True)
 
     def keep_in_view(self, *, ahead: float = 0) -> None:
-        """Scroll until the cursor is seen, and then by this part of the view further."""
+        """Scroll until the cursor is visible, and `ahead` (a share of the view) further."""
         height = self.size.height
         more = int(height * ahead)
         if self._cursor < self.top:
@@ -95,11 +89,10 @@ class RowList(Scroller):
     # Events
 
     def on_resize(self) -> None:
-        """Keep the cursor in view."""
         self.keep_in_view()
 
     def on_click(self, event: events.Click) -> None:
-        """Go to a row; open it on the second click."""
+        """Go to a row; open it on a double click."""
         index = event.y + self.top
         if index >= self.count():
             return

@@ -1,6 +1,6 @@
-"""Lines that scroll: only those in view are made, only those that look different are sent, and a thumb shows the place.
+"""Scrolling lines: only visible lines are made, only changed ones are sent, and a thumb shows the position.
 
-Stock scrolling views lay out the whole screen anew when their content grows or the focus moves, which repaints all of
+Stock scrolling views lay out the whole screen again when their content grows or the focus moves, which repaints all of
 it; over a slow link that is the difference between instant and annoying.
 """
 
@@ -16,31 +16,23 @@ from memtui.ui.draw.spans import Run, differing
 from memtui.ui.widgets.lines import Painted
 
 KEPT_STRIPS = 1_024
-"""Drawn lines that are kept; several screens full."""
+"""Cached drawn lines; several screens full."""
 
 _ALL = 10**9
 STEPS = {"down": 1, "up": -1, "top": -_ALL, "bottom": _ALL}
-"""Actions that move by lines or rows, and by how many; the ends are further away than any text is long."""
+"""Lines moved by an action; the ends are further away than any text is long."""
 PAGES = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
-"""Actions that move by pages, and by how many."""
+"""Pages moved by an action."""
 
 WHEEL = 3
-"""Lines of one step of the mouse wheel."""
+"""Lines per step of the mouse wheel."""
 
 Token = tuple[tuple[Run, ...], str]
-"""What a line looks like: its runs, and what it stands on."""
+"""What a line looks like: its runs, and its ground."""
 
 
 def thumb(y: int, top: int, length: int, height: int, *, plain: bool) -> Run:
-    """What the last cell of a row shows: whether this part of all lines is in view.
-
-    Args:
-        y: the row, from 0.
-        top: the first line in view.
-        length: lines there are.
-        height: rows there are.
-        plain: whether only ASCII is drawn.
-    """
+    """Return the last cell of row `y`: the thumb if this part of all `length` lines is in view."""
     if length <= height:
         return " ", "dim"
     size = max(1, height * height // length)
@@ -66,11 +58,11 @@ class Scroller(Painted, can_focus=True):
     # For subclasses
 
     def length(self) -> int:
-        """How many lines there are to scroll over."""
+        """Return the number of lines."""
         raise NotImplementedError
 
     def token(self, index: int) -> Token:
-        """How a line looks; lines past the last one may be asked for too."""
+        """Return what a line looks like; may be called for lines past the last."""
         raise NotImplementedError
 
     # Scrolling
@@ -82,28 +74,26 @@ class Scroller(Painted, can_focus=True):
 
     @property
     def top(self) -> int:
-        """The first line in view."""
+        """The first visible line."""
         return self._top
 
     def scroll_to_row(self, row: int) -> None:
-        """Put a line at the top, as far as the lines reach."""
+        """Scroll a line to the top, as far as the lines reach."""
         top = max(0, min(row, self.length() - self.size.height))
         if top != self._top:
             self._top = top
             self.repaint()
 
     def scroll_rows(self, rows: int) -> None:
-        """Scroll by so many lines."""
         self.scroll_to_row(self._top + rows)
 
     def advance(self, what: str) -> None:
-        """Do what an action of `STEPS` or `PAGES` says."""
+        """Scroll by an action of `STEPS` or `PAGES`."""
         self.scroll_rows(STEPS[what] if what in STEPS else round(PAGES[what] * self.size.height))
 
     # Drawing
 
     def _thumb(self, y: int) -> Run:
-        """What the last cell of a line shows: whether this part of all lines is in view."""
         return thumb(y, self._top, self.length(), self.size.height, plain=self.plain)
 
     def _line(self, y: int) -> Token:
@@ -111,7 +101,6 @@ class Scroller(Painted, can_focus=True):
         return (*runs, self._thumb(y)), ground
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line."""
         token = self._drawn[y] = self._line(y)
         room = self.room
         strip = self._strips.get((token, room))
@@ -128,7 +117,7 @@ class Scroller(Painted, can_focus=True):
         return strip
 
     def repaint(self, lines: Sequence[int] | None = None) -> None:
-        """Draw again the lines in view (or these of them) that would look different."""
+        """Draw again the visible lines (or these of them) that would look different."""
         if not self.is_mounted:
             return
         width = self.size.width
@@ -143,14 +132,13 @@ class Scroller(Painted, can_focus=True):
                 self.refresh(Region(start, y, end - start, 1))
 
     def _spans(self, old: Token, new: Token) -> list[tuple[int, int]]:
-        """Which cells of a line differ; the thumb is in the last one, however short the text is."""
+        """Return the cells of a line that differ; the thumb is in the last one."""
         (*before, thumb), (*after, other), room = old[0], new[0], self.room
         same = thumb == other
         spans = list(differing(tuple(before), tuple(after), room + (same and thumb[0] == " ")))
         return spans if same else [*spans, (room, room + 1)]
 
     def forget_drawn(self) -> None:
-        """Draw everything anew, in other colours."""
         self._strips.clear()
         self._drawn.clear()
         self.refresh()
@@ -158,37 +146,30 @@ class Scroller(Painted, can_focus=True):
     # Events
 
     def on_resize(self) -> None:
-        """Fill the new size, which may already be drawn from the old first line."""
         self._top = max(0, min(self._top, self.length() - self.size.height))
         self.repaint()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Scroll with the wheel."""
         event.stop()
         self.scroll_rows(WHEEL)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Scroll with the wheel."""
         event.stop()
         self.scroll_rows(-WHEEL)
 
     # Focus changes one title and one row, so the widget is not drawn again as a whole
 
     def focus(self, scroll_visible: bool = True) -> Scroller:
-        """Take the focus."""
         self.screen.set_focus(self, scroll_visible=scroll_visible)
         return self
 
-    def watch_has_focus(self, _has_focus: bool) -> None:
-        """No style depends on the focus."""
+    def watch_has_focus(self, _has_focus: bool) -> None: ...
 
     def on_focus(self, event: events.Focus) -> None:
-        """Take note of the focus, and tell the screen."""
         event.prevent_default()
         self._note_focus(focused=True)
 
     def on_blur(self, event: events.Blur) -> None:
-        """Take note that the focus went, and tell the screen."""
         event.prevent_default()
         self._note_focus(focused=False)
 

@@ -1,7 +1,4 @@
-"""The line of tabs: which views there are, which one is shown, and how much waits in each.
-
-The same line in every view and on the main screen, so that a digit is never a guess.
-"""
+"""The line of tabs: the views, which one is shown, and how much waits in each."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
 
 Counts = Mapping[str, int]
-"""View id to how much waits there; views with nothing are left out."""
+"""Waiting items by view id; views with none are left out."""
 
 
 SHORTEST = 2
-"""Letters that are left of a name where not even the short words fit."""
+"""Letters kept of a name where not even the short names fit."""
 RESERVE = 8
 """Cells kept for counts, so that no tab moves or is renamed when a task begins: `(16)(37)`."""
 
@@ -28,16 +25,10 @@ RESERVE = 8
 def tab_runs(
     views: Sequence[View], current: str, counts: Counts, width: int
 ) -> tuple[list[Run], list[tuple[int, int, str]]]:
-    """Write the line of tabs; where they do not fit, blanks and then names give way before a tab does.
-
-    Args:
-        views: those with a tab.
-        current: the id of the view that is shown; it stands in brackets.
-        counts: how much waits in each view.
-        width: cells there are.
+    """Draw the line of tabs; where they do not fit, blanks and then names are shortened.
 
     Returns:
-        The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
+        The runs; and for each tab its first cell, the cell after its last, and its view id, for the mouse.
     """
     counted = sum(len(f"({counts[view.id]:,})") for view in views if counts.get(view.id))
     room = width - max(RESERVE - counted, 0)
@@ -89,7 +80,6 @@ class Tabs(Lines):
         return [runs]
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the view that was clicked."""
         for start, end, view in self._places:
             if start <= event.x < end:
                 self.post_message(self.Chosen(view))

@@ -1,1 +1,1 @@
-"""The main screen: the tree, what is beside it, what is said around it, and what its keys do."""
+"""The main screen: the tree, the panes and bars around it, and what its keys do."""

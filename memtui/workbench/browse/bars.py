@@ -1,7 +1,4 @@
-"""What stands around the tree and the text: what header, titles and footer say.
-
-A bar is made into lines when it asks for them, from what was said and what is known about the watcher.
-"""
+"""The bars around the tree and the text: header, titles, footer, and the strips below."""
 
 from __future__ import annotations
 
@@ -31,11 +28,11 @@ if TYPE_CHECKING:
 
 
 ONLY = {"unseen": "unseen", "pinned": "pinned", "conflicts": "in conflict", OLD: "old and unused"}
-"""What a memory is that one of the filters with a key shows."""
+"""Words for the memories each quick filter shows."""
 
 
 class Bars:
-    """Words around the panes."""
+    """The bars of the main screen."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen, self._said, self._side = screen, screen.chrome, screen.part(Side)
@@ -54,7 +51,7 @@ class Bars:
         )
 
     def take_tasks(self, news: LaneNews) -> None:
-        """Show how much waits in the background, tell the views of it and of what it proposes, and say what ended."""
+        """Show how much waits in the background, tell the views concerned, and say what ended."""
         chrome, tasks = self._said, (news.waiting, news.dreaming, news.proposed)
         if (chrome.waiting.get("tasks", 0), chrome.dreaming, chrome.proposed) != tasks:
             chrome.waiting["tasks"], chrome.dreaming, chrome.proposed = tasks
@@ -77,13 +74,13 @@ class Bars:
 
     @property
     def unseen(self) -> int:
-        """Changes by others that the user has not seen, deletions included."""
+        """Unseen changes by others, deletions included."""
         return self._screen.forest.totals.unseen + self._screen.forest.losses.total
 
     # Lines
 
     def header(self, width: int) -> list[Line]:
-        """Where the user stands, and what needs them."""
+        """Where the user stands, and what needs attention."""
         screen, facts = self._screen, self._screen.facts
         state = State(
             facts.project,
@@ -130,12 +127,10 @@ class Bars:
         return [self._title("Memories", notes, width, focused=self._screen.focused is tree)]
 
     def side_title(self, width: int) -> list[Line]:
-        """What is shown beside the tree."""
         words, notes = self._side.title()
         return [self._title(words, notes, width, focused=self._screen.focused is self._screen.page_view)]
 
     def info_title(self, width: int) -> list[Line]:
-        """The title of the info pane."""
         focused = self._screen.focused is self._screen.info_view
         return [self._title("Info", [("i hides", "dim")], width, focused=focused)]
 
@@ -154,7 +149,7 @@ class Bars:
         return [self._title(words, notes, width, focused=False), *self._side.detail_lines(width, 6)]
 
     def activity(self, width: int) -> list[Line]:
-        """The last operations of anybody."""
+        """The newest operations."""
         lines: list[Line] = [[("  nothing yet", "dim")]]
         if self._said.recent is not None:
             from memtui.features.activity.view_rows import strip
@@ -166,7 +161,7 @@ class Bars:
         return [self._title("Activity", notes, width, focused=False), *lines]
 
     def footer(self, width: int) -> list[Line]:
-        """What is typed, else what was said, else the keys."""
+        """What is typed, else the last message, else the keys."""
         screen = self._screen
         if screen.prompt is not None:
             return [self._filter.line(width)]
@@ -196,7 +191,7 @@ class Bars:
         return bars.title(words, notes, width, focused=focused, plain=self._screen.facts.ascii)
 
     def below_tree(self) -> list[Line]:
-        """What is shown below the tree when there is no row of a memory: why, and what to do."""
+        """The lines below a tree without memories: why it is empty, and what to do."""
         forest = self._screen.forest
         if self._said.loading or forest.matched:
             return []
@@ -218,7 +213,7 @@ class Bars:
         ]
 
     def _welcome(self) -> list[Line]:
-        """Say what to press, and where nothing was found: the folders of the agents in use here, and of all others."""
+        """Say what to press, and which folders were searched."""
         screen, plain = self._screen, self._screen.facts.ascii
         room = max(screen.memories.size.width - 2, 8)
         lines: list[Line] = [

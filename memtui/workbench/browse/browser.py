@@ -1,7 +1,6 @@
-"""The main screen: it puts the parts together, knows what is focused, and decides which part does what a key asks.
+"""The main screen: it connects its parts, handles news, and passes actions to the part that does them.
 
-What the parts do is theirs: actions (`commands.py`), panes (`panes.py`), words (`bars.py`), reading (`side.py`),
-writing (`operations.py`). A screen that did it all is the one nobody changes.
+The parts: actions (`commands.py`), bars (`bars.py`), reading (`side.py`), writing (`operations.py`).
 """
 
 from __future__ import annotations
@@ -61,28 +60,27 @@ if TYPE_CHECKING:
 
 
 class Awaited(NamedTuple):
-    """What is done when the row of a memory is there."""
+    """What to do once the row of a memory is there."""
 
     address: Address
     then: str | None
-    """That of `open_editor`; None: only the cursor goes there."""
+    """As in `open_editor`; None: only the cursor goes there."""
     hold: Hold
     left: tuple[ViewScreen, ...]
-    """The view it was asked for in, to go back to."""
+    """The view it was asked for in, to return to."""
 
 
 T = TypeVar("T")
 
 
 class LatePart(Generic[T]):
-    """A part of the main screen that no first frame needs: loaded and made when it is first used."""
+    """A part of the main screen that no first frame needs: imported and made when first used."""
 
     def __init__(self, place: str) -> None:
-        """Take its module inside the workbench and its class: `browse.undo:Undo`; it is made with the screen."""
+        """`place`: its module inside the workbench and its class, `browse.operations:Clipboard`."""
         self._module, _, self._class = place.partition(":")
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Take the name it is kept under."""
         self._name = name
 
     def __get__(self, screen: BrowserScreen, owner: type) -> T:
@@ -94,7 +92,7 @@ class LatePart(Generic[T]):
 
 
 class BrowserScreen(MainScreen):
-    """Tree, text, details, activity."""
+    """The main screen: tree, text, details, activity."""
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
 
@@ -120,14 +118,13 @@ class BrowserScreen(MainScreen):
         self.returning = self.part(LastPlace)
         self.returning.prepare()
         self._resolving: Hold | None = None
-        """Keys wait for that, to go to the first conflict."""
+        """Keys wait for the drafts, to go to the first conflict."""
         self._leaving = False
-        """The user is on the way out, and a change of many memories is coming to its end."""
+        """The user is leaving, and a large change is coming to its end."""
         self._awaited: Awaited | None = None
-        """What is done when the row of a memory is there."""
+        """What to do once a row is there."""
 
     def compose(self) -> ComposeResult:
-        """Everything this size has room for."""
         yield from self.panes.compose()
 
     def on_mount(self) -> None:
@@ -145,14 +142,13 @@ class BrowserScreen(MainScreen):
     # News
 
     def on_rows_loaded(self, event: RowsLoaded) -> None:
-        """Take in a full list."""
         self.filling.take(self.facts.roots, event.listing)
 
     def _later(self, seconds: float, do: Callable[[], None]) -> None:
         self.app.set_timer(seconds, do)  # with a timer of its own a covered screen would be drawn again
 
     def _filled(self, listing: Listing, effect: Effect) -> None:
-        """Show what became of the rows, and tell whoever follows them."""
+        """Show a full list once it is in the tree, and tell the parts that follow rows."""
         self.chrome.loading = False
         self.lists += 1
         nothing = not self.memories.count()
@@ -166,7 +162,6 @@ class BrowserScreen(MainScreen):
             self.host.rows_changed(None)
 
     def on_rows_changed(self, event: RowsChanged) -> None:
-        """Take in rows that differ."""
         rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
         there = {memory.address for memory in event.rows}.union(event.gone)
         self.filling.told_of(there)
@@ -176,7 +171,7 @@ class BrowserScreen(MainScreen):
             self.host.rows_changed(there)
 
     def on_drafts_changed(self, event: DraftsChanged) -> None:
-        """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
+        """Show which memories have unsaved text; drafts of an earlier run are offered once."""
         self.take(self.forest.set_drafts(event.drafts))
         if not self.drafts_read:
             self.drafts_read = True
@@ -189,11 +184,10 @@ class BrowserScreen(MainScreen):
                 hold.end()
 
     def resolve_when_read(self) -> None:
-        """Go to the next conflict as soon as it is known which drafts there are; keys that follow wait for that."""
+        """Go to the next conflict once the drafts are read; later keys wait for that."""
         self._resolving = self._resolving or self.bridge.hold("read the drafts")
 
     def on_activity_changed(self, event: ActivityChanged) -> None:
-        """Take in the newest entries of the audit."""
         self.chrome.recent = event
         vanished = {one.root.id: one.memories for one in event.vanished}
         losses = self.forest.losses
@@ -206,26 +200,23 @@ class BrowserScreen(MainScreen):
         self.views.news()
 
     def on_progressed(self, event: Progressed) -> None:
-        """Say how far a change of many memories is, where the keys are shown."""
         self.chrome.progress = event.words
         self.chrome.update("footer")
         for top in (one for one in self.app.screen_stack[1:] if isinstance(one, KeyedScreen)):
             top.show_progress()
 
     def on_health_changed(self, event: HealthChanged) -> None:
-        """Say how the watcher is."""
         if event.health != self.chrome.health and event.health.state != "watching":
             self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
         self.chrome.health = event.health
         self.chrome.update("header")
 
     def on_notices_arrived(self, event: NoticesArrived) -> None:
-        """Tell what must be told."""
         for notice in event.notices:
             self.say(notice.text, "warning")
 
     def take(self, effect: Effect) -> None:
-        """Show what became of the rows."""
+        """Show the effect of a change of rows."""
         self.memories.apply(effect)
         self.returning.find_row()
         self.memories.start(last=self.lists > 1 and self.checkup.done)
@@ -239,15 +230,13 @@ class BrowserScreen(MainScreen):
             hold.end()
 
     def go_when_there(self, address: Address) -> None:
-        """Put the cursor on a memory as soon as its row is known."""
         self._await(address, None, self.bridge.hold(f"go to {address}", MOMENT))
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
-        """Open a memory as soon as its row is known; `then` is that of `open_editor`."""
         self._await(address, then, self.bridge.hold(f"open {address}"))
 
     def forget_awaited(self) -> None:
-        """Do nothing any more when that row is there."""
+        """Cancel what was to be done once a row is there."""
         self._awaited = None
 
     def _await(self, address: Address, then: str | None, hold: Hold) -> None:
@@ -275,12 +264,11 @@ class BrowserScreen(MainScreen):
         self.show_view(event.view)
 
     def show_view(self, id_: str) -> None:
-        """Show another view, or this screen again."""
         self.chrome.clear()
         self.views.show(id_)
 
     def clicked(self, line: str, text: str) -> None:
-        """A click on how the tree is sorted sorts it in the next way."""
+        """Change the sort order on a click on it."""
         forest = self.forest
         if line == "tree-title" and text.strip(" |").startswith(forest.sort):
             self.commands.run(f"sort_{SORTS[(SORTS.index(forest.sort) + 1) % len(SORTS)]}")
@@ -295,28 +283,25 @@ class BrowserScreen(MainScreen):
         self.commands.run("open")
 
     def on_descendant_focus(self) -> None:
-        """Show which pane is focused."""
         self.chrome.update("header", "tree-title", "side-title", "info-title", "footer")
 
     def on_screen_resume(self) -> None:
-        """What lay over it is gone: its text is in front of the user again."""
+        """Note that the text is in front of the user again."""
         self.side.attend()
 
     @on(PageView.Resized)
     def _page_resized(self, event: PageView.Resized) -> None:
-        """Fold the text to the width it has by now."""
+        """Fold the text to its new width."""
         event.stop()
         self.side.read()
 
     def on_resize(self) -> None:
-        """Place the panes, and fold the text also where it has none."""
         self.panes.follow_size()
         self.call_after_refresh(self.side.read)
 
     # Keys
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the line in the footer."""
         return self.prompt is not None and self.filtering.feed(key, character)
 
     @property
@@ -325,28 +310,24 @@ class BrowserScreen(MainScreen):
         return self.editing and self.host.asking
 
     def take_paste(self, text: str) -> bool:
-        """Give a paste to the line in the footer."""
         if self.prompt is not None:
             self.filtering.paste(text)
         return self.prompt is not None
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters are text: in the editor, or in the line in the footer."""
         return self.typing or self.prompt is not None
 
     def opening_given_up(self) -> None:
-        """Back to the tree, when the text did not come."""
+        """Return to the tree if the text was still being opened."""
         self.forget_awaited()
         if self.editing and self.host.address is None:
             self.host.leave()
 
     def unavailable(self, action: Action) -> str:
-        """Say why an action is off."""
         return self.commands.unavailable(action)
 
     def perform(self, action: Action) -> None:
-        """Do it."""
         self.chrome.clear()
         if not action.moves:
             self.side.follow(self.memories.current, by_user=True)
@@ -354,7 +335,7 @@ class BrowserScreen(MainScreen):
         self.side.follow(self.memories.current, by_user=True)
 
     def asks_at_once(self, first: str) -> Line | None:
-        """`d` asks before anything happens."""
+        """Ask for `d` before anything happens."""
         after = self._sequences.choices(first)
         keys = {
             action.id: key
@@ -371,20 +352,13 @@ class BrowserScreen(MainScreen):
         return [*line, ("; any other key cancels", "dim")]
 
     def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
-        """Open a memory in the editor; leaving it goes back to the view that was left for it.
-
-        Args:
-            address: which.
-            then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
-            left: the view it is opened from, where that was not left just now.
-        """
         left = left or self.views.take_left()
         self.chrome.clear()  # what was said before is old when the user comes back
         self.side.mode = PREVIEW
         self.call_next(self.host.open, address, then=then, left=left)
 
     def leave(self) -> None:
-        """Leave the workbench, with every draft on disk; a change of many memories ends first, after one of them."""
+        """Leave the workbench with every draft on disk; a large change ends first, after its current memory."""
         try:
             self.bridge.keep_drafts_apart()
             self.host.flush()
@@ -400,7 +374,7 @@ class BrowserScreen(MainScreen):
         self.bridge.run(lambda _: None, lambda _: self._left(), what="leave", lane=WRITE)
 
     def _left(self) -> None:
-        """Leave after what was stopped, and say in the terminal how far it came."""
+        """Leave after a stopped change, and say in the terminal how far it came."""
         from rich.text import Text
 
         self.app.exit(0, message=Text(f"memtui: {visible(self.chrome.said[-1][1])}") if self.chrome.said else None)
@@ -408,7 +382,6 @@ class BrowserScreen(MainScreen):
     # Words
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line to the user, until the next key; all of them can be read again."""
         text = self.forest.named(text)
         fence = fence_of(self.app)
         if fence is not None and level in ("warning", "error"):
@@ -425,6 +398,6 @@ class BrowserScreen(MainScreen):
     # Drawing
 
     def redraw(self) -> None:
-        """Draw everything anew: other colours."""
+        """Draw everything again in other colours."""
         redraw(self)
         self.views.redraw()

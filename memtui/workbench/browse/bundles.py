@@ -1,7 +1,7 @@
-"""Bundles: putting memories into one, and importing one after showing what becomes of each of its memories.
+"""Exporting memories into a bundle, and importing one after showing what happens to each of its memories.
 
-The plan that is shown is the very one that is done, so nothing can be written that was not seen. An import that leaves
-something to decide opens the first conflict; what was written is one step of undo.
+The plan shown is the plan carried out. An import that leaves something to decide opens the first conflict; what was
+written is one step of undo.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def ask_about_secrets(screen: MainScreen, go_on: Callable[[str], None]) -> None:
-    """Ask what becomes of secrets that would go along, and go on with `keep`, `mask` or `leave`."""
+    """Ask what to do with secrets, and call `go_on` with `keep`, `mask` or `leave`."""
     from memtui.ui.widgets.prompts import Question
 
     def answered(word: str) -> None:
@@ -49,16 +49,14 @@ class Bundles:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._over = ""
-        """The file that a second enter writes over."""
+        """The file that a second enter overwrites."""
 
     # Export
 
     def export(self) -> None:
-        """Ask where the marked memories go."""
         self._ask_export(history=False)
 
     def export_history(self) -> None:
-        """Ask where the marked memories go, with every version of theirs."""
         self._ask_export(history=True)
 
     def _ask_export(self, *, history: bool) -> None:
@@ -118,7 +116,7 @@ class Bundles:
     # Import
 
     def take(self) -> None:
-        """Ask for a bundle, and show what comes of it."""
+        """Ask for a bundle, show the plan, and import it."""
 
         def chosen(wanted: ImportPlan | None) -> None:
             if wanted is not None:

@@ -1,6 +1,6 @@
-"""Which part does what an action asks for, and why an action is off now: one table from action ids to functions.
+"""The table from actions to the functions that do them, and why an action is off now.
 
-Screen, palette and mouse all come through here, so that an action does the same thing whoever asked for it.
+Keys, palette and mouse all use it, so that an action does the same thing however it is invoked.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ NEEDS_MEMORY = frozenset(
         "lift_line",
     }
 )
-"""Actions that work on the memory under the cursor only."""
+"""Actions that need a memory under the cursor."""
 NEEDS_TARGET = frozenset(
     {"pin", "trash", "archive", "rename", "copy_to", "copy_path", "seen", "export", "export_history"}
 )
-"""Actions that work on marks, on a memory, or on a folder."""
+"""Actions that work on marks, a memory, or a folder."""
 
 NOT_AWAY = (NEEDS_MEMORY | NEEDS_TARGET | {"accept_root", "changes", "entries", "info", "new"}) - {"edit"}
-"""Actions that do nothing with what is on another machine."""
+"""Actions that do not work on another machine's memories."""
 THERE = frozenset({"new", "pin", "rename", "trash"})
-"""Those of them that do something with a memory there."""
+"""Those of them that do for a single memory there."""
 
 ELSEWHERE = {
     "accept_root": "accepting.accept",
@@ -79,14 +79,14 @@ ELSEWHERE = {
     "undo": "verbs.undo",
     "redo": "verbs.redo",
 }
-"""Actions that a part of the screen does, by part and method; the part is loaded when it is first used."""
+"""Actions of other parts of the screen, by part and method; the part is imported when first used."""
 
 
 class Commands:
-    """Does actions."""
+    """Runs the actions of the main screen."""
 
     def __init__(self, screen: MainScreen, leave: Callable[[], None], when_drafts_are_read: Callable[[], None]) -> None:
-        """Take the screen, with the parts of `ELSEWHERE`; what leaves the workbench, and what waits for the drafts."""
+        """`leave` ends the workbench; `when_drafts_are_read` waits for the drafts."""
         self._screen, self._side, self._views = screen, screen.part(Side), screen.part(Views)
         self._when_drafts_are_read = when_drafts_are_read
         self._on_top: HelpScreen | None = None
@@ -145,7 +145,7 @@ class Commands:
             self._does[move] = partial(self._move, move)
 
     def run(self, id_: str) -> None:
-        """Do an action by its id."""
+        """Run an action by its id."""
         if id_ in THERE and self._host(self._screen.memories.current):
             self._screen.do_there(id_)
         elif id_ in ELSEWHERE:
@@ -155,19 +155,19 @@ class Commands:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Every action that is known here."""
+        """Every action known here."""
         return frozenset(self._does) | frozenset(ELSEWHERE)
 
     @property
     def no_writing(self) -> str:
-        """Why nothing can be written now; nothing when it can."""
+        """Why nothing can be written now; empty when it can."""
         bridge = self._screen.bridge
         if bridge.read_only:
             return READ_ONLY
         return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
 
     def unavailable(self, action: Action) -> str:
-        """Say in one sentence why an action is off now; nothing when it is on."""
+        """Return one sentence why an action is off now; empty when it is on."""
         screen = self._screen
         if action.writes and (reason := self.no_writing):
             return reason
@@ -215,7 +215,7 @@ class Commands:
         (text if focused is text else screen.memories).advance(what)
 
     def _group(self, step: int) -> None:
-        """Go to the next or previous folder, or paragraph of the text in focus."""
+        """Go to the next or previous folder, or paragraph of the focused text."""
         screen = self._screen
         if screen.focused in (screen.page_view, screen.info_view):
             view = screen.info_view if screen.focused is screen.info_view else screen.page_view
@@ -258,7 +258,7 @@ class Commands:
         self._screen.say(self._screen.page_view.turn_masks())
 
     def _back(self) -> None:
-        """One step back: the newest thing that was opened or chosen goes; never quits."""
+        """Close what was opened last or undo what was chosen last; never quits."""
         screen = self._screen
         if self._side.finds:
             self._side.finding.clear()
@@ -367,12 +367,12 @@ class Commands:
             self._show_over()
 
     def _about(self, view: str) -> None:
-        """Show a view that is about one memory."""
+        """Show a view about the memory under the cursor."""
         if (address := self._current()) is not None:
             self._views.about(view, address)
 
     def _search_all(self) -> None:
-        """Show the search, in the line whatever it was left at."""
+        """Open the search view with its line focused."""
         self._screen.show_view("search")
         if (search := self._views.made("search")) is not None:
             search.does()["search_all"]()
@@ -394,7 +394,7 @@ class Commands:
             self._screen.open_editor(address, then=then)
 
     def _resolve(self) -> None:
-        """Go to the next conflict, beginning with the row under the cursor, and open it."""
+        """Open the next conflict, starting with the row under the cursor."""
         screen = self._screen
         if not screen.drafts_read:
             self._when_drafts_are_read()
@@ -418,7 +418,7 @@ class Commands:
         self._show_help(words, rooms, ())
 
     def help_on(self, pane: str, actions: Iterable[Action]) -> None:
-        """Show the keys of a view, and all others."""
+        """Show the keys of a view, then all others."""
         self._show_help(pane, ("views", "everywhere"), actions)
 
     def _show_help(self, pane: str, rooms: tuple[str, ...], own: Iterable[Action]) -> None:
@@ -428,7 +428,7 @@ class Commands:
         self._put_on_top("Help", help_rows(self._screen.table, pane, rooms, own), typing=typing)
 
     def _messages(self) -> None:
-        """Show what was said, the newest first."""
+        """Show the messages so far, newest first."""
         from memtui.workbench.views.help import AGO, HelpRow
 
         now = self._screen.now()
@@ -436,7 +436,7 @@ class Commands:
         self._put_on_top("Messages", tuple(said) or (HelpRow("", "Nothing yet."),))
 
     def _put_on_top(self, title: str, rows: tuple[HelpRow, ...], *, typing: bool = False) -> None:
-        """Put lines on top, unless there are some: a key pressed twice before they are drawn opens one list."""
+        """Show a list on top, unless one is open: a key pressed twice before it is drawn opens one list."""
         from memtui.workbench.views.help import HelpScreen
 
         screen = self._screen
@@ -452,7 +452,7 @@ class Commands:
         self.open_palette(self.palette_commands())
 
     def open_palette(self, commands: list[Command], *, beside: str = "") -> None:
-        """Offer commands by name, and run the one that is chosen; `beside` as the palette has it."""
+        """Open the palette, and run the chosen command."""
         from memtui.ui.keys.palette import Palette
 
         def chosen(command: Command | None) -> None:
@@ -467,7 +467,7 @@ class Commands:
         app.push_screen(Palette(commands, partial(setattr, app, "theme", app.theme), beside=beside), chosen)
 
     def palette_commands(self) -> list[Command]:
-        """Every action as a line of the palette, then the themes."""
+        """Return every action as a command, then the themes."""
         from memtui.ui.keys.palette import as_commands
 
         screen = self._screen
@@ -476,7 +476,7 @@ class Commands:
         return [*as_commands(known, screen.attempt, self.unavailable), *self._elsewhere(), *self.theme_commands()]
 
     def _elsewhere(self) -> Iterator[Command]:
-        """What only other views can do: choosing it opens that view, where its key then does it."""
+        """Yield what only other views can do; choosing it opens that view."""
         from memtui.ui.keys.palette import Command
 
         screen = self._screen
@@ -489,7 +489,6 @@ class Commands:
                 yield Command(words, keys, partial(screen.show_view, view.id), name=action.label)
 
     def theme_commands(self) -> list[Command]:
-        """Every theme as a line of the palette."""
         from memtui.ui.keys.palette import Command
 
         app = self._screen.app
@@ -516,5 +515,5 @@ class Commands:
 
 
 def _palette_rank(action: Action) -> tuple[bool, bool]:
-    """Moving about comes last in the palette, what is everywhere in the middle."""
+    """Sort key: actions that work everywhere come late, movement last."""
     return action.moves, action.room == "everywhere"

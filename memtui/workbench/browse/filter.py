@@ -1,6 +1,6 @@
-"""The line of typed text in the footer of the main screen, and the filter that is typed there.
+"""The text line in the footer of the main screen, and the filter typed there.
 
-Escape gives back exactly the place the user came from; that place is remembered here and nowhere else.
+Escape returns to exactly the place the user came from; that place is stored here and nowhere else.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 
 
 UNUSED_FOR = 30
-"""Days after which what no agent used is shown by the filter for it, if the user says nothing else."""
+"""Default number of days after which a memory counts as unused."""
 MOST_DAYS = 3_650
 DAY = 86_400_000
 KEPT = "kept memories"
-"""What is kept under this name: addresses, and until when each is not asked about again."""
+"""The name under which kept memories are stored: addresses, and until when each is not asked about again."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown"})
 """Keys that move the cursor in the tree while a filter is typed."""
 
 
 class FilterLine:
-    """The keys of the line in the footer, and what the filter leaves."""
+    """Keys of the text line, and the filter."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._place: tuple[Key, int] | None = None
         self._waiting: str | None = None
-        """What is typed and not looked for yet, because more keys may wait behind it."""
+        """Typed text not yet applied, because more keys may be waiting."""
         self._drawing = False
         self._days = UNUSED_FOR
         self._kept: dict[str, int] = {}
-        """The memories the user decided to keep, and until when, in milliseconds since the epoch."""
+        """Memories the user decided to keep, and until when, in milliseconds since the epoch."""
 
     # The line
 
     def feed(self, key: str, character: str | None) -> bool:
-        """Give a key to the line; False when it is not for it."""
+        """Give a key to the line; return False when it is not for it."""
         if self._screen.prompt is None:
             return False
         if character is None or not character.isprintable():
@@ -63,13 +63,11 @@ class FilterLine:
         return True
 
     def paste(self, text: str) -> None:
-        """Give a paste to the line."""
         if self._screen.prompt is not None:
             self._screen.prompt.paste(text)
             self._draw()
 
     def line(self, width: int) -> Line:
-        """Draw the line in the footer's place."""
         if self._screen.prompt is None:
             return []
         drawn, column = self._screen.prompt.line(width, plain=self._screen.facts.ascii)
@@ -87,7 +85,7 @@ class FilterLine:
     # The filter
 
     def remember(self) -> None:
-        """Remember the place before the first filter."""
+        """Store the place before the first filter."""
         node = self._screen.memories.current
         if self._place is None and node is not None and not self._screen.forest.filtered:
             self._place = (node.key, self._screen.memories.top)
@@ -97,7 +95,7 @@ class FilterLine:
         self._place = (key, self._screen.memories.top)
 
     def start(self) -> None:
-        """Ask for the words; with the text in focus, for what to find in it."""
+        """Ask for filter words; with the text focused, for what to find in it."""
         from memtui.ui.widgets.prompts import Question
 
         screen, side = self._screen, self._screen.part(Side)
@@ -110,13 +108,12 @@ class FilterLine:
         self._screen.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
-        """Look for what is typed once the keys that wait already are through, however many there are."""
+        """Apply the filter once all waiting keys are handled."""
         if self._waiting is None:
             self._screen.call_later(self._look)
         self._waiting = text
 
     def _look(self) -> None:
-        """Show only what matches what is typed."""
         text, self._waiting = self._waiting, None
         if text is None:
             return
@@ -131,7 +128,6 @@ class FilterLine:
         self._draw()
 
     def _keep(self, text: str) -> None:
-        """Enter: back to the tree, filtered."""
         self._screen.close_prompt()
         if not text.strip():
             self.clear()
@@ -139,7 +135,7 @@ class FilterLine:
             self._go_to_match()
 
     def _go_to_match(self) -> None:
-        """Leave a folder for the next memory that matches."""
+        """Move from a folder to the next matching memory."""
         node = self._screen.memories.current
         if node is None or node.memory is not None:
             return
@@ -153,14 +149,14 @@ class FilterLine:
         self.clear()
 
     def leave(self) -> None:
-        """Show everything again, around the memory that was found; at the old place where none is under the cursor."""
+        """Clear the filter around the memory under the cursor; without one, at the previous place."""
         node = self._screen.memories.current
         if node is not None and node.memory is not None:
             self._place = None
         self.clear()
 
     def clear(self) -> None:
-        """Show everything again, at the place the user came from."""
+        """Clear the filter at the previous place."""
         screen = self._screen
         screen.forest.clear_filters()
         screen.memories.apply(REBUILT, by_user=True)
@@ -175,11 +171,11 @@ class FilterLine:
     # What nobody uses
 
     def named(self, only: str) -> str:
-        """Say what one of the filters with a key leaves."""
+        """Name a quick filter for the title."""
         return f"unused for {self._days} days" if only == OLD else only
 
     def old(self) -> None:
-        """Ask for how many days nobody used it, and show that; show everything again when it is shown."""
+        """Ask for a number of days and show memories unused for as long; if shown, show everything."""
         from memtui.ui.widgets.prompts import Question
 
         if OLD in self._screen.forest.only:
@@ -216,7 +212,7 @@ class FilterLine:
         screen.chrome.update()
 
     def _is_old(self, memory: Memory) -> bool:
-        """Whether it is asked about: an index, instructions and what its agent makes itself are of use unread."""
+        """Whether it counts as unused; an index, instructions and generated files are useful without being read."""
         now, address, root = self._screen.now(), memory.address, self._screen.forest.root(memory.address.root)
         if root is None or root.kind == INSTRUCTIONS or root.policy.is_index(address.path):
             return False
@@ -226,7 +222,7 @@ class FilterLine:
         return not archived and memory.modified_at < now - self._days * DAY and self._kept.get(str(address), 0) < now
 
     def keep(self, addresses: tuple[Address, ...]) -> None:
-        """Ask about these no more for as long again."""
+        """Do not ask about these memories for as long again."""
         screen, now = self._screen, self._screen.now()
         self._kept = {name: until for name, until in self._kept.items() if until > now}
         self._kept |= dict.fromkeys(map(str, addresses), now + self._days * DAY)

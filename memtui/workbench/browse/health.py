@@ -1,7 +1,6 @@
-"""The health of every index, followed in the background: who is told, and when a root is looked at again.
+"""The health of every index, checked in the background, and shown in tree, tabs and view alike.
 
-One looker for tree, tabs and view, so that they cannot disagree; no first frame waits for it, and a change on disk
-looks at the roots it is in and no others.
+No first frame waits for it; a change on disk checks only the roots it is in.
 """
 
 from __future__ import annotations
@@ -39,57 +38,57 @@ if TYPE_CHECKING:
 
 
 LANE, AROUND, STAYED, TEXTS = "health", "health-projects", "health-stayed", "health-texts"
-"""The thread of looks, the groups of those at projects, and the thread that looks through texts."""
+"""Lanes and groups of the background checks."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
 
 
 class Checkup:
-    """What is known of the indexes."""
+    """The state of all health checks."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._looker = Looker()
         self._wanted: dict[str, Root] = {}
-        """Roots that have to be listed and looked at."""
+        """Roots to list and check."""
         self._listed: list[tuple[tuple[Root, ...], Listing, bool]] = []
-        """Roots that were listed already, and whether these are all there are."""
+        """Roots already listed, and whether these are all."""
         self._running = False
         self._reports: dict[str, tuple[IndexReport, ...]] = {}
         self.done = False
-        """Whether everything was looked at once."""
+        """Whether everything was checked once."""
         self.looked = 0
-        """How many indexes there are."""
+        """Number of indexes."""
         self.strays: tuple[Stray, ...] = ()
         """Memories that are not where their project is."""
         self.stayed: tuple[str, ...] = ()
-        """Where the project the user stands in was before, when memories of it stayed there."""
+        """Earlier folders of this project in which memories were left behind."""
         self._findings = 0
         self._texts: TextLooker | None = None
-        """Loaded with the first text that is looked through: no first frame waits for its rules."""
+        """Loaded with the first text: no first frame waits for its rules."""
         self._reading = False
         self._told: dict[str, tuple[Told, ...]] = {}
-        """What was found in the texts of each root."""
+        """Findings in the texts of each root."""
         self._to_read: dict[str, set[Address] | None] = {}
-        """Roots whose texts wait to be looked through, and which of them changed; None: all."""
+        """Roots whose texts wait to be checked, and which of them changed; None: all."""
         self._texts_of: dict[str, dict[Address, Memory]] = {}
-        """The rows of roots that were looked through."""
+        """Rows of the roots already checked."""
         self._in_texts: dict[str, tuple[IndexReport, ...]] = {}
-        """What was found in texts, by group."""
+        """Findings in texts, by group."""
         self._around: tuple[tuple[str, str], ...] = ()
 
     @property
     def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
-        """What was found: in texts by group, then in indexes by root id, in the order of roots."""
+        """Findings: in texts by group, then in indexes by root id, in the order of roots."""
         return {**self._in_texts, **self._reports}
 
     @property
     def rested(self) -> bool:
-        """Whether every index and every text was looked at."""
+        """Whether every index and every text was checked."""
         return self.done and not self._running and not self._reading and not self._to_read
 
     def rows_loaded(self, listing: Listing) -> None:
-        """Look at every root of a full list."""
+        """Check every root of a full list."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
         if self._texts is not None:
@@ -99,7 +98,7 @@ class Checkup:
         self._read_texts({status.root.id: None for status in listing.roots})
 
     def part_loaded(self, listing: Listing) -> None:
-        """Look at roots that were listed apart from the others."""
+        """Check roots that were listed apart from the others."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         if roots:
             self._listed.append((roots, listing, False))
@@ -107,7 +106,7 @@ class Checkup:
         self._read_texts({status.root.id: None for status in listing.roots})
 
     def rows_changed(self, addresses: Iterable[Address]) -> None:
-        """Look again at the roots these memories are in."""
+        """Check the roots of these memories again."""
         changed: dict[str, set[Address]] = {}
         for address in addresses:
             changed.setdefault(address.root, set()).add(address)
@@ -119,7 +118,7 @@ class Checkup:
         self._read_texts({root.id: changed[root.id] for root in roots})
 
     def _read_texts(self, roots: Mapping[str, set[Address] | None] = MappingProxyType({})) -> None:
-        """Look through the texts of roots, one root after the other, behind what the first screen waits for."""
+        """Check the texts of roots, one root after the other, behind what the first screen waits for."""
         hides = self._screen.forest.others.hides
         for id_, some in roots.items():
             if not hides(id_):
@@ -163,11 +162,11 @@ class Checkup:
         bridge.run(job, done, what="look through memories", otherwise=go_on, lane=TEXTS)
 
     def _counts(self, root: Root) -> bool:
-        """Whether a root has an index, and is not another project's that was put away."""
+        """Whether a root has an index, and is not a hidden root of another project."""
         return is_looked_at(root) and not self._screen.forest.others.hides(root.id)
 
     def look_around(self) -> None:
-        """Look for projects that moved or share memories, unless that was done for the same folders."""
+        """Look for projects that moved or share memories, unless the folders are unchanged."""
         screen = self._screen
         roots, home = screen.every_root or (), screen.facts.settings.home
         around = tuple((root.id, root.note) for root in roots)
@@ -185,11 +184,7 @@ class Checkup:
         )
 
     def look_for_stayed(self, *, tell: bool) -> None:
-        """Look for memories of this project that stayed where it was before.
-
-        Args:
-            tell: say so in the footer too, and not only with the number of the tab.
-        """
+        """Look for memories of this project left in its earlier folder; `tell` also shows a message."""
         screen = self._screen
         roots, here, home = screen.every_root or (), screen.facts.surroundings, screen.facts.settings.home
         if here is None or not any(root.note == ORPHANED for root in roots):
@@ -246,7 +241,7 @@ class Checkup:
         bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
 
     def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
-        """Take in what one look found; what is the same as before draws nothing."""
+        """Apply the findings of one check; unchanged ones draw nothing."""
         new: dict[str, list[IndexReport]] = {root.id: [] for root in roots if self._counts(root)}
         for report in found:
             if report.address.root in new:
@@ -294,23 +289,12 @@ def _counted(report: IndexReport) -> int:
 
 
 def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
-    """Look at the folders of all projects; no memory is read for it.
-
-    Args:
-        roots: what discovery found with all projects.
-        home: the user's home folder.
-    """
+    """Find memories away from their project among all `roots`; reads no memory."""
     return tuple(_said(survey(roots, home), home))
 
 
 def stayed(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str, ...]:
-    """Say where a project was before, when memories of it stayed there: those that are likeliest of where it is now.
-
-    Args:
-        roots: what discovery found with all projects.
-        project: where the user stands.
-        home: the user's home folder.
-    """
+    """Return the likely earlier folders of a project in which memories were left behind."""
     name = os.path.basename(project)
     gone = [one for one in roots if one.note == ORPHANED and (slug_of(one) or "").endswith(slug(f"/{name}"))]
     found = []

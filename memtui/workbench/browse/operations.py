@@ -1,7 +1,7 @@
-"""What the writing keys do: they say what they will do, ask the bridge, and report what happened, also in part.
+"""The writing keys: they announce what they will do, run it through the bridge, and report the result, even a partial
+one.
 
-Each operation is one transaction of the engine and one step of undo. Nothing here waits, draws rows or knows a widget's
-inside.
+Each operation is one transaction of the engine and one step of undo.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 MANY = 50
-"""More memories than one looks at on a screen: they go away at once only after a question."""
+"""Moving more memories than this away needs a confirmation."""
 EMPTY = sha256(b"").hexdigest()
 PROJECT = "memtui:project"
 TOGETHER = 3.0
-"""Seconds between two operations of one kind that are told together, because nobody has read the first."""
+"""Seconds within which reports of the same operation are combined, because nobody has read the first."""
 
 
 class MemoryOperations:
@@ -52,13 +52,13 @@ class MemoryOperations:
         self._screen = screen
         self.seeing = SeenChanges(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
-        """What was done last, with how many memories in a row, and when that was told."""
+        """The last operation, its number of memories in a row, and when it was reported."""
         self._unmade: dict[str, Sheet] = {}
-        """What was typed of a new memory and not made, by root."""
+        """Unfinished input for new memories, by root."""
 
     @property
     def _roots(self) -> Mapping[str, Root]:
-        """Where memories may go: also where there is none yet, which has no row."""
+        """Where memories may go, including roots without memories, which have no row."""
         screen = self._screen
         return {**{root.id: root for root in screen.facts.roots}, **screen.forest.roots}
 
@@ -74,7 +74,7 @@ class MemoryOperations:
         *,
         otherwise: Callable[[MemtuiError], None] | None = None,
     ) -> None:
-        """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
+        """Run a job; the next key waits briefly for the rows after it."""
         bridge = self._screen.bridge
 
         def done(result: Done) -> None:
@@ -86,7 +86,7 @@ class MemoryOperations:
     # One-key operations
 
     def trash(self) -> None:
-        """Move to the trash what is listed; a memory that somebody changed since stays, and is asked about."""
+        """Move the listed versions to the trash; a memory changed since stays, and is asked about."""
         nodes = self._screen.forest.nodes
         rows = [(address, nodes[address].memory) for address in self._targets()]
         listed = {address: row.sha256 if row is not None else None for address, row in rows}
@@ -112,7 +112,7 @@ class MemoryOperations:
         )
 
     def archive(self) -> None:
-        """Move to memtui's own folder for what no agent is to be given."""
+        """Move to the archive, from which no agent is given anything."""
         targets, actor = self._targets(), self._screen.bridge.actor
 
         def sure() -> None:
@@ -126,19 +126,17 @@ class MemoryOperations:
         self._if_sure(f"Archive {named(targets)}", len(targets), sure)
 
     def _if_sure(self, what: str, count: int, do: Callable[[], None]) -> None:
-        """Do it; to many memories only when the user agrees."""
+        """Do it; for many memories ask first."""
         if count <= MANY:
             do()
             return
         self._screen.ask(yes_no(f"{what}? ", do, self._screen.close_prompt))
 
     def undo(self) -> None:
-        """Take the last operation back."""
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
         self._step(lambda engine: self.seeing.steps.undo(engine, actor, roots), "Undid")
 
     def redo(self) -> None:
-        """Do it again."""
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
         self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
 
@@ -165,7 +163,7 @@ class MemoryOperations:
         self._screen.bridge.run(job, done, what="undo" if undoes else "redo", lane=WRITE, doing=doing)
 
     def mark_seen(self, addresses: Iterable[Address], *, quiet: bool = False) -> None:
-        """Say that the user has looked; quiet: they did so by looking, which is no step of undo."""
+        """Mark memories as seen; `quiet`: by looking at them, which is no step of undo."""
         targets = tuple(addresses)
         if not quiet:
             self.seeing.memories(targets, named(targets))
@@ -181,7 +179,7 @@ class MemoryOperations:
     # Operations that ask for a name
 
     def new(self) -> None:
-        """Ask for a name and create a memory; where its agent looks for more than a name, ask for all of that."""
+        """Ask for a name and create a memory; where its agent needs more than a name, ask for all of that."""
         node = self._screen.memories.current
         start = new_target(node, self._screen.forest.roots)
         if start is None:
@@ -239,7 +237,7 @@ class MemoryOperations:
         self._ask("move", start, hint, entered)
 
     def copy_to(self) -> None:
-        """Ask where copies shall be, and show what lands where."""
+        """Ask where to copy, and show the plan."""
         targets = self._targets()
         self._land("copy", targets, rename_target(targets, None))
 
@@ -266,7 +264,7 @@ class MemoryOperations:
         screen.app.push_screen(landing, chosen)
 
     def _transfer(self, wanted: TransferPlan, secrets: str = "") -> None:
-        """Do a plan as it was shown; what becomes of secrets is asked when there are some."""
+        """Carry out the plan that was shown; ask what to do with secrets, if any."""
         from memtui.features.transfer.plan import Wish, apply, copy, secrets_of
 
         screen, bridge = self._screen, self._screen.bridge
@@ -286,7 +284,7 @@ class MemoryOperations:
         bridge.run(job, done, what=wanted.words, otherwise=otherwise, lane=WRITE)
 
     def _asking(self, what: str, secrets: str, again: Callable[[str], None]) -> Callable[[MemtuiError], None]:
-        """Make what takes a refusal of a copy: the question about secrets, once, or the error."""
+        """Return an error handler that asks about secrets once, and shows other errors."""
         from memtui.workbench.browse.bundles import ask_about_secrets
 
         screen = self._screen
@@ -341,7 +339,7 @@ class MemoryOperations:
         screen.app.push_screen(form, made)
 
     def _is_gone(self, root: str) -> bool:
-        """Whether the folder of a root is gone, which is said."""
+        """Whether the folder of a root is gone; if so, say it."""
         gone = root in self._screen.forest.losses.vanished
         if gone:
             self._screen.say(f"{self._screen.root_problem(root)} Bring it back first.", "warning")
@@ -417,7 +415,7 @@ class MemoryOperations:
     # Words
 
     def report(self, done: Done, past: str, *, after: str = "") -> None:
-        """Tell what was done, in how many memories, and what failed; `after` goes on behind what was done."""
+        """Say what was done to how many memories, and what failed; `after` follows what was done."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
         after = after.replace("brings it", "brings them") if len(good) > 1 else after
@@ -445,11 +443,11 @@ class MemoryOperations:
         self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
 
     def end_row(self) -> None:
-        """Count what comes next by itself: something else was done."""
+        """Start counting anew: something else was done."""
         self._told = ("", 0, 0.0)
 
     def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
-        """How many memories the same was done to just before, which nobody has read yet; and count these."""
+        """Return how many memories the same was just done to, unread so far, and add these."""
         was, before, at = self._told
         now = monotonic()
         before = before if was == past and now - at < TOGETHER else 0
@@ -458,7 +456,7 @@ class MemoryOperations:
 
 
 def step_words(done: Done, verb: str) -> tuple[str, str]:
-    """Say how an undo or redo went, and how loudly; `verb` is `Undid` or `Did again`."""
+    """Say how an undo or redo went, with the style; `verb` is `Undid` or `Did again`."""
     failed = [outcome for outcome in done.outcomes if not outcome.ok]
     label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
     if count := stopped_at(done):
@@ -479,12 +477,12 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
 
 
 def _also(done: Done) -> str:
-    """What followed a change, as a part of a sentence."""
+    """Return what followed a change, as part of a sentence."""
     return f", {done.also}" if done.also else ""
 
 
 def stopped_at(done: Done) -> str:
-    """Say how far a change came that the user stopped: `1,200 of 5,000 memories`; nothing when it was not stopped."""
+    """Say how far a stopped change came: `1,200 of 5,000 memories`; empty when it was not stopped."""
     if not any(one.error is not None and one.error.code == "E_STOPPED" for one in done.outcomes):
         return ""
     return f"{sum(one.ok for one in done.outcomes):,} of {count_words(len(done.outcomes), 'memory')}"
@@ -498,7 +496,7 @@ def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
 
 
 COPY_AGAIN = 3.0
-"""Seconds in which copying the same text again copies its secrets too."""
+"""Seconds within which copying the same text again includes its secrets."""
 
 
 class Clipboard:
@@ -513,7 +511,7 @@ class Clipboard:
         return node.memory if node is not None else None
 
     def path(self) -> None:
-        """The path of the file, or of every marked one."""
+        """Copy the path of the file, or of every marked one."""
         screen, targets = self._screen, self._screen.memories.targets()
         node = screen.memories.current
         if not screen.memories.marks and node is not None and node.kind != MEMORY:
@@ -525,7 +523,6 @@ class Clipboard:
         )
 
     def contents(self) -> None:
-        """The text."""
         memory = self._memory
         if memory is None:
             return
@@ -536,12 +533,10 @@ class Clipboard:
         self._screen.bridge.run(text, lambda found: self._copy(found, "the text"), what=f"read {memory.address}")
 
     def description(self) -> None:
-        """The description."""
         memory = self._memory
         self._copy(memory.description if memory is not None else "", "the description")
 
     def sha(self) -> None:
-        """The hash of the text."""
         memory = self._memory
         self._copy((memory.sha256 if memory is not None else None) or "", "the sha-256")
 
@@ -552,7 +547,7 @@ class Clipboard:
 def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
     """Copy a text and say by which route; `what` names it in the message.
 
-    Secrets in it are masked, unless the same is copied again at once; in a browser always.
+    Secrets are masked, unless the same text is copied again at once; in a browser always.
     """
     if not text:
         screen.say(f"There is nothing to copy: {what} is empty.", "warning")
@@ -580,9 +575,9 @@ def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
 
 
 def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
-    """Where a new memory goes: into what the cursor is on, else into the memory of the project, where there is one.
+    """Return where a new memory goes: into what the cursor is on, else into the memory of the project, if any.
 
-    A root of a few names, as of an agent's instructions, takes a new one in its folders alone.
+    A root with fixed file names, such as an agent's instructions, takes new ones in its folders only.
     """
     root, folder = "", ""
     above = node

@@ -1,7 +1,7 @@
-"""Back where the user was: what is kept of a session, read at the next start without ever failing it.
+"""The user's position between runs: stored seconds after a key, restored at the next start without ever failing it.
 
-One writer: this file. It writes seconds after the last key and only what differs, so that an idle workbench writes
-nothing and one that is killed has lost a moment.
+Only this file writes it, and only what differs, so that an idle workbench writes nothing and a killed one loses a
+moment.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 REST = 2.0
-"""Seconds between a key and the writing of what it changed."""
+"""Seconds between a key and storing the position."""
 MOST_FOLDS = 5_000
-"""Rows opened or closed that are kept."""
+"""Maximum of stored folds."""
 MOST_ROW = 1 << 30
 MOST_NAME = 5_000
-"""Letters of a view's row that are kept."""
+"""Maximum length of a stored row name."""
 LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
 
 
 def read_place(value: object) -> Place:
-    """Take what was kept, whatever it holds; what makes no sense is as if it were not there."""
+    """Parse a stored place; invalid parts are ignored."""
     if not isinstance(value, dict):
         return NOWHERE
 
@@ -80,14 +80,14 @@ def read_place(value: object) -> Place:
 
 
 def _key(value: object) -> Key:
-    """A row's key, or nothing."""
+    """Parse a row's key; empty if invalid."""
     if isinstance(value, list) and 1 < len(value) <= 3 and all(isinstance(one, str) and one for one in value):
         return tuple(value)
     return ()
 
 
 def written(place: Place) -> dict[str, object]:
-    """What JSON can hold, of which `read_place` makes the same again."""
+    """Return the JSON form, from which `read_place` makes the same place."""
     return {
         **place._asdict(),
         "opened": sorted(place.opened)[:MOST_FOLDS],
@@ -97,26 +97,27 @@ def written(place: Place) -> dict[str, object]:
 
 
 class LastPlace:
-    """Keeps the place of one screen, and gives it back."""
+    """Stores and restores the position of one screen."""
 
     def __init__(self, screen: MainScreen) -> None:
-        """Take the screen, whose facts have the place and the name it is kept under; nothing is kept under no name."""
+        """Take the screen, whose facts have the place and the name it is stored under; without a name nothing is
+        stored."""
         self._screen, self._name = screen, screen.facts.place_name
         self._place = place = screen.facts.place
         screen.keep_place = self.changed
         self._kept = place
         self._timer: Timer | None = None
         self._more = False
-        """There was a key since the timer was set."""
+        """Whether there was a key since the timer was set."""
         self._awaited: Key = place.cursor
-        """The row that is still looked for."""
+        """The row still being looked for."""
         self._row = place.row
-        """The row of the view that is still looked for."""
+        """The row of the view still being looked for."""
 
     # Coming back
 
     def prepare(self) -> None:
-        """Before anything is drawn: what decides which panes and rows there are."""
+        """Restore what decides which panes and rows there are, before anything is drawn."""
         screen, place = self._screen, self._place
         screen.panes.zoomed, screen.panes.info_wanted = place.zoom, place.info
         screen.panes.strip_wanted = place.strip
@@ -127,7 +128,7 @@ class LastPlace:
         forest.folds.remember(place.opened, place.closed)
 
     def arrive(self) -> None:
-        """With the first rows: the cursor and the scroll, and the pane that had the keys."""
+        """Restore cursor, scroll and focus with the first rows."""
         self.find_row()
         if self._place.focus == "page" and self._screen.panes.layout.right:
             self._screen.page_view.focus()
@@ -137,21 +138,20 @@ class LastPlace:
             self._screen.part(Side).start_at = (Address(*self._place.cursor[1:]), self._place.page)
 
     def find_row(self) -> None:
-        """Put the cursor where it was, unless it is there or the user went on."""
+        """Put the cursor where it was, unless it is there or the user moved on."""
         tree = self._screen.memories
         if self._awaited and tree.return_to(self._awaited, self._place.above):
             self._awaited = ()
 
     def row_in(self, view: str) -> str:
-        """The row of a view that is still looked for there; nothing once the user did anything."""
+        """Return the row still being looked for in a view; empty once the user acted."""
         return self._row if view == self._place.view else ""
 
     def forget_row(self) -> None:
-        """It was found, or is looked for no longer."""
         self._row = ""
 
     def finish(self) -> None:
-        """After the first frame: what costs more than that."""
+        """Restore what is slower, after the first frame."""
         screen, place = self._screen, self._place
         from memtui.workbench.browse.projects import Projects
 
@@ -169,11 +169,7 @@ class LastPlace:
     # Keeping
 
     def touched(self, *, in_tree: bool) -> None:
-        """The user did something: see soon whether there is anything to keep.
-
-        Args:
-            in_tree: it was done on the main screen; then the row that is still looked for is no longer wanted.
-        """
+        """Note a key or click; `in_tree`: on the main screen, so that its row is no longer looked for."""
         self._screen.memories.started = True
         if in_tree:
             self._awaited = ()
@@ -181,7 +177,7 @@ class LastPlace:
         self.changed()
 
     def changed(self) -> None:
-        """Something that is kept is another one: write it soon."""
+        """Store the position soon."""
         self._more = self._timer is not None
         if self._timer is None and self._name and not self._screen.bridge.read_only:
             self._timer = self._screen.app.set_timer(REST, self._keep)  # a covered screen would be drawn again
@@ -198,7 +194,7 @@ class LastPlace:
         self._screen.bridge.run(job, what="keep the place for the next start", lane=LANE)
 
     def flush(self) -> None:
-        """Keep the place before this returns; for the end of the program."""
+        """Store the position before returning, at the end of the program."""
         if self._timer is not None:
             self._timer.stop()  # else it would keep what is left when the views are closed
             self._timer = None
@@ -207,12 +203,11 @@ class LastPlace:
             self._screen.bridge.store(self._job(place))
 
     def _job(self, place: Place) -> Callable[[Engine], object]:
-        """What writes it."""
         name, value = self._name, written(place)
         return lambda engine: engine.places.keep(name, value)
 
     def now(self) -> Place:
-        """Where the user is."""
+        """Return the current position."""
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")

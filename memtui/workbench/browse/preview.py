@@ -1,7 +1,7 @@
-"""What is read to show one memory: jobs for the bridge, run in a thread, giving values.
+"""Jobs that read what is shown of one memory; they run in a thread and return values.
 
-They are functions of an engine and an address, so that each is tested without a screen, and so that folding a large
-text never happens on the event loop.
+They take an engine and an address, so that each is tested without a screen, and folding a large text never happens on
+the event loop.
 """
 
 from __future__ import annotations
@@ -27,31 +27,23 @@ if TYPE_CHECKING:
 
 
 class Shown(NamedTuple):
-    """A memory as it is shown."""
+    """A memory as shown."""
 
     address: Address
     sha256: str | None
     page: Page
     first_change: int | None = None
-    """The first line somebody else changed, from 1."""
+    """The first line changed by others, from 1."""
     places: tuple[int, ...] = ()
-    """The line, from 1, of each place that was looked for."""
+    """The line, from 1, of each match."""
     held: Usage | None = None
-    """How many entries it holds and how full it is; None: it is one memory."""
+    """Entry count and fill level; None: it is one memory."""
     actor: str = ""
-    """Who wrote it; empty while that is not read."""
+    """Who wrote it; empty while unknown."""
 
 
 def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
-    """Read a memory and draw it, with an `A` beside the lines that changed since the user looked.
-
-    Args:
-        engine: reads.
-        memory: its row.
-        width: cells there are.
-        plain: show hidden characters in ASCII.
-        held: what to mark in it.
-    """
+    """Read a memory and draw it, with an `A` beside lines changed since the user looked; `held` is highlighted."""
     address = memory.address
     there = engine.roots.elsewhere.get(address.root)
     if there is not None:
@@ -87,13 +79,13 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
 
 
 def _actor(engine: Engine, memory: Memory) -> str:
-    """Who wrote what a memory holds; after a change was taken back its row still names whose change that was."""
+    """Return who wrote the current text; after an undo the row still names the writer of the undone change."""
     last = None if memory.unseen else next(iter(engine.history.of(memory.address)), None)
     return last.actor if last is not None and last.sha256 == memory.sha256 else memory.actor
 
 
 def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
-    """Count the entries of a memory, and the characters where the agent has a limit; None when it is one memory."""
+    """Count the entries, and the characters where the agent has a limit; None when it is one memory."""
     policy = engine.roots.find(address.root).policy
     kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
     if kind is None:
@@ -106,7 +98,7 @@ def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
 
 
 def _seen(engine: Engine, address: Address) -> bytes | None:
-    """The text the user saw last; None when there is none any more."""
+    """Return the text the user saw last, if it is still there."""
     sha256 = engine.changes.seen_version(address)
     if sha256 is None:
         return None
@@ -130,7 +122,7 @@ class Difference(NamedTuple):
 def since_seen(
     engine: Engine, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
 ) -> Difference:
-    """Show what changed in a memory since the user looked; what is shown already is compared with the same text."""
+    """Compare a memory with what the user saw last; while shown, with the same text as before."""
     from memtui.diff.hunks import line_counts
     from memtui.ui.draw.difference import Look, difference
 
@@ -160,16 +152,7 @@ REVIEW = {
 
 
 def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, home: str | None) -> Page:
-    """Draw everything known about a memory.
-
-    Args:
-        engine: reads.
-        memory: its row.
-        signs: what the row is marked with.
-        width: cells there are.
-        now: milliseconds since the epoch.
-        home: the user's home folder, which is written `~`.
-    """
+    """Draw everything known about a memory; `home` is written `~`."""
     root = engine.roots.find(memory.address.root)
     counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
     state = [badge.means for badge in badges.shown(signs)]
@@ -205,7 +188,6 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
 
 
 def _held(engine: Engine, memory: Memory) -> Usage | None:
-    """What a memory holds, as far as it can be read."""
     if engine.roots.find(memory.address.root).policy.format_of(memory.address.path) is None:
         return None
     try:

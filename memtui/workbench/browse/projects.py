@@ -1,8 +1,8 @@
-"""Other projects: found after the first frame, read when somebody wants them, and moved to where they are now.
+"""Other projects: found after the first frame, read on demand, and re-pointed when they moved.
 
-Finding costs a look at each agent's folder; reading thousands of projects costs seconds, so it happens only for what
-is opened, or for all of them when asked, with a count in the header until it is done. Moving the memories of a project
-that moved is asked for in the footer, shown first, done on a second enter, and taken back with one undo.
+Finding costs a look at each agent's folder; reading thousands of projects costs seconds, so only what is opened is
+read, or all on request, with a count in the header. Moving the memories of a moved project is asked for in the footer,
+shown first, done on a second enter, and undone in one step.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 
 
 EVERY, CALM_EVERY = 0.25, 1.0
-"""Seconds between two parts on the screen."""
+"""Seconds between partial results."""
 GROUP = "projects"
 
 
 class Part(NamedTuple):
-    """What was read since the part before."""
+    """What was read since the previous part."""
 
     roots: tuple[str, ...]
     memories: tuple[Memory, ...]
     statuses: tuple[RootStatus, ...]
     left: int
-    """Roots that are still to be read."""
+    """Number of roots still to be read."""
 
 
 class Projects:
@@ -51,20 +51,16 @@ class Projects:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._awaited: set[str] = set()
-        """Roots somebody wanted before they were found."""
+        """Roots wanted before they were found."""
         self._say = False
-        """Whether the end of reading is to be told."""
+        """Whether to report the end of reading."""
         self._unfold = False
-        """Whether the rows of other projects are to be opened when they come."""
+        """Whether to open the rows of other projects when they come."""
 
     # Finding
 
     def find(self, *, again: bool = False) -> None:
-        """Look for other projects, once the first frame is there.
-
-        Args:
-            again: look also for what has come to the project the user stands in.
-        """
+        """Look for other projects, after the first frame; `again`: also for new roots of the user's project."""
         screen = self._screen
         if screen.facts.demo:
             return
@@ -84,7 +80,7 @@ class Projects:
         )
 
     def name_folders(self) -> None:
-        """Find out what folders are called whose own names say nothing."""
+        """Find display names of folders whose own names say nothing."""
         screen, around = self._screen, self._screen.facts.surroundings
         if around is None or not any(root.scope == "channel" for root in screen.facts.roots):
             return
@@ -102,7 +98,7 @@ class Projects:
         screen.bridge.run(look, take, what="name the folders of chats", lane=GROUP)
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Read what undo or redo changed again, also in a folder that had no memory and so no row."""
+        """Read again what undo or redo changed, even in a folder that had no row."""
         screen, changed = self._screen, frozenset(addresses)
         screen.bridge.refresh(changed)  # the engine tells nobody of a pin that is taken back
         known = {root.id for root in screen.facts.roots}
@@ -110,7 +106,7 @@ class Projects:
             self.find(again=True)
 
     def _grow(self, own: Iterable[Root]) -> None:
-        """Take in folders that an agent, or re-pointing, made for this project since the start."""
+        """Add folders created for this project since the start."""
         screen = self._screen
         known = {root.id for root in screen.facts.roots}
         new = tuple(root for root in own if root.id not in known)
@@ -187,7 +183,7 @@ class Projects:
     # All of them
 
     def toggle(self) -> None:
-        """Show the memories of every project, or of none but this one."""
+        """Show the memories of every project, or of this one only."""
         screen = self._screen
         others = screen.forest.others
         if screen.every_root is not None and not len(others):
@@ -215,7 +211,7 @@ class Projects:
                 forest.set_open(node, open=wide, lasting=True)
 
     def opened(self, node: Node, *, below: bool) -> None:
-        """Read what a row that was opened stands for."""
+        """Read what an opened row stands for."""
         if node.kind == ROOT:
             self.want([node.root])
         elif below:
@@ -243,7 +239,7 @@ def _read(
     outdated: Callable[[], bool],
     tell: Callable[[Part], None],
 ) -> Part:
-    """Read roots one after the other, and hand over what there is every now and then."""
+    """Read roots one after the other, and pass on partial results."""
     engine.roots.add(roots)
     todo = list(root_ids)
     names: list[str] = []
@@ -273,14 +269,10 @@ class ProjectMoves:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._plan: tuple[str, RepointPlan] | None = None
-        """What was shown, for the text it was made from."""
+        """The plan shown, and the text it was made from."""
 
     def start(self, root_id: str = "") -> None:
-        """Ask where a project is now; what is known about that is said and filled in.
-
-        Args:
-            root_id: where its memories are; empty: that of the row under the cursor.
-        """
+        """Ask where a project is now, filled in as far as known; without `root_id`, for the row under the cursor."""
         screen, node = self._screen, self._screen.memories.current
         other = screen.forest.others.get(root_id or (node.root if node is not None else ""))
         if other is None:
@@ -374,7 +366,7 @@ class ProjectMoves:
 
 
 def _stays(wanted: RepointPlan) -> str:
-    """Say what would stay and why, the reason of the first where there are several."""
+    """Say what would stay, with the reason of the first."""
     if not wanted.staying:
         return ""
     first, more = wanted.staying[0], len(wanted.staying) - 1

@@ -1,8 +1,7 @@
-"""What agents are given: reviewing what a checkout brought, pins, memtui's hook, a line above the cut of its index.
+"""What agents are given: reviewing what a checkout brought, pins, memtui's hook, and index lines above the cut.
 
-A review is of the very version that is shown; what comes later under the same name waits again. Of a root or folder,
-each version that waits is listed first, with how it differs from what agents were given so far. A pin is a mark of
-memtui's own and changes no file; what would has a key of its own.
+A review covers exactly the version shown; a later one waits again. For a root or folder, each waiting version is listed
+first, with its difference from what agents were given so far. A pin is a mark of memtui's own and changes no file.
 It is apart so that no first frame waits for what agents are given.
 """
 
@@ -41,18 +40,13 @@ if TYPE_CHECKING:
 
 
 class Reviews:
-    """Reviews versions: at once where their text is on the screen or they were marked, else after they were shown."""
+    """Reviews versions: at once if shown or marked, else after showing them."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
 
     def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
-        """Review the memory under the cursor or the marked ones; of a root or folder, show first what waits in it.
-
-        Args:
-            root_id: show what waits in this root.
-            then: called when it is done.
-        """
+        """Review the memory under the cursor or the marked ones; of a root or folder, show first what waits in it."""
         screen, tree = self._screen, self._screen.memories
         targets, node = tree.targets(), tree.current
         if not root_id and (tree.marks or (node is not None and node.kind == MEMORY)):
@@ -76,7 +70,7 @@ class Reviews:
         screen.bridge.run(listed, show, what="show what waits for a review", awaited=True)
 
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
-        """Review versions, whatever is under their names by now; a finding of severity E is named first."""
+        """Review versions, whatever is stored under their names by now; a finding of severity E is named first."""
         chosen = tuple(versions)
 
         def looked(found: list[Told]) -> None:
@@ -134,17 +128,17 @@ GROUP = "reviewing"
 
 
 class Unreviewed(NamedTuple):
-    """A version that nobody wrote here or reviewed."""
+    """A version that was neither written here nor reviewed."""
 
     row: Memory
     before: str | None
-    """The version of it that agents were given last; None when there was none."""
+    """The version agents were given last, if any."""
     grave: int = 0
     """Findings of severity E in it."""
 
 
 def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
-    """Leave those that wait, each with what it is compared with."""
+    """Return the unreviewed rows, each with what it is compared with."""
     known = [row for row in rows if row.trust == BROUGHT]
     from memtui.features.hygiene.look import grave  # its rules take time to load, and no start waits for them
 
@@ -153,7 +147,7 @@ def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
 
 
 def waiting_page(engine: Engine, one: Unreviewed, look: Look) -> Page:
-    """Draw the version that waits: whole when agents were given none before, else how it differs from that."""
+    """Draw the waiting version: whole if agents were given none before, else the difference."""
     address, sha = one.row.address, one.row.sha256
     found = engine.read(address)
     if sha is None or found.sha256 != sha:
@@ -165,7 +159,7 @@ def waiting_page(engine: Engine, one: Unreviewed, look: Look) -> Page:
 
 
 class ReviewScreen(PlanScreen["tuple[Memory, ...] | None"]):
-    """The versions and their differences; gives those that are reviewed, or nothing."""
+    """Lists versions and their differences; returns those that are reviewed, or None."""
 
     HELP = """These versions came with a checkout: nobody wrote them here, and nobody has reviewed them, so agents are
 given none of them unasked. Below the list is the one under the cursor: what changed since the version agents were given
@@ -173,7 +167,6 @@ last, or all of it. Type a part of a name to list only these. Enter reviews what
 a commit brings later waits again. Shift with up and down scrolls the text."""
 
     def __init__(self, browser: MainScreen, found: Sequence[Unreviewed]) -> None:
-        """Take the main screen, and what waits."""
         self.waiting = PlanList(self._draw_row)
         question = Question("names with", "", self._done, self.leave, self._typed, self._hint)
         super().__init__(browser.table, self.waiting, question, plain=browser.facts.ascii)
@@ -181,7 +174,6 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         self._found = found
 
     def on_mount(self) -> None:
-        """Show everything that waits."""
         super().on_mount()
         self._typed("")
 
@@ -205,7 +197,6 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
             self.prompt.refuse(f"Nothing that waits has {text.strip()} in its name.")
 
     def show_details(self) -> None:
-        """Show the version under the cursor."""
         at, rows = self.list.cursor, self.waiting.rows
         self.details.show([], top=0)
         if at >= len(rows):
@@ -240,27 +231,27 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
 
 
 _ROUND = 17
-"""Cells of what stands around a question that takes one key."""
+"""Cells around a question that takes one key."""
 SURE = "!"
-"""The second key of what is asked first; it means nothing by itself."""
+"""The second key of a confirmation; it means nothing by itself."""
 
 
 class Pinned(NamedTuple):
-    """What was done, and what becomes of it."""
+    """The result of pinning, and what each agent is given."""
 
     done: Done
     fates: tuple[Fate, ...]
 
 
 class PinKeys:
-    """Pins, and what they need to be given."""
+    """Pins, and what agents need to be given them."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._keys = {one.id: shown_keys(one) for one in screen.table if one.id in ("install_hook", "lift_line")}
 
     def pin(self) -> None:
-        """Pin, or unpin when all are pinned; what is meant is asked first when that is more than one memory."""
+        """Pin, or unpin when all are pinned; ask first for more than one memory."""
         screen = self._screen
         targets = screen.memories.targets()
         rows = [screen.forest.nodes[address].memory for address in targets]
@@ -272,7 +263,7 @@ class PinKeys:
         ask(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
 
     def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
-        """Pin or unpin, say who is given what is pinned, and go on when it is done."""
+        """Pin or unpin, say who is given what is pinned, then call `then`."""
         screen = self._screen
         actor, facts = screen.bridge.actor, screen.facts
 
@@ -303,7 +294,7 @@ class PinKeys:
         )
 
     def _words(self, found: Fate) -> str:
-        """Say what becomes of one pin, with the keys that help; nothing where nothing is to be said."""
+        """Say what happens to one pin, with the keys that help; empty where there is nothing to say."""
         if not found.words:
             return ""
         parts = [f"Pinned: {found.words}." if found.given else f"Pinned, not given: {found.words}."]
@@ -324,7 +315,7 @@ class PinKeys:
         return f"; {len(kept):,} not given: {first.words}{help_}"
 
     def install_hook(self, agent: str = "", then: Callable[[], None] = lambda: None) -> None:
-        """Ask once, then put memtui into an agent, as `memtui install` does; without an agent, that of the row."""
+        """Ask once, then install memtui in an agent like `memtui install`; without `agent`, in the row's."""
         screen, facts = self._screen, self._screen.facts
         node = screen.memories.current
         root = screen.forest.roots.get(node.root) if node is not None else None

@@ -1,8 +1,8 @@
-"""What is beside the tree: the text of the memory under the cursor, what changed in it, what is known about it.
+"""The pane beside the tree: the text of the memory under the cursor, its changes, or what is known about it.
 
-It decides when to read (after the cursor has rested, so that a held key reads nothing), and when a memory counts as
-looked at; the reading itself is done by the bridge. The page of a row that is no memory is made of what is known
-already; text that is looked for is read and drawn again with its places marked.
+It decides when to read (once the cursor rests, so that a held key reads nothing), and when a memory counts as looked
+at; the bridge reads. The page of a folder is made from what is known already; a search in the text is drawn with its
+matches marked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LOOKED = 1.0
 """Seconds after which a memory whose text is shown counts as looked at."""
 
 KEPT_PAGES = 40
-"""Drawn memories that are kept, so that going back to one is instant."""
+"""Cached pages, so that going back to one is instant."""
 
 
 class Side:
@@ -57,22 +57,22 @@ class Side:
         self._rest: Timer | None = None
         self._looking: Timer | None = None
         self.start_at: tuple[Address, int] | None = None
-        """The line a memory's text is to start at, when it is shown for the first time."""
+        """The line at which a memory's text starts when first shown."""
         self._arrived = False
-        """The user came here, or did something here; the text in sight is the one they see."""
+        """Whether the user came here or acted here, so that the text in sight is the one they see."""
         self._attended: str | None = None
-        """The version that was shown when they did; one that came later need not have been seen by anybody."""
+        """The version shown when they did; a later one may not have been seen by anybody."""
         self._looked_at: str | None = None
         """The version that counts as looked at when the timer ends."""
 
     @cached_property
     def finding(self) -> PageSearch:
-        """Who finds in the text."""
+        """The search in the text."""
         return PageSearch(self._screen, self.read)
 
     @property
     def finds(self) -> bool:
-        """Whether something is looked for in the text."""
+        """Whether a search in the text is active."""
         return "finding" in self.__dict__ and bool(self.finding.words)
 
     @property
@@ -82,12 +82,11 @@ class Side:
 
     @property
     def look(self) -> Look:
-        """How things are drawn now."""
         return Look(self._screen.now(), self._screen.facts.ascii, self._screen.forest.named)
 
     @property
     def width(self) -> int:
-        """Cells there are for a page."""
+        """Cells available for a page."""
         page = self._screen.page_view
         return max(page.room if page.is_on_screen else self._screen.size.width, 20)
 
@@ -144,7 +143,7 @@ class Side:
         return self._pages.get((memory.address, memory.sha256, memory.unseen, memory.version, self.width))
 
     def read(self) -> None:
-        """Read what is under the cursor in the way it is shown now."""
+        """Read what is under the cursor in the current mode."""
         memory = self.memory
         if memory is None:
             self._show_group(self.node)
@@ -184,7 +183,7 @@ class Side:
         self._renew_info()
 
     def _renew_info(self) -> None:
-        """Say beside the text what changed without it: uses, pins, who looked."""
+        """Update the info pane: uses, pins and views change without the text."""
         memory = self.memory
         root = self._screen.forest.root(memory.address.root) if memory is not None else None
         if root is not None and root.host:
@@ -237,7 +236,7 @@ class Side:
         self._screen.chrome.update("side-title", "about", "detail")
 
     def _see_difference(self) -> None:
-        """The user sees what others changed: the row may say that it is unseen only after the text was shown."""
+        """Mark as seen what others changed, now that the difference is shown."""
         memory, shown = self.memory, self.difference
         if memory is not None and shown is not None and memory.unseen and shown.sha256 == memory.sha256:
             self._mark_seen(memory)
@@ -258,7 +257,6 @@ class Side:
     # Other ways to look
 
     def show_mode(self, mode: str) -> None:
-        """Show the memory in another way."""
         self.mode = mode
         self.difference = None
         self.read()
@@ -267,12 +265,13 @@ class Side:
     # Looking at what others changed
 
     def attend(self) -> None:
-        """The user came back to this screen, or to the terminal: what is shown may be looked at from now on."""
+        """Note that the user returned to this screen or the terminal: what is shown may count as looked at from now
+        on."""
         self._arrived = True
         self._look_on()
 
     def _look_on(self) -> None:
-        """Count a second of what others changed being in front of the user, from when that is so."""
+        """Start counting the second for which an unseen change has been in front of the user."""
         memory, version = self.memory, self._in_sight()
         if version is not None and self._arrived:
             self._arrived, self._attended = False, version
@@ -285,7 +284,7 @@ class Side:
             self._looking = self._screen.set_timer(LOOKED, self._looked)
 
     def _in_sight(self) -> str | None:
-        """The version whose text is in front of the user; None when there is none."""
+        """Return the version whose text is in front of the user, if any."""
         memory, shown = self.memory, self.shown
         if memory is None or shown is None or self.mode != PREVIEW:
             return None
@@ -312,7 +311,7 @@ class Side:
     # Words
 
     def title(self) -> tuple[str, Line]:
-        """The words of the pane's title, and its notes."""
+        """Return the pane's title and its notes."""
         node = self.node
         if node is None:
             return "", []
@@ -330,18 +329,18 @@ class Side:
 
     @property
     def _held(self) -> Usage | None:
-        """How many entries the memory under the cursor holds, and how full it is."""
+        """Entry count and fill level of the memory under the cursor."""
         shown = self.shown
         return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None
 
     def written(self, memory: Memory) -> Memory:
-        """A memory with who wrote it, as far as its text was read."""
+        """Return the row with the writer of its text, as far as that was read."""
         shown = self.shown
         known = shown is not None and (shown.address, shown.sha256) == (memory.address, memory.sha256) and shown.actor
         return memory._replace(actor=known) if known else memory
 
     def detail_lines(self, width: int, height: int) -> list[Line]:
-        """The lines below the tree in one column."""
+        """Return the lines below the tree in one column."""
         node = self.node
         if node is None:
             return []
@@ -358,16 +357,16 @@ class Side:
         return lines[:height]
 
     def scroll(self, rows: int) -> None:
-        """Scroll the text by so many lines, also where it stands below the tree."""
+        """Scroll the text, also where it stands below the tree."""
         self._screen.page_view.scroll_rows(rows)
         self._screen.chrome.update("detail")
 
 
 class GroupWords:
-    """The words and pages of rows that hold memories."""
+    """Words and pages of rows that hold memories."""
 
     def __init__(self, screen: MainScreen, short: Callable[[str], str]) -> None:
-        """Take the screen, and what writes a path below the user's home with `~`."""
+        """`short` writes a path below the user's home with `~`."""
         self._screen, self._short = screen, short
 
     def page(self, node: Node, width: int) -> Page:
@@ -379,7 +378,7 @@ class GroupWords:
         return page
 
     def lines(self, node: Node, width: int) -> list[Line]:
-        """What is said about a folder, root or scope."""
+        """Return the lines about a folder, root or scope."""
         forest = self._screen.forest
         deleted = forest.losses.below(node)
         root = forest.root(node.root) if node.root else None
@@ -400,7 +399,7 @@ class GroupWords:
         return fields
 
     def _notes(self, node: Node) -> list[str]:
-        """What is said about a folder or root: where it is, who else writes there, what is wrong."""
+        """Say where a folder or root is, who else writes there, and what is wrong."""
         forest = self._screen.forest
         if node.kind == OTHERS:
             return [self._others_words(node)]
@@ -418,7 +417,7 @@ class GroupWords:
         return [note for note in notes if note]
 
     def _others_words(self, node: Node) -> str:
-        """What a row of other projects is."""
+        """Describe a row of other projects."""
         if node.key == (OTHERS, UNSEEN):
             return "Folders that look like memories and belong to no root. The page of each says what adds it."
         unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
@@ -429,24 +428,22 @@ class GroupWords:
 
 
 class PageSearch:
-    """Finds in the memory that is shown."""
+    """The search in the memory shown."""
 
     def __init__(self, screen: MainScreen, read: Callable[[], None]) -> None:
-        """Take the screen, and what reads the text again to mark the places in it."""
+        """`read` reads the text again to mark the matches."""
         self._screen, self._read = screen, read
         self.words = ""
-        """What is looked for; empty when nothing is."""
+        """The search words; empty when inactive."""
         self._places: tuple[int, ...] = ()
         self._index = 0
         self._wrapped = ""
 
     @property
     def held(self) -> Literal | None:
-        """What is to be marked in the text."""
         return Literal(self.words) if self.words else None
 
     def start(self) -> None:
-        """Ask for the words."""
         screen = self._screen
         screen.ask(
             Question(
@@ -473,17 +470,16 @@ class PageSearch:
             self._screen.say(f"{self._count()}: {self._keys()}")
 
     def clear(self) -> None:
-        """Look for nothing any more."""
         self.words, self._places = "", ()
         self._screen.close_prompt()
         self._read()
 
     def forget(self) -> None:
-        """Another memory is shown."""
+        """End the search without reading again: another memory is shown."""
         self.words, self._places = "", ()
 
     def shown(self, shown: preview.Shown) -> None:
-        """Take the places of a text that was just drawn, and go to the first one in view or after it."""
+        """Take the matches of a text just drawn, and go to the first in view or after it."""
         fresh = not self._places
         self._places = shown.places
         if not self._places:
@@ -497,7 +493,7 @@ class PageSearch:
         self._go()
 
     def step(self, by: int) -> None:
-        """Go to the next (1) or previous (-1) place, around the end if need be."""
+        """Go to the next (1) or previous (-1) match, wrapping around."""
         if not self._places:
             return
         index = self._index + by

@@ -1,1 +1,1 @@
-"""The tree of memories: its rows as values, and the list they are shown in."""
+"""The tree of memories: its rows as values, and the list that shows them."""

@@ -1,7 +1,7 @@
-"""The badges of a row of the tree: the letter, the style and the meaning of each; those of one memory, and their sums.
+"""The badges of rows in the tree: letter, style and meaning of each; those of one memory, and sums for folders.
 
-A letter is changed here, and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds them equal. What
-Health finds has its letters in `browse/health.py` and `features/health/texts.py`.
+To change a letter, change it here and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds them equal.
+The letters of health findings are in `browse/health.py` and `features/health/texts.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from memtui.ui.draw.spans import Run
 
 
 class Signs(NamedTuple):
-    """What a row is marked with, or how many rows below are."""
+    """The marks of a memory, or how many memories below a row have each."""
 
     pinned: int = 0
     unseen: int = 0
@@ -26,7 +26,7 @@ NO_SIGNS = Signs()
 
 
 class Badge(NamedTuple):
-    """How one of them is shown."""
+    """How a mark is shown."""
 
     sign: str
     style: str
@@ -39,18 +39,18 @@ CONFLICT = Badge("!", "conflict", "conflict")
 DRAFT = Badge("~", "draft", "draft")
 WITHHELD = Badge("W", "warning", "withheld from agents")
 BADGES = (PINNED, UNSEEN, CONFLICT, DRAFT, WITHHELD)
-"""Of each of `Signs`."""
+"""One for each field of `Signs`."""
 SUMMED = (UNSEEN, CONFLICT, DRAFT)
-"""What a folder counts: what asks for nothing is not summed."""
+"""Badges counted on folders: those that ask for something."""
 
 
 def shown(signs: Signs) -> list[Badge]:
-    """The badges of one memory."""
+    """Return the badges of one memory."""
     return [badge for badge, on in zip(BADGES, signs, strict=True) if on]
 
 
 def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
-    """The signs of one memory: `PA!~W`, what health says, and `?` where something is wrong with it."""
+    """Return the signs of one memory: `PA!~W`, the health sign, and `?` where something is wrong with it."""
     runs = [(badge.sign, badge.style) for badge in shown(signs)][: width - 1]
     for sign in (health, "?" if fault else ""):
         runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []
@@ -58,6 +58,6 @@ def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False
 
 
 def sum_runs(signs: Signs) -> list[Run]:
-    """The sums of a folder: `A2 !1`."""
+    """Return the sums of a folder: `A2 !1`."""
     counts = zip(BADGES, signs, strict=True)
     return [(f"{badge.sign}{count} ", badge.style) for badge, count in counts if count and badge in SUMMED]

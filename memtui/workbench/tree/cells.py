@@ -1,7 +1,6 @@
-"""What rows, titles and bars say, as runs of text for a given width: every sign also readable without colour.
+"""Rows, titles and bars as runs of text for a given width; every sign is readable without colour.
 
-Rows have fixed columns, so that none jumps. Nothing here draws: a run is text and the name of a style. Text of memories
-is made safe here, before measuring.
+Rows have fixed columns, so that none jumps. Memory text is made safe here, before it is measured.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node
 
 WIDE = 75
-"""Cells of a tree in which a row of another project also says whose memories they are."""
+"""Tree width from which a row of another project also says whose memories they are."""
 
 
 class Columns(NamedTuple):
-    """Where the parts of a row stand, in cells."""
+    """Widths of the columns of a row."""
 
     width: int
     name: int
@@ -37,15 +36,15 @@ class Columns(NamedTuple):
     uses: int
     age: int
     behind: int = 0
-    """Where a description begins behind a name, in a tree that has no column for it; 0: it has one, or shows none."""
+    """Where a description begins behind a name, in a tree without a column for it; 0: none, or it has a column."""
 
 
 WORTH_DESCRIBING = 75
-"""Cells from which on descriptions have a column of their own; below, they take what the rest of a row leaves."""
+"""Width from which descriptions have their own column; below, they take what the rest of a row leaves."""
 BEHIND, LEAST = 24, 8
-"""Cells at which they begin there, behind a longer name later; and of how many cells on they say anything."""
+"""Where they begin there (later behind a longer name), and the least width worth showing."""
 HARMLESS = frozenset({"generated", "protected"})
-"""What is no fault of a memory: how its agent treats it."""
+"""Problems that are no fault of a memory: how its agent treats it."""
 
 
 def columns_for(width: int) -> Columns:
@@ -61,7 +60,7 @@ def columns_for(width: int) -> Columns:
 
 
 def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor: bool, marked: bool) -> list[Run]:
-    """Return the runs of one row; together they are exactly `columns.width` cells wide."""
+    """Return the runs of one row, exactly `columns.width` cells wide."""
     lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
     if node.kind == MEMORY and node.memory is not None:
         return lead + _memory_runs(node, node.memory, columns, look, forest.index_signs.get(node.memory.address, ""))
@@ -93,7 +92,7 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, healt
 
 
 def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
-    """What stands at the end of a row: how often it was used, and its age."""
+    """Return the end of a row: use count and age."""
     if not columns.uses:
         return "", "description"
     uses = f"x{memory.uses}" if memory.uses else ""
@@ -133,7 +132,7 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
 
 
 def _tail(node: Node, forest: Forest, columns: Columns) -> str:
-    """What a group's row says at its end: how much is below it, or that nobody has read it yet."""
+    """Return the end of a group's row: how much is below it, or that it was not read yet."""
     other = forest.others.get(node.root) if node.depth == 1 else None
     wide = columns.uses > 0
     if node.kind == OTHERS:
@@ -154,7 +153,6 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
 
 
 def _exact(runs: list[Run], width: int) -> list[Run]:
-    """Cut or pad runs to a width."""
     left = width
     out: list[Run] = []
     for text, style in runs:
@@ -171,7 +169,7 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
 
 
 def description(memory: Memory) -> Run:
-    """What the description column says: a fault first, then what the memory says about itself."""
+    """Return the description column: a fault first, then the memory's own description."""
     for problem in memory.problems:
         if problem.code in ("being-written", "draft-only") or problem.code.startswith("E_"):
             return problem_words(problem), "problem"
@@ -185,7 +183,6 @@ def description(memory: Memory) -> Run:
 
 
 def problem_words(problem: Problem) -> str:
-    """Say a problem shortly."""
     return "being written" if problem.code == "being-written" else problem.text
 
 
@@ -199,28 +196,28 @@ class State(NamedTuple):
     health: Health = Health("watching")
     read_only: bool = False
     demo: bool = False
-    """What there is to try is named; its keys are keys now."""
+    """Whether to name what there is to try."""
     loading: bool = False
     progress: str = ""
-    """What goes on behind the screen, such as reading other projects."""
+    """Background work, such as reading other projects."""
     needs: str = ""
     """The size that would show everything, where this one does not."""
     marked: int = 0
-    """Marks whose count no title in view tells."""
+    """Marks whose count no visible title shows."""
     dreaming: bool = False
     proposed: int = 0
-    """Proposals that wait for a person."""
+    """Proposals waiting for a person."""
 
 
 TO_TRY: tuple[Run, ...] = (
     *((" demo: ", "draft"), ("c", "key"), (" conflict ", "name")),
     *(("3", "key"), (" review ", "name"), ("7", "key"), (" index ", "name")),
 )
-"""What the demonstration invites to press; at 80 columns there is room for no more."""
+"""Keys the demo invites to press; there is room for no more at 80 columns."""
 
 
 def header(state: State, width: int) -> Line:
-    """The top line: where the user stands, and what needs them."""
+    """Return the top line: where the user stands, and what needs attention."""
     left: Line = [(" memtui", "strong"), *(TO_TRY if state.demo else ())]
     for words in () if state.demo else (state.project, state.workspace):
         if words and width >= 60:
@@ -275,7 +272,7 @@ def tree_notes(
     only: str,
     room: int = 1_000,
 ) -> Line:
-    """What the tree's title says at its right end; the marks always, and of the rest what there is room for."""
+    """Return the notes of the tree's title: marks always, the rest where there is room."""
     count: Run = (f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")
     marks: Run = (f" | {marked} marked" if marked else "", "mark")
     sorting: Run = (f" | {sort}{' reversed' if reverse else ''}", "title")
@@ -288,7 +285,7 @@ def tree_notes(
 
 
 def memory_notes(memory: Memory, signs: Signs) -> Line:
-    """What a memory's title says at its right end."""
+    """Return the notes of a memory's title."""
     parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
     for badge in badges.shown(signs):
         parts += [(" ", "title"), (badge.sign, badge.style)]
@@ -296,7 +293,7 @@ def memory_notes(memory: Memory, signs: Signs) -> Line:
 
 
 def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, Line]:
-    """Two lines about a memory: what it says it is, and its numbers."""
+    """Return two lines about a memory: its description, and its numbers."""
     first: Line = [(" " + one_line(memory.description or "no description", width - 2, ascii_tokens=look.ascii), "name")]
     if not memory.description:
         first[0] = (first[0][0], "dim")
@@ -317,12 +314,11 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
 
 
 def _lead(badge: Badge) -> Run:
-    """What a line about one of the signs begins with."""
     return f" {badge.sign} ", badge.style
 
 
 def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
-    """The lines below the tree at 80 columns, before the memory's own text: what it is and what it asks for."""
+    """Return the lines below the tree at 80 columns, before the memory's text: what it is and what it needs."""
     first, second = about(memory, signs, look, width)
     lines = [first, second]
     if signs.conflict:
@@ -349,7 +345,7 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
 def group_detail(
     files: int | None, size: int, signs: Signs, notes: Iterable[str], width: int, deleted: int = 0
 ) -> list[Line]:
-    """The lines about a folder, root or scope; None: how many memories there are is not known."""
+    """Return the lines about a folder, root or scope; `files` None: not known."""
     held = "not read" if files is None else f"{count_words(files, 'memory')}, {size_words(size)}"
     lines: list[Line] = [[(f" {held}", "name")]]
     for note in notes:
@@ -370,15 +366,15 @@ def group_detail(
 MARKED: Mapping[str, str] = {
     "trash": "", "rename": "move", "copy_to": "", "pin": "", "undo": "", "back": "unmark", "mark": "",
 }  # fmt: skip
-"""What comes first in the footer while memories are marked, with its word there where that is another one."""
+"""First actions of the footer while memories are marked, with a label where it differs there."""
 
 
 OLDEST: Mapping[str, str] = {"seen": "keep", "trash": "", "archive": "", "undo": "", "back": "show all"}
-"""What comes first while what nobody uses is shown, to be decided one by one."""
+"""First actions of the footer while unused memories are shown."""
 
 
 def ranked(actions: Iterable[Action], first: Mapping[str, str]) -> list[Action]:
-    """Rank these actions before all others, with their words here."""
+    """Rank these actions before all others, with their labels."""
     ranks = {id_: rank - len(first) for rank, id_ in enumerate(first)}
     return [
         action._replace(footer=ranks[action.id], label=first[action.id] or action.label)

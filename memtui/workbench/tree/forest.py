@@ -1,7 +1,6 @@
 """The tree as values: memories become scopes, roots, folders and rows; sorted, filtered, summed, updated in place.
 
-Nothing here draws, so that every rule of the tree is tested without a terminal, and so that a change on disk touches
-the nodes it concerns and no others.
+Nothing here draws, so every rule is tested without a terminal, and a change on disk touches only the nodes it concerns.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from memtui.workbench.tree.nodes import (
 from memtui.workbench.tree.roots import INSTRUCTIONS, INSTRUCTIONS_KEY, Away, Group, Others, groups, root_words
 
 PART = 500
-"""Rows of a full list that are taken in at once."""
+"""Rows of a full list taken in at once."""
 _DIGITS = re.compile(r"\d+")
 _ADDRESS = re.compile(r"(?<![^\s(])[^\s/()]+:[^\s/()]+/")
-"""What may be a root before a path: of a memory that is named in a sentence."""
+"""What may be a root before a path, in a sentence that names a memory."""
 
 
 class Effect(NamedTuple):
-    """What an update did."""
+    """The effect of an update."""
 
     rebuilt: bool
     """Rows came, went or moved, so that the visible rows must be listed again."""
@@ -48,7 +47,7 @@ class Effect(NamedTuple):
 
 
 BY_HAND = "files"
-"""The agent of a root that the user named: it is shown empty too."""
+"""The agent of a root that the user named: it is shown even if empty."""
 NOTHING = Effect(rebuilt=False, touched=frozenset())
 
 
@@ -59,17 +58,17 @@ class Forest:
         self.top = Node("top", (), "", None)
         self.nodes: dict[Address, Node] = {}
         self.names: Mapping[str, str] = {}
-        """Scope to the name of the one the user stands in, such as the project's."""
+        """Display name of each scope the user stands in, such as the project's."""
         self.homes: dict[str, Node] = {}
         self.others = Others()
         self.folder_names: Mapping[tuple[str, ...], str] = {}
-        """What folders are called whose own names say nothing, by root and path."""
+        """Display names of folders, by root and path."""
         self.away: dict[str, Away] = {}
         """Other machines, by name."""
         self.by_agent = False
-        """Whether the groups at the top are agents instead of scopes."""
+        """Whether the top groups are agents instead of scopes."""
         self.instructions = True
-        """Whether the files people write for agents are shown."""
+        """Whether instruction files are shown."""
         self._roots: dict[str, Root] = {}
         self._drafts: dict[Address, Draft] = {}
         self._withheld: frozenset[Address] = frozenset()
@@ -80,22 +79,22 @@ class Forest:
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`, `old`: all of them must hold."""
         self.old: Callable[[Memory], bool] = lambda _: True
-        """Whether a memory is one that nobody uses."""
+        """Whether a memory is unused."""
         self.losses = Losses()
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found on disk."""
         self.index_signs: Mapping[Address, str] = {}
-        """What health says of a memory: `S`, `h`, `o`, `I` or `C`."""
+        """The health sign of a memory: `S`, `h`, `o`, `I` or `C`."""
         self.folds = Folds()
         self._in_filter = Folds()
-        """What was closed since the filter was set, which opens everything."""
+        """Rows closed since the filter was set, which opens everything."""
         self._shown: list[Node] | None = None
         self._away: frozenset[Key] = frozenset()
-        """Groups and roots that were put away when rows were listed."""
+        """Groups and roots hidden when rows were last listed."""
         self._matched = 0
 
     def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
-        """Start anew with these roots and rows; what is open, filtered, sorted and grouped stays as it is."""
+        """Replace roots and rows; what is open, filtered, sorted and grouped stays."""
         self._roots = {root.id: root for root in roots}
         self.nodes = {}
         self._plant()
@@ -114,7 +113,7 @@ class Forest:
         self._shown = None
 
     def update(self, rows: Iterable[Memory], gone: Iterable[Address] = ()) -> Effect:
-        """Take in rows that differ and rows that went; rows of unknown roots are left out."""
+        """Apply changed and removed rows; rows of unknown roots are ignored."""
         rebuilt = False
         touched: set[Key] = set()
         for memory in rows:
@@ -142,15 +141,15 @@ class Forest:
     def replace_all(
         self, roots: Iterable[Root], memories: Sequence[Memory], newer: Collection[Address] = ()
     ) -> Iterator[Effect]:
-        """Take in a full list as an update of what is there, a part at a time, so that only what differs is touched.
+        """Apply a full list as updates, a part at a time, so that only what differs is touched.
 
         Args:
             roots: all of this machine.
             memories: all of this machine.
-            newer: left as they are; it may grow while parts are taken in.
+            newer: addresses left as they are; it may grow meanwhile.
 
         Yields:
-            What each part did.
+            The effect of each part.
         """
         roots = (*roots, *(root for one in self.away.values() for root in one.roots))
         memories = (*memories, *(row for one in self.away.values() for row in one.rows))
@@ -171,7 +170,7 @@ class Forest:
             yield Effect(rebuilt=True, touched=frozenset())
 
     def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
-        """Say which memories have unsaved text."""
+        """Set which memories have unsaved text."""
         before = self._drafts
         self._drafts = {draft.address: draft for draft in drafts}
         touched: set[Key] = set()
@@ -192,7 +191,7 @@ class Forest:
         return Effect(rebuilt or bool(self.only), frozenset(touched))
 
     def set_deleted(self, addresses: Iterable[Address], withheld: frozenset[Address] = frozenset()) -> Effect:
-        """Say which memories others deleted, and of which the user withholds something from agents."""
+        """Set which memories others deleted, and which the user withholds from agents."""
         touched = self.losses.set_deleted(filter(self.shows, addresses), self.homes)
         changed, self._withheld = self._withheld ^ withheld, withheld
         nodes = [self.nodes[address] for address in changed if address in self.nodes]
@@ -201,7 +200,7 @@ class Forest:
         return Effect(self._uncovered(), touched.union(key for node in nodes for key in line_up(node)))
 
     def _uncovered(self) -> bool:
-        """Whether other roots are put away than when rows were listed, although no memory of them came or went."""
+        """Whether other roots are hidden than when rows were listed, although no memory of them came or went."""
         if self._shown is not None and self._away != self._put_away():
             self._shown = None
             return True
@@ -213,7 +212,7 @@ class Forest:
         return frozenset(row.key for row in rows if row.kind in (SCOPE, ROOT) and self.put_away(row))
 
     def _add_ghosts(self) -> bool:
-        """Give drafts whose memory is gone a row, so that their text can be found."""
+        """Add rows for drafts whose memory is gone, so that their text can be found."""
         missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]
         added = [self._insert(ghost(draft.address, self._roots, draft)) for draft in missing]
         return any(added)
@@ -230,7 +229,7 @@ class Forest:
         return True
 
     def _replace(self, node: Node, memory: Memory) -> bool:
-        """Put a newer row in a node's place; says whether it may have to move or disappear."""
+        """Put a newer row into a node; return whether it may have to move or disappear."""
         old = node.memory
         node.memory = memory
         add_up(node, Signs(), 0, memory.bytes - node.bytes)
@@ -266,7 +265,7 @@ class Forest:
     # Making rows
 
     def _plant(self) -> None:
-        """Make the nodes of groups and roots."""
+        """Create the nodes of groups and roots."""
         self.top = Node("top", (), "", None)
         self.homes = {}
         for group in groups(self._roots.values(), self.others.roots.values(), by_agent=self.by_agent):
@@ -294,7 +293,7 @@ class Forest:
         return root_words(root, self.names, group.says)
 
     def _folder(self, node: Node, path: str) -> Node:
-        """Find or make the folder of a path that ends in `/`, or is empty."""
+        """Find or create the folder of a path that ends in `/`, or is empty."""
         start = 0
         while (slash := path.find("/", start)) >= 0:
             name = path[start:slash]
@@ -323,7 +322,7 @@ class Forest:
         return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None), int(withheld))
 
     def put_away(self, node: Node) -> bool:
-        """Whether a group or root is not shown at all: nothing is in it, and nothing is wrong with it."""
+        """Whether a group or root is hidden: nothing is in it, and nothing is wrong with it."""
         if not self.instructions and node.key == INSTRUCTIONS_KEY:
             return True
         if node.files or node.kind not in (SCOPE, ROOT) or node.root in self.others:
@@ -335,13 +334,12 @@ class Forest:
         return not wrong and root is not None and root.agent != BY_HAND and not root.host
 
     def shows(self, address: Address) -> bool:
-        """Whether a memory of this root would have a row: not one of a project nobody wants to see now."""
+        """Whether memories of this root have rows: not those of projects that are not wanted now."""
         return not self.others.hides(address.root)
 
     # Words
 
     def root(self, root_id: str) -> Root | None:
-        """Return a root by its id."""
         found = self._roots.get(root_id)
         if found is None and (other := self.others.get(root_id)) is not None:
             return other.root
@@ -349,7 +347,7 @@ class Forest:
 
     @property
     def roots(self) -> Mapping[str, Root]:
-        """Every root by its id, whose memories can be shown; of other projects those that were read."""
+        """The roots whose memories can be shown, by id; of other projects those that were read."""
         if not self.others.read:
             return self._roots
         known = self.others.roots
@@ -370,28 +368,28 @@ class Forest:
         return " ".join(word for word in words if word)
 
     def shown(self, address: Address) -> str:
-        """Name a memory for the eye: by the short name of its root, or the short path of another project."""
+        """Format an address for people: with the short name of its root, or the short path of another project."""
         return f"{self._short(address.root) or f'{address.root}/'}{address.path}"
 
     def named(self, text: str) -> str:
-        """Name memories for the eye, as `shown` does, wherever their addresses stand in a text."""
+        """Format the addresses in a text as `shown` does."""
         return _ADDRESS.sub(lambda found: self._short(found[0][:-1]) or found[0], text)
 
     def _short(self, root_id: str) -> str:
-        """What stands before a memory's path in place of its root; empty for what is no root, or stays as it is."""
+        """Return what replaces the root before a path; empty for what is no root, or stays as it is."""
         root, other = self._roots.get(root_id), self.others.get(root_id)
         if other is not None:
             return f"{other.place}: "
         return f"{min((root.id, *root.aliases), key=len)}/" if root is not None else ""
 
     def projects_in(self, node: Node) -> int:
-        """How many projects a row of other projects holds."""
+        """Return the number of projects in a row of other projects."""
         return self._projects.get(node.key[1], 0) if node.kind == OTHERS else 0
 
     # Looking
 
     def rows(self) -> list[Node]:
-        """Return the rows to show, from top to bottom; the same list until something changes."""
+        """Return the visible rows, from top to bottom; the same list until something changes."""
         if self._shown is None:
             self._shown, self._away = [], self._put_away()
             self._matched = 0
@@ -402,17 +400,16 @@ class Forest:
 
     @property
     def matched(self) -> int:
-        """How many memories pass the filter."""
+        """The number of memories that pass the filter."""
         self.rows()
         return self._matched if self.filtered else len(self.nodes)
 
     @property
     def filtered(self) -> bool:
-        """Whether some memories are held back."""
         return bool(self.words or self.only)
 
     def _list(self, node: Node, shown: list[Node]) -> bool:
-        """Add a node and what is open below it; say whether a memory in it passes the filter."""
+        """Add a node and what is open below it; return whether a memory in it passes the filter."""
         if node.kind == MEMORY:
             if self.filtered:
                 if not self.passes(node):
@@ -437,7 +434,7 @@ class Forest:
         return any(found)
 
     def passes(self, node: Node) -> bool:
-        """Whether a memory is not held back."""
+        """Whether a memory passes the filter."""
         signs, memory = node.signs, node.memory
         if "unseen" in self.only and not signs.unseen:
             return False
@@ -470,7 +467,7 @@ class Forest:
     # Choosing what is shown
 
     def sort_by(self, sort: str) -> None:
-        """Sort; by the same again reverses."""
+        """Sort; sorting by the same again reverses."""
         self.reverse = not self.reverse if sort == self.sort else False
         self.sort = sort
         stack = [self.top]
@@ -488,7 +485,7 @@ class Forest:
             self._shown, self._in_filter = None, Folds()
 
     def toggle_only(self, what: str, *, again: bool = False) -> None:
-        """Show only one of `only`, or stop doing so; `again`: find out anew which those are."""
+        """Switch one of `only` on or off; `again`: evaluate it anew."""
         self.only = self.only ^ {what} if not again else self.only
         self._shown, self._in_filter = None, Folds()
 
@@ -498,12 +495,12 @@ class Forest:
         self._plant_again()
 
     def show_instructions(self, *, wanted: bool) -> None:
-        """Show the files people write for agents, or put them away."""
+        """Show or hide instruction files."""
         self.instructions = wanted
         self._shown = None
 
     def learn_others(self, roots: Iterable[Root], home: str | None) -> None:
-        """Give the roots of other projects their rows; memories of theirs that are here stay."""
+        """Add the roots of other projects; their memories that are here stay."""
         self.others.learn(roots, home)
         for root_id in self.others.roots.keys() & self._roots.keys():
             del self._roots[root_id]
@@ -514,7 +511,6 @@ class Forest:
         self.load(self._roots.values(), memories)
 
     def clear_filters(self) -> None:
-        """Show everything."""
         self.words, self.only, self._shown = (), frozenset(), None
 
     def is_open(self, node: Node) -> bool:
@@ -522,14 +518,14 @@ class Forest:
         return not self._in_filter.is_closed(node) if self.filtered else self.folds.is_open(node, len(self.nodes))
 
     def set_open(self, node: Node, *, open: bool, below: bool = False, lasting: bool = False) -> None:  # noqa: A002
-        """Open or close a row, or also all below it; while a filter is on only until it is gone, or `lasting`."""
+        """Open or close a row, or also all below it; while filtered only until the filter is cleared, or `lasting`."""
         self._in_filter.set_open(node, wide=open, below=below)
         if lasting or not self.filtered:
             self.folds.set_open(node, wide=open, below=below)
         self._shown = None
 
     def holds(self, node: Node) -> bool:
-        """Whether a row, perhaps from before an update, is still about something that is there."""
+        """Whether a row, perhaps from before an update, still stands for something present."""
         if node.memory is not None:
             return node.memory.address in self.nodes
         if node.kind != FOLDER:
@@ -550,15 +546,15 @@ class Forest:
 
     @property
     def totals(self) -> Signs:
-        """How many of each sign there are in all."""
+        """Totals of each sign."""
         return self.top.signs
 
 
 def first_to_see(forest: Forest) -> int | None:
-    """Find the row where a first look belongs, by its place among the rows; None where there is no memory.
+    """Return the index of the row where a first look belongs; None where there is no memory.
 
-    What waits comes first (a conflict, a draft, an agent's edit, an index with findings), the project's before that of
-    others; where nothing waits, the project's first memory. Of a closed folder the folder itself is looked at.
+    What waits comes first (a conflict, a draft, an agent's edit, an index with findings), the project's before others';
+    where nothing waits, the project's first memory. A closed folder stands for its memories.
     """
     best: tuple[bool, int, int, int] | None = None
     for index, node in enumerate(forest.rows()):
@@ -577,7 +573,7 @@ def first_to_see(forest: Forest) -> int | None:
 
 
 def next_conflict(forest: Forest, at: int) -> Node | None:
-    """Find the next memory in conflict: at this row (from 0) or below, then from the top; what a filter hides last."""
+    """Return the next memory in conflict: from row `at` on, then from the top; filtered ones last."""
     rows = forest.rows()
     order: list[int] = [*range(at, len(rows)), *range(min(at, len(rows)))]
     for index in order:
@@ -588,7 +584,7 @@ def next_conflict(forest: Forest, at: int) -> Node | None:
 
 
 def _far(forest: Forest, node: Node) -> int:
-    """How far a row is from what the user works on: 0 the project's own memories, 3 what no agent reads now."""
+    """Rank a row by its distance from the user's work: 0 the project's own memories, 3 what no agent reads now."""
     root = forest.root(node.root)
     if root is None or root.id in forest.others or root.switched_off:
         return 3

@@ -1,7 +1,4 @@
-"""One row of the tree and its arithmetic: what is below it, what it sums up to, what it is sorted by.
-
-Beside it what is kept by a row's key, and so survives every reload: which rows are open, and what is missing below.
-"""
+"""A row of the tree with its sums and sort values, and the state stored by a row's key: folds and losses."""
 
 from __future__ import annotations
 
@@ -12,30 +9,30 @@ from memtui.engine.model import Address, Draft, Memory, Problem, Root
 from memtui.workbench.tree.badges import NO_SIGNS, Signs
 
 SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
-"""The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
+"""Kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
 
 UNSEEN = "unseen"
 """The group of folders that look like memories and are no roots."""
 
 Key = tuple[str, ...]
-"""What a row is, across reloads: its kind and names."""
+"""The identity of a row across reloads: its kind and names."""
 
 SORTS = ("name", "uses", "age", "size", "edited")
-"""Ways to sort."""
+"""Sort orders."""
 
 OLD = "old"
-"""The filter for what nobody uses."""
+"""The filter for unused memories."""
 
 OWN_ACTORS = frozenset({"tui", "cli"})
 """Actors that are the user."""
 
 
 _NO_CHILDREN: dict[str, Node] = {}
-"""What every memory has below it."""
+"""Shared by all memories."""
 
 
 class Node:
-    """One row of the tree, with what is below it."""
+    """One row of the tree, with its children."""
 
     __slots__ = (
         "_key",
@@ -58,7 +55,7 @@ class Node:
         self.name = name
         self.parent = parent
         self.root = root
-        """The root id, except for scopes that hold several."""
+        """The root id; empty for scopes with several."""
         self.depth: int = -1 if parent is None else parent.depth + 1
         self.children: dict[str, Node] = {} if kind != MEMORY else _NO_CHILDREN
         self.memory: Memory | None = None
@@ -69,14 +66,13 @@ class Node:
 
     @property
     def key(self) -> Key:
-        """What the row is; made when asked for a memory, of which there are many."""
+        """Its identity, computed for memories, of which there are many."""
         return self._key if self.memory is None else (MEMORY, *self.memory.address)
 
     def __repr__(self) -> str:
         return f"Node({'/'.join(self.key)})"
 
     def forget_order(self) -> None:
-        """Sort again when asked next."""
         self._order = None
 
     def ordered(self, value: Callable[[Node], tuple[float, str]], *, reverse: bool) -> list[Node]:
@@ -87,7 +83,7 @@ class Node:
         return self._order
 
     def memories(self) -> Iterator[Node]:
-        """Every memory at or below this node, in no special order."""
+        """Yield every memory at or below this node, in no particular order."""
         if self.kind == MEMORY:
             yield self
         for child in self.children.values():
@@ -95,7 +91,7 @@ class Node:
 
     @property
     def folder(self) -> str:
-        """The path inside the root of the folder this row is or lies in, with a `/` at its end; empty for the root."""
+        """The folder's path in its root, with a `/` at its end; empty for the root."""
         if self.kind == FOLDER:
             return self.key[-1] + "/"
         if self.kind == MEMORY:
@@ -105,14 +101,14 @@ class Node:
 
 
 def line_up(node: Node | None) -> Iterator[Key]:
-    """A row and every row above it."""
+    """Yield the key of a row and of every row above it."""
     while node is not None and node.key:
         yield node.key
         node = node.parent
 
 
 def sum_up(node: Node) -> None:
-    """Count what is below every row anew."""
+    """Recompute the sums of all rows below."""
     if node.kind == MEMORY:
         return
     files = size = 0
@@ -139,7 +135,7 @@ def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:
 
 
 def sort_value(sort: str, memory: Memory) -> float:
-    """What a memory is sorted by, larger first."""
+    """Return what a memory is sorted by, larger first."""
     if sort == "uses":
         return memory.heat
     if sort == "size":
@@ -150,7 +146,7 @@ def sort_value(sort: str, memory: Memory) -> float:
 
 
 def ghost(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
-    """A row for a draft whose memory is not on disk."""
+    """Return a row for a draft whose memory is not on disk."""
     root = roots.get(address.root)
     problem = Problem("draft-only", "not on disk; your draft is kept")
     scope, agent = (root.scope, root.agent) if root is not None else ("global", "files")
@@ -158,35 +154,34 @@ def ghost(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
 
 
 OPEN_UP_TO = 300
-"""With so many memories or fewer, folders are open at the start."""
+"""Up to this many memories, folders are open at the start."""
 
 OPEN_ROOTS = 12
-"""With so many roots in a scope or fewer, all of them are open at the start."""
+"""Up to this many roots, all roots of a scope are open at the start."""
 
 
 class Folds:
-    """What was opened and closed."""
+    """Rows the user opened and closed."""
 
     def __init__(self) -> None:
         self._opened: set[Key] = set()
         self._closed: set[Key] = set()
 
     def remember(self, opened: Iterable[Key], closed: Iterable[Key]) -> None:
-        """Take what was opened and closed in another run."""
+        """Load the folds of another run."""
         self._closed = set(closed)
         self._opened = set(opened) - self._closed
 
     @property
     def chosen(self) -> tuple[frozenset[Key], frozenset[Key]]:
-        """What was opened, and what was closed."""
+        """The opened and the closed rows."""
         return frozenset(self._opened), frozenset(self._closed)
 
     def is_closed(self, node: Node) -> bool:
-        """Whether the user closed a row."""
         return node.key in self._closed
 
     def is_open(self, node: Node, memories: int) -> bool:
-        """Whether what is below a row is shown, with so many memories in all."""
+        """Whether a row is open, given the number of all memories."""
         if node.key in self._opened or node.key in self._closed:
             return node.key in self._opened
         if node.kind == OTHERS or (node.parent is not None and node.parent.kind == OTHERS):
@@ -209,24 +204,19 @@ class Folds:
 
 
 class Losses:
-    """Deletions the user has not seen, and vanished roots."""
+    """Unseen deletions, and vanished roots."""
 
     def __init__(self) -> None:
         self.vanished: Mapping[str, int] = {}
-        """Root id to how many memories it held, of roots whose folder is gone."""
+        """Memories lost with each root whose folder is gone, by root id."""
         self.total = 0
-        """Memories others deleted that the user has not seen."""
+        """Unseen deletions by others."""
         self._below: Counter[Key] = Counter()
 
     def set_deleted(self, addresses: Iterable[Address], homes: Mapping[str, Node]) -> frozenset[Key]:
-        """Count what others deleted.
+        """Count deletions by others; return the rows whose count changed.
 
-        Args:
-            addresses: the memories.
-            homes: root id to its row; of other roots nothing is counted.
-
-        Returns:
-            The rows whose count is another one now.
+        `homes` maps root ids to rows; deletions of other roots are not counted.
         """
         before, self._below, self.total = self._below, Counter(), 0
         for address in addresses:
@@ -241,5 +231,5 @@ class Losses:
         return frozenset(key for key in keys if before[key] != self._below[key])
 
     def below(self, node: Node) -> int:
-        """How many memories others deleted below a row."""
+        """Return the number of deletions by others below a row."""
         return self._below[node.key] if self._below else 0

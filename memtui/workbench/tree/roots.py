@@ -1,8 +1,8 @@
-"""Which rows stand at the top of the tree, and which roots lie below each: grouped by scope or by agent.
+"""The top rows of the tree, and the roots below each: grouped by scope or by agent.
 
-The project the user stands in comes first. Other projects lie below one row in each group, so that thousands of them
-take one line; what people write for agents is a group of its own, so that it can be put away. A root of another
-project has a row as soon as it is found; its memories are read when somebody opens it.
+The user's project comes first. Other projects lie below one row in each group, so that thousands take one line;
+instruction files are a group that can be hidden. A root of another project has a row as soon as it is found; its
+memories are read when it is opened.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memtui.workbench.tree.nodes import OTHERS, SCOPE, UNSEEN, Key, Node
 INSTRUCTIONS = "instructions"
 """The kind of a root that people write, and the name of its group."""
 _NOBODY = "files"
-"""The agent of such a root that is neither ours, nor an agent's, nor given by hand: it only looks like memories."""
+"""The agent of a root that is neither ours, nor an agent's, nor given by hand: it only looks like memories."""
 INSTRUCTIONS_KEY: Key = (SCOPE, INSTRUCTIONS)
 
 
@@ -27,25 +27,16 @@ class Group(NamedTuple):
 
     key: Key
     name: str
-    """The scope, the agent in words, or what the others below it are."""
+    """The scope, the agent, or what kind of other projects."""
     roots: tuple[Root, ...]
     others: bool = False
     """Whether these are other projects' roots."""
     says: str = "scope"
-    """What the row at the top already says of its roots: their `scope`, their `agent`, or nothing."""
+    """What the top row already says of its roots: their `scope`, their `agent`, or nothing."""
 
 
 def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> list[Group]:
-    """Sort roots into groups.
-
-    Args:
-        roots: those of where the user stands.
-        others: those of other projects.
-        by_agent: one group for each agent instead of one for each scope.
-
-    Returns:
-        The groups in the order in which they are shown; none is empty.
-    """
+    """Sort the user's roots and those of other projects into groups, in display order; none is empty."""
     own, all_others = tuple(roots), tuple(others)
     unseen = tuple(root for root in all_others if root.agent == _NOBODY)
     more = tuple(root for root in all_others if root.agent != _NOBODY)
@@ -73,13 +64,7 @@ def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> 
 
 
 def worth_showing(roots: tuple[Root, ...], listing: Listing | None, vanished: Collection[str]) -> tuple[Root, ...]:
-    """Leave roots that hold something or need something, that are ours, or that were given by hand.
-
-    Args:
-        roots: those of where the user stands.
-        listing: what is known of them; None when nothing is.
-        vanished: those whose folder is gone although they held memories.
-    """
+    """Keep roots that hold something or need something, that are ours, or that were given by hand."""
     if listing is None or not listing.roots:
         return tuple(root for root in roots if root.agent == "memtui") or roots
     there = {status.root.id for status in listing.roots if status.files or status.problems}
@@ -92,7 +77,7 @@ def worth_showing(roots: tuple[Root, ...], listing: Listing | None, vanished: Co
 def _split(
     own: Iterable[Root], more: Iterable[Root], value: Callable[[Root], str], first: Iterable[str]
 ) -> list[tuple[str, tuple[Root, ...], tuple[Root, ...]]]:
-    """Sort both kinds by a value; the values in the given order, then as they come."""
+    """Split both by a value; the values in the given order, then as they come."""
     here: dict[str, list[Root]] = {one: [] for one in first}
     there: dict[str, list[Root]] = {}
     for root in own:
@@ -115,20 +100,20 @@ def root_words(root: Root, names: Mapping[str, str], says: str) -> str:
 
 
 class Away(NamedTuple):
-    """What is known of another machine."""
+    """The state of another machine."""
 
     roots: tuple[Root, ...]
     rows: tuple[Memory, ...]
     words: str = ""
-    """What its rows say in place of how much there is: that it is asked, or why it does not answer."""
+    """Shown in its rows instead of a count: that it is being read, or why it does not answer."""
 
 
 class Other(NamedTuple):
-    """One root of another project, in words."""
+    """One root of another project, for display."""
 
     root: Root
     place: str
-    """The project's short path, or what is known instead of it: hostile."""
+    """The project's short path, or what is known instead: untrusted text."""
     what: str
     """Whose memories these are."""
     gone: bool
@@ -136,7 +121,7 @@ class Other(NamedTuple):
 
 
 class Others:
-    """What is known of other projects."""
+    """The known roots of other projects."""
 
     def __init__(self) -> None:
         self._known: dict[str, Other] = {}
@@ -146,21 +131,18 @@ class Others:
         """Roots whose memories have been read."""
 
     def learn(self, roots: Iterable[Root], home: str | None) -> None:
-        """Take what discovery found; what is not found, or has neither project nor memory, is forgotten."""
+        """Replace them with what discovery found, except those with neither project nor memory."""
         self._known = {root.id: describe(root, home) for root in roots if root.note != EMPTIED}
         self.shown &= self._known.keys()
         self.read &= self._known.keys()
 
     def __contains__(self, root_id: str) -> bool:
-        """Whether a root is another project's."""
         return root_id in self._known
 
     def __len__(self) -> int:
-        """How many there are."""
         return len(self._known)
 
     def get(self, root_id: str) -> Other | None:
-        """One of them."""
         return self._known.get(root_id)
 
     @property
@@ -174,7 +156,7 @@ class Others:
         return tuple(root_id for root_id in self._known if root_id not in self.read)
 
     def counts(self, node: Node) -> bool:
-        """Whether all memories at or below a row are in the tree, so that their number says something."""
+        """Whether all memories at or below a row are in the tree, so that their number is meaningful."""
         roots = {child.root for child in node.children.values()} if node.kind == OTHERS else {node.root}
         return all(root not in self._known or root in self.read & self.shown for root in roots)
 
@@ -184,7 +166,7 @@ class Others:
 
 
 def describe(root: Root, home: str | None) -> Other:
-    """Say which project a root is about: its short path; else what its label adds to the agent's name; else its id."""
+    """Describe a root of another project: by its short path, else the rest of its label, else its id."""
     what, _, rest = (root.label or root.id).partition(", ")
     place = short_path(root.project, home) if root.project else rest or root.id.rpartition(":")[2]
     return Other(root, place, what, root.note.startswith(ORPHANED))

@@ -1,7 +1,6 @@
-"""The tree on the screen: the rows of a forest, a cursor that stays with its memory, and marks.
+"""The tree widget: the rows of a forest, a cursor that stays with its memory, and marks.
 
-It takes a `Forest` and posts where the cursor went; it decides nothing. A change on disk never moves what the user
-looks at: the cursor and the rows around it stay where they are.
+A change on disk never moves what the user looks at: the cursor and the rows around it stay where they are.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from memtui.workbench.tree.roots import worth_showing
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 SLICE = 0.03
-"""Seconds that rows of a full list go in without a pause."""
+"""Seconds rows of a full list are taken in without a pause."""
 PAUSE = 0.005
-"""Seconds of that pause: keys and news come first."""
+"""Seconds of that pause, for keys and news."""
 
 
 class MemoryTree(RowList):
@@ -35,10 +34,9 @@ class MemoryTree(RowList):
 how many memories are below and how many of them need you."""
 
     class CursorMoved(Message):
-        """The cursor stands on another row, or on the same one after a change."""
+        """The cursor is on another row, or on the same one after a change."""
 
         def __init__(self, node: Node | None, *, by_user: bool) -> None:
-            """Say where, and whether a key or click brought it there."""
             super().__init__()
             self.node = node
             self.by_user = by_user
@@ -47,10 +45,9 @@ how many memories are below and how many of them need you."""
         """Other rows are marked."""
 
     class Unfolded(Message):
-        """The user opened a row, whose memories may not be read yet."""
+        """The user opened a row whose memories may not be read yet."""
 
         def __init__(self, node: Node, *, below: bool) -> None:
-            """Say which, and whether everything below it was opened as well."""
             super().__init__()
             self.node = node
             self.below = below
@@ -63,7 +60,7 @@ how many memories are below and how many of them need you."""
         ascii_only: bool = False,
         below: Callable[[], list[list[Run]]] = list,
     ) -> None:
-        """Take the rows; `below` gives lines to show below the last one: what to do when there is nothing."""
+        """`below` returns lines for below the last row: what to do when there is nothing."""
         super().__init__(id="tree")
         self.forest = forest
         self.marks: set[Address] = set()
@@ -73,18 +70,16 @@ how many memories are below and how many of them need you."""
         self._ascii = ascii_only
         self._rows: list[Node] = []
         self.started = False
-        """Whether the cursor stays where it is: the user did something, or all that waits at the start is known."""
+        """Whether the cursor stays put: the user acted, or everything that waits at the start is known."""
         self._anchor: int | None = None
         self._range_base: frozenset[Address] = frozenset()
 
     # What is on it
 
     def count(self) -> int:
-        """How many rows are shown."""
         return len(self._rows)
 
     def length(self) -> int:
-        """How many lines there are to scroll over: rows, and the placeholder below them."""
         return len(self._rows) + len(self.placeholder)
 
     @property
@@ -94,28 +89,26 @@ how many memories are below and how many of them need you."""
 
     @property
     def ranging(self) -> bool:
-        """Whether moving marks."""
         return self._anchor is not None
 
     def targets(self) -> tuple[Address, ...]:
-        """Return what an operation works on: all marks, else the cursor's memory, or what is shown of its folder."""
+        """Return what an operation works on: all marks, else the cursor's memory, or its folder's visible ones."""
         if self.marks:
             return tuple(sorted(self.marks))
         node = self.current
         return self._meant(node) if node is not None else ()
 
     def _meant(self, node: Node) -> tuple[Address, ...]:
-        """The memories at or below a row that the filter lets through: nobody means what they do not see."""
+        """Return the memories at or below a row that pass the filter."""
         leaves = (leaf for leaf in node.memories() if self.forest.passes(leaf))
         return tuple(leaf.memory.address for leaf in leaves if leaf.memory is not None)
 
     @property
     def has_targets(self) -> bool:
-        """Whether an operation would have anything to work on."""
         return bool(self.marks) or (self.current is not None and self.current.files > 0)
 
     def apply(self, effect: Effect, *, by_user: bool = False) -> None:
-        """Show the forest as it is now; without a key of the user the rows under their eyes stay where they are."""
+        """Show the forest as it is now; without a key of the user, visible rows stay where they are."""
         below = self._below()
         if below != self.placeholder:
             self.placeholder = below
@@ -139,7 +132,7 @@ how many memories are below and how many of them need you."""
             self.post_message(self.CursorMoved(now, by_user=by_user))
 
     def _find(self, node: Node, *, gone: bool) -> int:
-        """Where a row is now; of a memory that is `gone` from a filter the next one; the folder that hides it."""
+        """Return a row's new index; for a memory `gone` from a filter, the next one; else the folder that hides it."""
         places = {row.key: index for index, row in enumerate(self._rows)}
         if node.key in places:
             return places[node.key]
@@ -156,13 +149,13 @@ how many memories are below and how many of them need you."""
     # Moving
 
     def go(self, index: int) -> None:
-        """Put the cursor on a row; in a range that marks what lies between."""
+        """Put the cursor on a row; an open range is extended."""
         super().go(index)
         if self._anchor is not None:
             self._mark_range()
 
     def start(self, *, last: bool = False) -> None:
-        """Put the cursor where a first look belongs, until the user did anything; `last`: all that waits is known."""
+        """Put the cursor where a first look belongs, until the user acts; `last`: everything that waits is known."""
         if self.started:
             return
         self.started = last
@@ -174,7 +167,7 @@ how many memories are below and how many of them need you."""
             self.post_message(self.CursorMoved(self.current, by_user=False))
 
     def return_to(self, key: Key, above: int) -> bool:
-        """Put the cursor on the row with this key, with so many rows in view above it; False when it is not shown."""
+        """Put the cursor on the row with this key, `above` rows from the top; return False when it is not shown."""
         place = next((index for index, node in enumerate(self._rows) if node.key == key), -1)
         if place < 0:
             return False
@@ -187,12 +180,11 @@ how many memories are below and how many of them need you."""
         return True
 
     def moved(self, *, by_user: bool) -> None:
-        """Tell where the cursor is."""
         self.started = True
         self.post_message(self.CursorMoved(self.current, by_user=by_user))
 
     def go_to(self, key: Key) -> bool:
-        """Put the cursor on the row with this key; False when it is not shown."""
+        """Put the cursor on the row with this key; return False when it is not shown."""
         for index, node in enumerate(self._rows):
             if node.key == key:
                 self.go(index)
@@ -200,7 +192,7 @@ how many memories are below and how many of them need you."""
         return False
 
     def jump_group(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) folder, root or scope."""
+        """Move to the next (1) or previous (-1) folder, root or scope."""
         index = self._cursor + step
         while 0 <= index < len(self._rows):
             if self._rows[index].kind != MEMORY:
@@ -230,7 +222,7 @@ how many memories are below and how many of them need you."""
         self._unfold(node, wide=closed, below=True)
 
     def left(self) -> None:
-        """Close the row, or go to the one above it."""
+        """Close the row, or move to the one above it."""
         node = self.current
         if node is None:
             return
@@ -240,7 +232,7 @@ how many memories are below and how many of them need you."""
             self.go_to(node.parent.key)
 
     def right(self) -> None:
-        """Open the row, or go to its first child."""
+        """Open the row, or move to its first child."""
         node = self.current
         if node is None or node.kind == MEMORY:
             return
@@ -276,7 +268,7 @@ how many memories are below and how many of them need you."""
     # Marking
 
     def toggle_mark(self) -> None:
-        """Mark the memory, or everything in the folder, or take the marks away again; then move down."""
+        """Mark or unmark the memory, or everything in the folder; then move down."""
         node = self.current
         if node is None:
             return
@@ -315,12 +307,11 @@ how many memories are below and how many of them need you."""
         self.set_marks(marks | self._range_base, in_range=True)
 
     def leave_marked(self, failed: Iterable[Address]) -> None:
-        """Of what was marked leave what an operation failed for, so that it can be tried again."""
+        """Keep only the marks of failed memories, so that the operation can be tried again."""
         if self.marks:
             self.set_marks(self.marks.intersection(failed))
 
     def set_marks(self, marks: set[Address], *, in_range: bool = False) -> None:
-        """Mark these and no others."""
         if not in_range:
             self._anchor = None
         self.marks = marks
@@ -331,11 +322,9 @@ how many memories are below and how many of them need you."""
 
     @property
     def columns(self) -> Columns:
-        """The columns at this width."""
         return columns_for(max(self.room, 10))
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
-        """Draw a row, or a line of the placeholder below the rows."""
         if index >= len(self._rows):
             index -= len(self._rows)
             return self.placeholder[index] if index < len(self.placeholder) else ()
@@ -351,10 +340,9 @@ def named(addresses: tuple[Address, ...]) -> str:
 
 
 class FullList:
-    """A full list on its way into the tree, a part at a time: thousands of rows go in between the keys.
+    """Takes a full list into the tree, a part at a time, between keys.
 
-    What is told of a row meanwhile is newer than the list, so the list never undoes it; a newer list takes the place of
-    one that is still on its way.
+    News received meanwhile is newer than the list, so the list never undoes it; a newer list replaces one in progress.
     """
 
     def __init__(
@@ -363,39 +351,32 @@ class FullList:
         later: Callable[[float, Callable[[], None]], object],
         show: Callable[[Listing, Effect], None],
     ) -> None:
-        """Take where rows go.
-
-        Args:
-            forest: the rows.
-            later: calls a function after so many seconds.
-            show: told what became of the rows, once all of a list are in.
-        """
+        """Take the rows; `later` calls a function after so many seconds, `show` takes the effect once all are in."""
         self._forest = forest
         self._later = later
         self._show = show
         self._work: Iterator[None] | None = None
-        """What is left to do of the newest list."""
+        """The rest of the newest list."""
         self._resting = False
-        """Whether it goes on after a pause."""
+        """Whether it continues after a pause."""
         self._newer: set[Address] = set()
-        """Of which more was told since that list came."""
+        """Addresses with news since that list came."""
         self._rebuilt = False
         self._touched: set[Key] = set()
 
     @property
     def busy(self) -> bool:
-        """Whether a list is on its way."""
         return self._work is not None
 
     def take(self, roots: tuple[Root, ...], listing: Listing) -> None:
-        """Take in a list: a short one before this returns, unless another is on its way."""
+        """Take in a list: a short one before this returns, unless another is in progress."""
         self._newer = set()
         self._work = self._fill(roots, listing)
         if not self._resting:
             self._go_on()
 
     def told_of(self, addresses: Iterable[Address]) -> None:
-        """Leave these rows as they are: what is known of them is newer than the list."""
+        """Leave these rows as they are: their news is newer than the list."""
         if self.busy:
             self._newer.update(addresses)
 

@@ -1,1 +1,1 @@
-"""Which view of a feature lies on top of the main screen, what it may ask, and the lists and help beside them."""
+"""The stack of views over the main screen, and help."""

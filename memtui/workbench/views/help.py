@@ -1,8 +1,7 @@
-"""Lists of lines on top of any screen: what was said; and help, with the keys of the pane it was asked for in.
+"""Lists on top of any screen: messages; and help, with the keys of the pane it was opened from.
 
-Help is made from the action table, so nothing is written twice and help cannot be wrong about a key. Enter presses the
-key that is under the cursor in the pane the help came from. None of this is a view, because a question about a draft
-has help too.
+Help is made from the action table. Enter presses the key under the cursor in the pane the help came from. It is no
+view, because a question about a draft has help too.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ TEXTS = (
     "Copy and paste: y copies what the cursor is on; paste into text with your terminal's own key.",
 )
 KEYS, SIGN, AGO = 20, 6, 6
-"""Cells of the keys of an action, of a sign, and of how long ago something was said."""
+"""Widths of an action's keys, of a sign, and of a message's age."""
 
 
 class HelpRow(NamedTuple):
     """A line of help."""
 
     lead: str
-    """The keys, or the sign; empty for words alone, and where a sentence goes on."""
+    """The keys or the sign; empty for plain words and continuation lines."""
     words: str
     action: Action | None = None
-    """What enter runs."""
+    """The action enter runs."""
     room: int = 0
-    """Cells of what stands before the words."""
+    """Width of the lead."""
     heading: bool = False
 
 
@@ -64,7 +63,7 @@ def help_rows(
 
 
 def matching_rows(rows: Sequence[HelpRow], typed: str) -> tuple[HelpRow, ...]:
-    """Leave the rows that hold every typed word, under their headings."""
+    """Return the rows with every typed word, under their headings."""
     words = typed.casefold().split()
     found: list[HelpRow] = []
     for row in rows:
@@ -77,7 +76,7 @@ def matching_rows(rows: Sequence[HelpRow], typed: str) -> tuple[HelpRow, ...]:
 
 
 def folded(rows: Iterable[HelpRow], width: int) -> tuple[HelpRow, ...]:
-    """Fold long sentences: each further line belongs to the same action."""
+    """Fold long sentences; continuation lines belong to the same action."""
     found: list[HelpRow] = []
     for row in rows:
         if row.heading and found:
@@ -89,7 +88,7 @@ def folded(rows: Iterable[HelpRow], width: int) -> tuple[HelpRow, ...]:
 
 
 class HelpScreen(KeyedScreen[None]):
-    """A list on the whole screen: its title, its lines and its keys."""
+    """A list on the whole screen: title, lines and keys."""
 
     ROOMS = ("picker", "everywhere", "views", "list", "view")
     DEFAULT_CSS = "HelpScreen { background: $background; }"
@@ -104,7 +103,7 @@ class HelpScreen(KeyedScreen[None]):
         plain: bool = False,
         switch: Callable[[str], object] | None = None,
     ) -> None:
-        """Take the lines, whether letters are text in the pane they are of, and what opens a view by its id."""
+        """`typing`: letters are text in the pane it was opened from; `switch` opens a view by id."""
         super().__init__(table)
         self._words_of_title = title
         self._rows = rows
@@ -115,23 +114,21 @@ class HelpScreen(KeyedScreen[None]):
         self._said: Line = []
 
     def compose(self) -> ComposeResult:
-        """Title, lines, keys."""
         yield Lines(self._title, id="help-title")
         yield self._list
         yield Lines(self._footer, id="help-footer", ground="bar")
 
     def on_mount(self) -> None:
-        """Give the list the keys; there is none when the workbench was left meanwhile."""
+        """Focus the list, if the workbench was not left meanwhile."""
         for lines in self.query(PlanList):
             lines.focus()
             self.call_after_refresh(self.show_row)
 
     def on_resize(self) -> None:
-        """Fold the lines anew."""
         self.call_after_refresh(self.show_row)
 
     def show_row(self) -> None:
-        """Draw the lines as they fit now."""
+        """Draw the lines for the current width."""
         rows = folded(matching_rows(self._rows, self._words), max(self._list.room - 2, 20))
         self._list.show(rows)
         # The cursor is on the first line that can be run: one that begins with what is typed, if any.
@@ -146,11 +143,10 @@ class HelpScreen(KeyedScreen[None]):
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters go into the filter."""
         return self._prompt is not None
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the filter; up and down go through what it leaves."""
+        """Give a key to the filter; up and down move through its matches."""
         if self._prompt is None:
             return False
         if key in ("up", "down"):
@@ -173,11 +169,9 @@ class HelpScreen(KeyedScreen[None]):
             lines.update()
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line at the bottom until the next key."""
         self.show_hint([(" " + text, level)])
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow."""
         self._said = line or []
         self._draw_footer()
 
@@ -186,7 +180,6 @@ class HelpScreen(KeyedScreen[None]):
             lines.update()
 
     def perform(self, action: Action) -> None:
-        """Move, filter, run, or leave."""
         self.show_hint(None)
         if action.id in MOVES:
             self._list.advance(action.id)
@@ -214,7 +207,6 @@ class HelpScreen(KeyedScreen[None]):
             self.say(f"{action.label} does not work in this list; esc goes back.")
 
     def on_row_list_opened(self) -> None:
-        """Run the line that was clicked twice."""
         self._run()
 
     def _run(self) -> None:
@@ -232,7 +224,6 @@ class HelpScreen(KeyedScreen[None]):
     # Words
 
     def _draw_row(self, row: HelpRow, room: int) -> Sequence[Run]:
-        """Draw a line."""
         del room
         lead = f"{visible(row.lead):<{row.room - 1}} " if row.room else ""
         return [(lead, "key"), (row.words, "heading" if row.heading else "name")]

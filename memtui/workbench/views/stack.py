@@ -1,4 +1,4 @@
-"""Which view is on top: digits open one, esc goes back, and a view keeps its place between visits.
+"""The stack of views: digits open one, esc goes back, and a view keeps its place between visits.
 
 The main screen lies below all of them and is never touched by a visit, so its cursor, scroll, filter and marks stay.
 """
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class Views:
-    """Opens views and remembers those that were opened."""
+    """Opens views and keeps those that were opened."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         screen.chrome.header_drawn = self.headers_changed
         self._made: dict[str, ViewScreen] = {}
         self._left: tuple[ViewScreen, ...] = ()
-        """What lay over the main screen until the key that is being done left it."""
+        """The views that the current key has just left."""
         self._asking: dict[str, Any] = {}
-        """What asks for something of a feature, by its action; what was typed is kept there."""
+        """Dialogs of features by action; they keep what was typed."""
 
     @cached_property
     def _host(self) -> Host:
@@ -42,7 +42,7 @@ class Views:
 
     @property
     def current(self) -> str:
-        """The view that is shown, or lies directly below a list on top of it."""
+        """The view shown, or directly below a list on top of it."""
         for screen in reversed(self._screen.app.screen_stack):
             for id_, made in self._made.items():
                 if screen is made:
@@ -50,18 +50,12 @@ class Views:
         return MAIN
 
     def made(self, id_: str) -> ViewScreen | None:
-        """A view that was opened before."""
         return self._made.get(id_)
 
     def show(self, id_: str, node: Node | None = None) -> ViewScreen | None:
-        """Show a view; the one that was on top goes away and keeps its place.
+        """Show a view; the one on top closes and keeps its place.
 
-        Args:
-            id_: a key of `VIEW`.
-            node: the row of the tree it is asked about; None for everything.
-
-        Returns:
-            Its screen, new or as it was left; None for the main screen.
+        `node` restricts it to a row of the tree. Returns its screen; None for the main screen.
         """
         app = self._screen.app
         wanted = self._make(id_) if VIEW[id_].screen else None
@@ -76,31 +70,30 @@ class Views:
         return wanted
 
     def _within(self, node: Node) -> Within:
-        """What lies at or below a row of the tree."""
         forest = self._screen.forest
         scopes = {root.id: root.scope for root in forest.roots.values()}
         return Within(forest.label(node), lambda address: is_below(address, node, scopes))
 
     def about(self, id_: str, address: Address, *at: str | None) -> None:
-        """Show a view that is about one memory over what is shown now; `at` is where it begins, if it can be told."""
+        """Show a view about one memory over the current one; `at` is where it begins."""
         made = self._make(id_)
         cast("OfMemory", made).about(address, *at)
         self._lay_over(made)
 
     def over(self, id_: str) -> None:
-        """Show a view that has no tab over what is shown now."""
+        """Show a view without a tab over the current one."""
         made = self._make(id_)
         made.entered(None)
         self._lay_over(made)
 
     def ask(self, action: str) -> None:
-        """Ask what a feature asks for this action, over what is shown now."""
+        """Open a feature's dialog for this action."""
         if action not in self._asking:
             self._asking[action] = load(asks()[action])(self._host)
         self._asking[action].start(self._screen.app.push_screen)
 
     def _lay_over(self, view: ViewScreen) -> None:
-        """Show a view over what is shown now; where it lies further down, what lies over it goes away."""
+        """Show a view over the current one; if it is further down, what covers it closes."""
         app = self._screen.app
         while view in app.screen_stack and app.screen is not view:
             app.pop_screen()
@@ -108,7 +101,7 @@ class Views:
             app.push_screen(view)
 
     def leave(self, view: ViewScreen) -> None:
-        """Leave a view: for what it lies over, or for the main screen."""
+        """Leave a view for the one below it, or for the main screen."""
         if VIEW[view.ID].key:
             self.back()
             return
@@ -118,19 +111,19 @@ class Views:
                 made.tell_news()
 
     def back(self) -> None:
-        """Go back to the main screen."""
+        """Return to the main screen."""
         made = frozenset(self._made.values())
         self._left = tuple(screen for screen in self._screen.app.screen_stack[1:] if screen in made)
         self._screen.call_later(self.take_left)
         self.show(MAIN)
 
     def take_left(self) -> tuple[ViewScreen, ...]:
-        """What was just left, once: an editor that opens now goes back to it."""
+        """Return the views just left, once: an editor that opens now returns to them."""
         left, self._left = self._left, ()
         return left
 
     def again(self, left: tuple[ViewScreen, ...]) -> None:
-        """Show what was left, with its place as it was."""
+        """Show left views again, at their place."""
         app = self._screen.app
         if app.screen is not self._screen:
             return
@@ -140,17 +133,16 @@ class Views:
         self._screen.keep_place()
 
     def headers_changed(self) -> None:
-        """Draw the header of each view anew: drafts or counts are others, and nothing happened to memories."""
+        """Draw the header of each view again: drafts or counts changed."""
         for view in self._made.values():
             view.update("#view-header", "#tabs")
 
     def news(self) -> None:
-        """Tell every open view that something happened on disk or in the ledger."""
+        """Tell every open view that something changed on disk or in the ledger."""
         for view in self._made.values():
             view.tell_news()
 
     def redraw(self) -> None:
-        """Draw anew, in other colours."""
         for view in self._made.values():
             redraw(view)
 
@@ -164,7 +156,7 @@ class Views:
 
 
 def is_below(address: Address, node: Node, scopes: Mapping[str, str]) -> bool:
-    """Whether a memory lies at or below a row of the tree, also when it is not on disk any more."""
+    """Whether a memory lies at or below a row of the tree, even if it is no longer on disk."""
     if node.kind == "scope":
         return scopes.get(address.root) == node.name
     if address.root != node.root:
