@@ -1,1 +1,1 @@
-"""What is put before agents: neutral, counted in tokens."""
+"""Text that agents are given: made inert, filtered and counted in tokens."""

@@ -1,8 +1,7 @@
-"""Hostile text made inert for a prompt: nothing in a name, a description or a memory can end the block it stands in.
+"""Escaping of untrusted text for a prompt, so that it cannot end the block it stands in.
 
-What an agent is given has tags of ours around text of anybody's. Tags that look like ours, or like the ones that mark
-who speaks, get their first sign escaped, however they are spelled; hidden characters become visible tokens. All else
-stays as it is, so that code and prose survive.
+Tags that look like memtui's own or like those that mark a speaker get their first character escaped, in any spelling;
+hidden characters become visible tokens. Code and prose stay as they are.
 """
 
 from __future__ import annotations
@@ -24,41 +23,41 @@ _SPEAKERS = frozenset(
         *("startofturn", "endofturn", "toolresponse", "toolresponses", "tooloutput", "think"),
     )
 )
-"""Tags by which prompts mark who speaks or what a tool said, without their `_` and `-`."""
+"""Tags by which prompts mark a speaker or a tool result, without `_` and `-`."""
 _AT_LINE_STARTS = frozenset(("user", "developer", "instructions", "parameter", "thinking"))
-"""More of them, which are also common words for something to fill in: only as a closing tag, or where a line starts."""
+"""Further such tags that are also common placeholders: only as a closing tag, or at the start of a line."""
 
 _MARKS = frozenset(("imstart", "imend", "imsep", "endoftext", "startheaderid", "endheaderid", "eotid", "eot"))
-"""Names that stand between `<|` and `|>`; with spaces, `<|` is also an operator."""
+"""Names between `<|` and `|>`; with spaces, `<|` is also an operator."""
 _BRACKETS = "[［"
 _LIKE_LESS = "＜﹤‹〈⟨\u2329\u3008《⟪«❮❰❬⟬˂ᐸᗏ≺⋖≮≪⧼𝈶˂𐒷⪡«"
-"""Signs a reader, or a normal form, takes for `<`."""
+"""Characters that a reader or a normal form takes for `<`."""
 _OPENERS = frozenset("<&＆\\%" + _BRACKETS + _LIKE_LESS)
 _PLAIN_OPENERS = _OPENERS.difference("&＆\\%")
-"""Those that are one sign, and never the beginning of an encoded letter."""
+"""Openers of one character that never begin an encoded letter."""
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0"
-"""Letters to Unicode that draw nothing."""
+"""Unicode letters that draw nothing."""
 _NO_BLANKS = dict.fromkeys(map(ord, _BLANK_LETTERS))
 _SLASHES = "/\\⁄∕／⧸╱⟋|｜!?"
 _CLOSERS = ">＞﹥›〉⟩〉》⟫»❯❱❭⟭˃ᐳ≻"
 _HEAD = 24
-"""Letters of a tag's name that are looked at."""
+"""Letters of a tag name that are examined."""
 
 _ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _NEEDS_CARE = frozenset('&<>"[]\\%')
 
 _GLANCE, _WINDOW = 48, 400
-"""Characters behind an opening sign that are read as a decoder would: at first, and where a name goes on."""
+"""Characters after an opener that are decoded: at first, and where a name goes on."""
 _UNFINISHED = 12
-"""Characters at the end of what was read that may be half of an encoded one."""
+"""Characters at the end of the decoded part that may be half of an encoded one."""
 _BEFORE = 40
-"""Characters before it that tell whether it stands where a line starts."""
+"""Characters before an opener that show whether a line starts there."""
 _TURNS = ("human", "assistant")
-"""Words that begin a turn where an old prompt format is read: behind an empty line, with a colon."""
+"""Words that begin a turn in old prompt formats: after an empty line, with a colon."""
 
 
 def without_given(text: str) -> str:
-    """A text without the blocks that memtui puts before agents; one without an end hides what follows."""
+    """Remove the blocks that memtui puts before agents; an unclosed block extends to the end."""
     for tag in (INDEX_TAG, HOT_TAG, FILE_TAG):
         pieces, end = [], 0
         while (start := text.find(f"<{tag}", end)) >= 0:
@@ -70,9 +69,8 @@ def without_given(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """Make a name or a description inert on one line: entities for markup, tokens for what is hidden, no live link.
-
-    Secrets are masked, where its caller did not already.
+    """Escape a name or a description for one line: entities for markup, tokens for hidden characters, no live link, no
+    secret.
     """
     text = mask.shown(text)
     if text.isascii() and text.isprintable() and _NEEDS_CARE.isdisjoint(text):
@@ -84,10 +82,7 @@ def line(text: str) -> str:
 
 
 def body(text: str) -> str:
-    """Make a memory's text inert between tags; line ends become line feeds, tabs stay, a byte-order mark goes.
-
-    Its callers mask the text before, to count what was masked.
-    """
+    """Escape a memory's text between tags; the caller masks it before."""
     text = _defused(text.removeprefix("\ufeff"))
     if ":" in text:
         text = _without_turns(text)
@@ -98,12 +93,7 @@ def body(text: str) -> str:
 
 
 def _defused(text: str, known: str = "") -> str:
-    """Escape the first sign of every tag that could be taken for structure.
-
-    Args:
-        text: anything.
-        known: first signs to leave alone, because the caller escapes all of them.
-    """
+    """Escape the first character of every tag that could be taken for structure, except for openers in `known`."""
     openers = _OPENERS.difference(known)
     if openers.isdisjoint(text):
         return text
@@ -120,7 +110,7 @@ def _defused(text: str, known: str = "") -> str:
 
 
 def _names_structure(text: str, start: int, end: int, letters: re.Pattern[str], name: re.Pattern[str]) -> bool:
-    """Whether the sign between two offsets opens structure, as it stands or for whoever decodes what follows it."""
+    """Return whether an opener starts structure, as written or decoded."""
     sign = text[start:end]
     head = letters.match(text, end)
     if head is not None and _is_structure(text, start, sign, head.group(), name):
@@ -142,7 +132,7 @@ def _names_structure(text: str, start: int, end: int, letters: re.Pattern[str], 
 
 
 def _decoded(text: str) -> str:
-    """A short text without entities, escapes and signs that only look like letters, however often it was encoded."""
+    """Decode entities, escapes and look-alike letters of a short text, also when encoded repeatedly."""
     if not text.isascii():
         text = "".join(sign if sign.isascii() else _as_letter(sign) for sign in text)
     for _ in range(4):
@@ -163,7 +153,7 @@ def _decoded(text: str) -> str:
 
 @lru_cache(4096)
 def _as_letter(sign: str) -> str:
-    """The ASCII letter that a sign is a picture of; the sign itself, when it is of none."""
+    """Return the ASCII letter a character depicts; the character itself if none."""
     from unicodedata import name
 
     *kind, letter = ["", *name(sign, "").split(" ")]
@@ -177,7 +167,7 @@ def _unhex(match: re.Match[str]) -> str:
 
 
 def _without_turns(text: str) -> str:
-    """Escape the colon of a line that would begin somebody's turn."""
+    """Escape the colon of a line that would begin a speaker's turn."""
     lowered = text.lower()
     if not any(f"\n{word}:" in lowered for word in _TURNS):
         return text
@@ -186,7 +176,9 @@ def _without_turns(text: str) -> str:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """What begins a tag in any spelling; its next letters, whatever hides between them; a name and what precedes it."""
+    """Return patterns for the start of a tag in any spelling, for its next letters, and for a name with what precedes
+    it.
+    """
     # Openers are no gap, so that no stretch of text is gone over twice.
     gap = rf"(?:[^\w<\[［{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
     letter = rf"[^\W_{_BLANK_LETTERS}]"
@@ -199,7 +191,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def _is_structure(text: str, start: int, sign: str, head: str, name: re.Pattern[str]) -> bool:
-    """Whether what follows an opening sign names a tag of ours, or one that marks a speaker."""
+    """Return whether the text after an opener is a tag of memtui or one that marks a speaker."""
     bracket = sign in _BRACKETS or sign.lower().endswith(("5b", "5b;", "91", "91;", "lbrack", "lbrack;"))
     shape = _shape(head)
     if shape.startswith(_OURS):
@@ -230,7 +222,7 @@ def _is_structure(text: str, start: int, sign: str, head: str, name: re.Pattern[
 
 
 def _shape(word: str) -> str:
-    """The letters a reader sees in a name: folded, without accents or separators, alphabets as what they imitate."""
+    """Fold a name to the letters a reader sees: without accents or separators, look-alike alphabets replaced."""
     if not word.isascii():
         from unicodedata import normalize
 
@@ -242,7 +234,7 @@ def _shape(word: str) -> str:
 
 
 def _without_hidden(head: str) -> str:
-    """The head of a tag in its normal form, without what cannot be seen in it; spaces stay."""
+    """Normalize the head of a tag without invisible characters; spaces stay."""
     if head.isascii() and head.isprintable():
         return head
     from unicodedata import category, normalize
@@ -255,7 +247,6 @@ def _without_hidden(head: str) -> str:
 
 
 def _escaped(sign: str) -> str:
-    """One more level of escaping, in the sign's own way."""
     if sign[0] in "&＆":
         return f"&amp;{sign[1:]}"
     if sign[0] == "\\":

@@ -1,6 +1,6 @@
-"""The memories an agent can name: those of memtui's own roots, by the paths of the memory tool, in the one fixed order.
+"""Memories an agent can name: those of memtui's own roots, by the paths of the memory tool, in one fixed order.
 
-Whoever listed other roots, or in another order, would tell an agent of files it cannot open, or break its prompt cache.
+Another order would break the prompt cache of agents.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,24 +18,24 @@ WITHHELD = Problem("withheld", "You withhold it, or an entry of it, from agents:
 
 
 class ScopeListing(NamedTuple):
-    """One scope's memories."""
+    """The memories of one scope."""
 
     place: str
     """`/memories/<scope>`."""
     status: RootStatus
     rows: tuple[Memory, ...]
-    """By path, in the order of code points; those that went away or were archived are left out, pinned ones never."""
+    """By path; missing and archived ones are left out, unless pinned."""
 
 
 def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, ...]:
-    """Memtui's own roots that this engine shows, ordered by scope; only those of these scopes when some are given."""
+    """Return memtui's own roots of this engine in the order of scopes, optionally only those of `scopes`."""
     known = {root.id: root for root in engine.roots.all()}
     wanted = SCOPES if scopes is None else [scope for scope in SCOPES if scope in scopes]
     return tuple(known[root_id] for scope in wanted if (root_id := f"memtui:{scope}") in known)
 
 
 def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeListing, ...]:
-    """Every scope's memories as they are on disk now, without those that are withheld; records nothing."""
+    """List the memories of every scope as they are on disk, without withheld ones; records nothing."""
     chosen = roots(engine, scopes)
     listing = engine.rows.list([root.id for root in chosen])
     hidden = withheld(engine)
@@ -53,13 +53,13 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
 
 
 def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
-    """Rows as an agent is given them: none that went, is withheld or is `<no-memory>`, no `<private>` description."""
+    """Filter rows as an agent may see them: no missing, withheld or `<no-memory>` ones, no `<private>` descriptions."""
     kept = (row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row)))
     return tuple([row._replace(description=given_description(row)) for row in kept])
 
 
 def given_description(row: Memory) -> str:
-    """The description of a memory without what its writer marked as private, also by tags on the lines around it."""
+    """Return a description without the parts marked as private."""
     if any(one.code == PRIVATE_DESCRIPTION for one in row.problems):
         return ""
     return cut(row.description).text
@@ -70,7 +70,7 @@ def _no_memory(row: Memory) -> bool:
 
 
 def is_person(engine: Engine) -> bool:
-    """Whether what is withheld from agents may be shown: not where an agent runs the screen or the command."""
+    """Return whether withheld memories may be shown: not where an agent runs the screen or the command."""
     with suppress(RefusedError):
         engine.redaction.require_person("see what is withheld")
         return True
@@ -78,18 +78,18 @@ def is_person(engine: Engine) -> bool:
 
 
 def decided(engine: Engine) -> frozenset[Address]:
-    """The memories of which a person withholds an observation, under the names they had; see `withheld`."""
+    """Return the memories with a withheld observation, by the names they had."""
     names = engine.roots.names()
     return frozenset(Address(names[uid], path) for uid, path in engine.observations.withheld() if uid in names)
 
 
 def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str | None], bool]:
-    """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
+    """Return a predicate for the memories that a person withholds from agents.
 
-    All of such a file is left out: agents cut files into entries in ways of their own. So is one that holds what such a
-    file ever held, by the SHA-256 given second: it may have been renamed or copied outside memtui. And while such a
-    file is gone, one that came since and is like it; see `memtui.given.renamed`.
-    Whoever views a memory by its name still reads it: that is what `[access]` is for. From a `person` none is.
+    A file with a withheld observation is left out whole, since agents cut files into entries differently; so is a file
+    with
+    the SHA-256 of any of its versions, as it may have been renamed or copied. While such a file is missing, so are new
+    files similar to it, see `memtui.given.renamed`. Viewing a memory by name is governed by `[access]` alone.
     """
     if person:
         return lambda *_: False
@@ -113,31 +113,30 @@ def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str 
 
 
 def _is_there(engine: Engine, address: Address) -> bool:
-    """Whether a memory is where it was, as far as can be seen."""
     with suppress(MemtuiError):
         return engine.folders.kind(address) == "file"
     return False
 
 
 def reviewed(row: Memory) -> bool:
-    """Whether what it says may be given to an agent unasked: no repository brought it, or a person reviewed it."""
+    """Return whether a memory may be given unasked: no repository brought it, or a person reviewed it."""
     return row.trust != BROUGHT
 
 
 def readable(row: Memory) -> bool:
-    """Whether an agent can read it as text."""
+    """Return whether an agent can read it as text."""
     return row.sha256 is not None and not any(one.code == "E_TEXT" for one in row.problems)
 
 
 def openable(rows: Iterable[Memory]) -> list[Memory]:
-    """Those an agent can open at all: links and what is no regular file are left out."""
+    """Filter out links and files that are not regular."""
     return [row for row in rows if row.sha256 is not None]
 
 
 def texts(
     engine: Engine, roots: Iterable[Root], rows: Iterable[Memory] | None = None, *, cancelled: Callable[[], bool] = bool
 ) -> Iterator[tuple[Root, Memory, bytes]]:
-    """Read the memories of some roots, all of them or these; no index, and nothing that went since it was listed."""
+    """Read memories of some roots, all or these rows; without indexes and files that disappeared."""
     here = {root.id: root for root in roots}
     for row in engine.rows.list(list(here)).items if rows is None else rows:
         root = here.get(row.address.root)

@@ -1,7 +1,6 @@
-"""Memories that went while something of them is withheld, and which files may be them under other names.
+"""Matching of missing memories that have withheld observations with files that may be them under new names.
 
-Deriving cards lets the decisions follow by it, and the doors of agents leave such files out before that is done: both
-ask here, so that they agree.
+Used for observations and for what agents are given, so that both agree.
 """
 
 import re
@@ -21,29 +20,28 @@ Place = tuple[int, str]
 
 _VERSIONS = 50
 _UNSPACED = "\u2e80"
-"""From here on are the letters of languages that put no space between words."""
+"""First letter of the scripts that put no space between words."""
 
 
 class LostMemory(NamedTuple):
-    """A memory that went, while something of it is withheld."""
+    """A missing memory with a withheld observation."""
 
     place: Place
     marks: tuple[ObservationMark, ...]
-    """Those that withhold."""
     since: int
-    """When that was decided last."""
+    """Time of the last such decision."""
     older: frozenset[Place]
-    """What was known before that: it is something else."""
+    """Files known before that, which are therefore different ones."""
     shas: frozenset[str]
     places: frozenset[Place]
-    """Which ever held one of these."""
+    """Files that ever held one of its versions."""
     lines: set[bytes]
     words: Counter[str]
-    """Of the newest version that is kept; nothing where none is."""
+    """Of the newest kept version; empty where there is none."""
 
     @classmethod
     def of(cls, engine: Engine, place: Place, address: Address, marks: tuple[ObservationMark, ...]) -> Self:
-        """Read what is known of one."""
+        """Read what is known of a missing memory."""
         shas, text = [version.sha256 for version in engine.history.of(address)[:_VERSIONS]], b""
         for sha in shas:
             with suppress(MemtuiError):  # redacted, or not kept any more
@@ -55,12 +53,11 @@ class LostMemory(NamedTuple):
         return cls(place, marks, since, older, frozenset(shas), places, _lines(text), _words(text))
 
     def is_like(self, data: bytes, lines: set[bytes], folded: str) -> bool:
-        """Whether a text has half of the words of this one, or half of the lines of the shorter one are in both.
+        """Return whether a text has half of this one's words, or shares half of the lines of the shorter one.
 
         Args:
-            data: the text.
-            lines: those of it that say something.
-            folded: all of it, for a quick look whether it may have so many of the words.
+            lines: its lines of more than two characters.
+            folded: the case-folded text, for a quick check.
         """
         if 2 * len(self.lines & lines) >= max(1, min(len(self.lines), len(lines))):
             return True
@@ -75,7 +72,7 @@ class LostMemory(NamedTuple):
 def gone(
     engine: Engine, marks: Iterable[ObservationMark], names: dict[int, str], is_there: Callable[[Place, Address], bool]
 ) -> list[LostMemory]:
-    """Find the memories that went while something of them is withheld, of the roots in `names`."""
+    """Return the missing memories with withheld observations, of the roots in `names`."""
     held: dict[Place, list[ObservationMark]] = {}
     for mark in marks:
         if mark.withholds and mark.root in names:
@@ -87,7 +84,7 @@ def gone(
 def may_be(
     engine: Engine, lost: Iterable[LostMemory], marks: Iterable[ObservationMark]
 ) -> Callable[[Place, Address, str | None], list[LostMemory]]:
-    """Tell which memories that went a file may be, as far as texts tell; one that a person freed since is none."""
+    """Return a function that lists the missing memories a file may be; those a person released since are left out."""
     kept = list(lost)
     here: dict[Place, list[ObservationMark]] = {}
     for mark in marks:
@@ -114,14 +111,13 @@ def may_be(
 
 
 def _lines(data: bytes) -> set[bytes]:
-    """The lines of a memory's text that say something."""
     return {line.strip() for line in data[read_as_shown(data).body :].splitlines() if len(line.strip()) > 2}
 
 
 def _words(data: bytes) -> Counter[str]:
-    """The words of a memory, with those of its front matter but for the keys; all of them where few are long.
+    """Count the words of a memory, including front matter values.
 
-    Short ones without a digit are in most texts. Where words have no spaces between them, each two letters are one.
+    Short words without a digit are dropped when others remain. Scripts without spaces are split into pairs of letters.
     """
     body = read_as_shown(data).body
     text = (

@@ -1,8 +1,7 @@
-"""How many tokens a text takes: estimated on the high side from its letters alone, or counted by a real vocabulary.
+"""Token counts of texts: a high estimate from the letters alone, or a count by an installed vocabulary.
 
-Budgets in tokens must hold for whichever model reads the text, without a network or megabytes of vocabulary on the way
-of a one-shot command, and the same text must always count the same. See `docs/context.md` for how far it errs.
-The count is only for showing: it belongs to one family of models, and to what is installed.
+Budgets use the estimate, so that they hold for any model and the same text always counts the same. The count is only
+for display. See `docs/context.md` for the error.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from typing import NamedTuple
 VOCABULARY = "o200k_base"
 ESTIMATE = "estimate"
 _RUN = 32
-"""Characters of one kind, blanks or not, in a row; the installed counter needs time by the square of a longer run."""
+"""Length from which runs of non-blanks or blanks are checked: the counter needs quadratic time for them."""
 _WORK = 4_000_000
-"""So much of that is done for one text: the sum of the squares of its long runs. The others are estimated."""
+"""Limit for the sum of the squares of long runs that are counted; further runs are estimated."""
 _MOST = 1_048_576
 """Characters of one text that are counted; the rest is estimated."""
 
 
 class Counter(NamedTuple):
-    """Counts tokens."""
+    """A token counter."""
 
     method: str
     """`VOCABULARY` or `ESTIMATE`."""
@@ -30,7 +29,7 @@ class Counter(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say how it counts, in one sentence."""
+        """Describe the method in one sentence."""
         if self.method == ESTIMATE:
             return "Tokens are estimated, on the high side."
         return f"Tokens are counted with {self.method}, the vocabulary of OpenAI's models; other agents' differ."
@@ -39,20 +38,13 @@ class Counter(NamedTuple):
 _LOWER, _UPPER, _DIGITS = bytes(range(0x61, 0x7B)), bytes(range(0x41, 0x5B)), bytes(range(0x30, 0x3A))
 _HIGH = bytes(range(0x80, 0x100))
 _FOUR_BYTES = bytes(range(0xF0, 0xF5))
-"""First bytes of characters that take four, emoji mostly: vocabularies hold few of them whole."""
+"""First bytes of four-byte characters, mostly emoji: vocabularies hold few of them whole."""
 _WORD = 20
-"""Letters; what goes on longer than this without a space is no word, and falls into small pieces."""
+"""Letters of a word beyond which it falls into small pieces."""
 
 
 def estimate(text: str) -> int:
-    """Estimate the tokens of a text.
-
-    Args:
-        text: anything; lone surrogates count like other characters of three bytes.
-
-    Returns:
-        A whole number, 0 only for the empty text. Never more than one and a half for each byte.
-    """
+    """Estimate the tokens of a text: 0 only for the empty text, never more than 1.5 for each byte."""
     data = text.encode("utf-8", "surrogatepass")
     if not data:
         return 0
@@ -74,7 +66,7 @@ def estimate(text: str) -> int:
 
 @cache
 def counter() -> Counter:
-    """Give the best counter there is here; a vocabulary is loaded once, in about a quarter of a second."""
+    """Return the best counter available; loading a vocabulary takes about a quarter of a second, once."""
     return _with_vocabulary() or Counter(ESTIMATE, estimate)
 
 
@@ -92,7 +84,7 @@ def _with_vocabulary() -> Counter | None:
 
 
 def _count(text: str, whole: Callable[[str], int]) -> int:
-    """Count a text, but for what would take too long, which is estimated."""
+    """Count a text; parts that would take too long are estimated."""
     import re
 
     total = estimate(text[_MOST:])

@@ -1,1 +1,1 @@
-"""How memories name each other: the lines of an index, links in prose, and what of an index is loaded at all."""
+"""References between memories: index lines, links in prose, and the part of an index that an agent loads."""

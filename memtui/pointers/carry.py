@@ -1,7 +1,7 @@
-"""Pointers, links and references that follow a memory: found, planned, and written in the same step of undo.
+"""Updates of pointers, links and references after memories are renamed or removed, in the same undo step.
 
-It exists so that tidying up by hand leaves no dangling pointer behind. What a person renames or trashes is done first
-and stands whatever becomes of the rest: a file that cannot follow is left as it is and named.
+The rename or removal is done first and stands even if a reference cannot be updated; the files left with an outdated
+reference are named.
 """
 
 from __future__ import annotations
@@ -28,50 +28,49 @@ if TYPE_CHECKING:
 
 
 MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
-"""So many memories of a root, and so much of them, are looked at besides its indexes: the nearest ones."""
+"""Limits on the memories of a root that are searched besides its indexes, nearest first."""
 _FEW = 50
-"""Up to so many names are looked for before a text is read as Markdown."""
+"""Number of names up to which a text is searched for them before it is parsed as Markdown."""
 TRIES = 3
-"""So often a text that changes in that moment is looked at again."""
+"""Attempts to rewrite a text that changes meanwhile."""
 _BREAKS = re.compile(r"[\s_-]+")
-"""What stands between the words of a name."""
+"""Separators between the words of a name."""
 NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
-"""Nothing can be read under such a name, so nothing names anything there; any other failure is told."""
+"""Error codes that mean there is nothing to read; other errors are reported."""
 
 
 class Left(NamedTuple):
-    """A memory that still names what is not there any more; or one, or a whole root, of which that is not known."""
+    """A memory that still has outdated references, or a memory or root that could not be read."""
 
     address: Address
-    """Without a path: the whole root."""
+    """A whole root where the path is empty."""
     links: int
     """0 when it could not be read."""
     why: str
-    """One clause."""
 
 
 class Carried(NamedTuple):
-    """A memory in which names follow."""
+    """A memory whose references were updated."""
 
     address: Address
     links: int
     name: str = ""
-    """What `name` in its front matter says now, when that followed the name of the file."""
+    """The new `name` of its front matter, when that followed the file's name."""
 
 
 class CarryPlan(NamedTuple):
-    """What follows a renaming or a removal, before it is done."""
+    """Reference updates planned before a rename or removal."""
 
     steps: tuple[Write, ...]
-    """For `Engine.together`, behind the renamings and removals they belong to."""
+    """For `Engine.together`, to be placed after the renames and removals."""
     carried: tuple[Carried, ...]
     left: tuple[Left, ...]
     unread: int = 0
-    """So many memories were not looked at."""
+    """Number of memories that were not searched."""
 
     @property
     def also(self) -> str:
-        """What followed, for people: `2 links updated`; empty for nothing."""
+        """Summary of what was updated, for example `2 links updated`; empty for nothing."""
         count, names = sum(one.links for one in self.carried), [one.name for one in self.carried if one.name]
         parts = [f"{count} link{'s' * (count != 1)} updated"] if count else []
         if names:
@@ -80,7 +79,7 @@ class CarryPlan(NamedTuple):
 
     @property
     def rest(self) -> str:
-        """What did not, for people, in one or two sentences; empty for nothing."""
+        """Summary of what was not updated, in one or two sentences; empty for nothing."""
         words = _left_words(self.left)
         if self.unread:
             many = self.unread > 1
@@ -91,24 +90,24 @@ class CarryPlan(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """The memories of one root that were renamed or went, and what there is around them."""
+    """The renamed and removed memories of one root, and the memories around them."""
 
     root: Root
     changed: dict[str, str | None]
-    """Old paths, and new ones; None for what left the root."""
+    """Old paths to new ones; None for a memory that left the root."""
     present: dict[str, int]
-    """The memories that are there now, with their sizes."""
+    """Sizes of the memories there are now."""
     olds: dict[str, str]
-    """When the renamings are done: new paths, and old ones."""
+    """After the renames: new paths to old ones."""
     known: frozenset[str]
-    """The paths there were before."""
+    """All paths before the change."""
 
     def before(self, path: str) -> str:
-        """The path that a memory had before."""
+        """Return the path a memory had before the change."""
         return self.olds.get(path, path)
 
     def to(self, path: str) -> str:
-        """The path it has afterwards, from the one before."""
+        """Return the path it has after the change, from the one before."""
         return self.changed.get(path) or path
 
 
@@ -119,13 +118,10 @@ def plan(
     *,
     folders: Iterable[tuple[Address, Address]] = (),
 ) -> CarryPlan:
-    """Work out what has to follow, before anything is renamed or removed; reads only.
+    """Plan the reference updates of renames and removals before they are done, without writing.
 
     Args:
-        reader: an engine.
-        renames: memories, by their old and new addresses.
-        removals: memories that go.
-        folders: folders that are renamed whole, besides the memories in them.
+        folders: renamed folders, besides the memories in them.
     """
     steps: list[Write] = []
     carried: list[Carried] = []
@@ -151,16 +147,10 @@ def plan(
 
 
 def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
-    """Let everything follow what was just renamed or put into the trash, as a part of the same step of undo.
-
-    Args:
-        engine: the engine that did it.
-        done: what it did; memories for which it failed are left out.
-        actor: whose it is.
-        folders: folders that were renamed whole.
+    """Update all references to memories just renamed or trashed, in the undo step of `done`.
 
     Returns:
-        The same, saying in `also` what followed and in `left` what did not.
+        `done` with `also` (what was updated) and `left` (what was not) filled in.
     """
     good = [outcome for outcome in done.outcomes if outcome.ok]
     renames = [(one.address, one.new_address) for one in good if one.new_address is not None]
@@ -186,11 +176,7 @@ def rename(
     actor: Actor,
     folders: Iterable[tuple[Address, Address]] = (),
 ) -> Done:
-    """Rename memories, or one folder of them, and let everything that names them follow.
-
-    Raises:
-        MemtuiError: it was a single one, and it was not renamed.
-    """
+    """Rename memories or one folder of them and update all references; raises when a single rename fails."""
     done = rename_alone(engine, pairs, actor=actor)
     memories = {outcome.address for outcome in done.outcomes}
     whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
@@ -198,7 +184,7 @@ def rename(
 
 
 def rename_alone(engine: Engine, pairs: Sequence[tuple[Address, Address]], *, actor: Actor) -> Done:
-    """Rename memories, or one folder of them, and leave what names them as it is; see `rename`."""
+    """Rename memories or one folder of them without updating references."""
     if len(pairs) == 1:
         return engine.memories.rename(*pairs[0], actor=actor)
     return engine.memories.move(pairs, actor=actor)
@@ -207,15 +193,15 @@ def rename_alone(engine: Engine, pairs: Sequence[tuple[Address, Address]], *, ac
 def trash(
     engine: Engine, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
 ) -> Done:
-    """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
+    """Move memories to the trash and remove their index entries."""
     return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
 
 
 def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Done:
-    """Move memories into the folder `archive/` of memtui's own root, and take their entries out of indexes.
+    """Move memories to `archive/` of memtui's own root and remove their index entries.
 
-    What is global goes to the global root, all else to that of the workspace, which no checkout holds: what an agent
-    noted for one person is not published by tidying up.
+    Global memories go to the global root, all others to the workspace's root, which no checkout holds: tidying up never
+    publishes a private note.
     """
     pairs = []
     for address in addresses:
@@ -227,7 +213,7 @@ def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Do
 
 
 def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[list[Carried], list[Left]]:
-    """Rewrite one memory, from what it is now; returns what follows in it, and what is left."""
+    """Rewrite one memory from its current text; return what was updated in it and what is left."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
     for _ in range(TRIES):
@@ -253,16 +239,10 @@ def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor
 
 
 def renamed(data: bytes, old: str, new: str) -> tuple[bytes, str]:
-    """Let `name` in the front matter of a memory follow the name of its file, where it says the same in its own way.
-
-    Args:
-        data: the memory.
-        old: its path before.
-        new: its path now.
+    """Let `name` in front matter follow the file's name where it says the same words, keeping their spelling.
 
     Returns:
-        The text and the new name: `build-steps`, `Build steps` where it was written like this; the text as it is and
-        nothing where the two say different things, or the block cannot be edited.
+        The text and the new name; the unchanged text and "" where the name says something else or cannot be edited.
     """
     if old.rpartition("/")[2] == new.rpartition("/")[2] or not data.startswith((b"---", BOM)):
         return data, ""
@@ -320,7 +300,7 @@ def _tasks(
 
 
 def _chosen(task: _Task) -> tuple[list[str], int]:
-    """The memories to look into, indexes and near ones first, and how many are left out."""
+    """Return the memories to search, indexes and near ones first, and the number left out."""
     folders = {path.rpartition("/")[0] for path in task.changed}
     moved = task.olds.keys() | task.changed.keys()
 
@@ -340,14 +320,14 @@ def _chosen(task: _Task) -> tuple[list[str], int]:
 
 
 def is_index(root: Root, path: str) -> bool:
-    """Whether a memory is an index of the kind that a root's layout has, or its rest: its own or one in a folder."""
+    """Return whether a memory is an index of links as the root's layout has them, or the overflow file of one."""
     policy = root.policy
     name = (policy.index_file or "").rpartition("/")[2]
     return policy.index_format == "links" and bool(name) and (index_of(path) or path).rpartition("/")[2] == name
 
 
 def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
-    """A text and its version; none when nothing in it can follow: most memories name none of those in question."""
+    """Return a text and its version; an empty list when nothing in it refers to a changed memory."""
     address = Address(task.root.id, path)
     old = task.before(path)
     try:
@@ -364,24 +344,22 @@ def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Le
 
 
 def _unread(address: Address, error: MemtuiError) -> list[Left]:
-    """What to tell of something that cannot be read: nothing when it is not there, or can hold no names."""
     return [] if error.code in NO_TEXT else [Left(address, 0, reason_of(error))]
 
 
 def reason_of(error: MemtuiError) -> str:
-    """Why something failed, as one clause."""
+    """Return an error as one clause."""
     return f"{error.code}: {error.message.rstrip('.')}"
 
 
 def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
-    """What becomes of the text of a memory, by the path it had before."""
     to = task.to(path)
     names = "global/" if task.root.agent == "serena" and task.root.scope == "global" else ""
     return rewrite(data, path, task.changed, to=to, index=is_index(task.root, path), known=task.known, names=names)
 
 
 def _may_name(data: bytes, changed: Mapping[str, str | None]) -> bool:
-    """Whether a text may name any of these: it holds a name, or one that is written in another way."""
+    """Return whether a text may name one of these paths, possibly escaped."""
     if len(changed) > _FEW or b"%" in data or b"\\" in data:
         return True
     return any(_stem(path).encode("utf-8", "surrogateescape") in data for path in changed)
@@ -393,7 +371,7 @@ def _stem(path: str) -> str:
 
 
 def untouchable(root: Root, path: str) -> str:
-    """Why a file is left to its agent; empty when it is not."""
+    """Return why a file is left to its agent; empty when memtui may change it."""
     if paths.matches(path, root.policy.generated):
         return f"{root.agent} generates it"
     if paths.matches(path, root.policy.protected):
@@ -402,7 +380,6 @@ def untouchable(root: Root, path: str) -> str:
 
 
 def _left(address: Address, found: Rewritten, why: str) -> list[Left]:
-    """What is left in one memory."""
     left = []
     if why:
         left.append(Left(address, found.carried, why))

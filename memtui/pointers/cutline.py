@@ -1,6 +1,6 @@
-"""How much of an index an agent loads: by lines, by bytes or by UTF-16 units, with what its limits leave out.
+"""The part of an index that an agent loads, by lines, bytes or UTF-16 units.
 
-One place for it, so that the health of an index and the cost of a start cannot tell two different cut lines.
+Shared by index health and start cost, so that both show the same cut.
 """
 
 from collections.abc import Iterable
@@ -9,42 +9,37 @@ from typing import NamedTuple
 from memtui.engine.policy import Policy
 
 FRONT_MATTER, COMMENTS = "front-matter", "comments"
-"""What `Policy.index_uncounted` knows."""
+"""Values of `Policy.index_uncounted`."""
 
 _MARK = b"---"
 
 
 class Measure(NamedTuple):
-    """An index against its agent's limits."""
+    """An index measured against its agent's limits."""
 
     lines: int
-    """Lines that count; blank ones at the end do not."""
+    """Counted lines, without blank ones at the end."""
     bytes: int
-    """Bytes that count, line ends included."""
+    """Counted bytes, line ends included."""
     units: int
-    """UTF-16 units that count; 0 where the agent does not count them."""
+    """Counted UTF-16 units; 0 where the agent does not count them."""
     cut: int | None = None
-    """The first line that is not loaded whole, from 0; None: all of it is loaded."""
+    """First line that is not loaded whole, from 0; None when all are loaded."""
     by: str = ""
-    """Which limit ends there: `lines`, `bytes` or `units`."""
+    """The limit that was exceeded: `lines`, `bytes` or `units`."""
     lost_lines: int = 0
-    """Lines with text from there on."""
+    """Lines with text from the cut on."""
     lost_bytes: int = 0
-    """Bytes from there on, as they stand in the file, without blank lines at the end and without `part`."""
+    """Bytes from the cut on, without blank lines at the end and without `part`."""
     part: int = 0
-    """Bytes of the line of the cut that are loaded all the same: of a first line that is longer than the limit."""
+    """Bytes that are loaded of the line at the cut: only of a first line longer than the limit."""
 
 
 def measure(data: bytes, policy: Policy) -> Measure:
-    """Measure an index.
+    """Measure an index against the limits of a policy.
 
-    Args:
-        data: the whole file.
-        policy: its `index_lines`, `index_bytes`, `index_units` and `index_uncounted` count.
-
-    Returns:
-        What counts, and where the agent stops. A line that fits only in part is not loaded, but of a first line as many
-        units as fit (Claude Code and Qwen Code, run by `python -m tests.agents`).
+    A line that fits only in part is not loaded, except for a first line: of that, as many units as fit (Claude Code and
+    Qwen Code, verified by `python -m tests.agents`).
     """
     kept = data.rstrip()
     texts = kept.split(b"\n") if kept else []
@@ -76,17 +71,17 @@ def measure(data: bytes, policy: Policy) -> Measure:
 
 
 def lines_with_text(lines: Iterable[bytes]) -> int:
-    """Count lines as those are counted that are lost: blank ones do not."""
+    """Count the lines that are not blank."""
     return sum(1 for line in lines if line.strip())
 
 
 def end_of_text(data: bytes) -> int:
-    """Find the byte at which a text ends: blank lines at its end are no part of it, the end of its last line is."""
+    """Return the byte at which a text ends, blank lines at its end left out."""
     return data.find(b"\n", len(data.rstrip())) + 1 or len(data)
 
 
 def end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
-    """Find the byte at which an agent stops loading an index (None: it loads all of it), and the end of its text."""
+    """Return the byte at which an agent stops loading an index (None: it loads all of it), and the end of its text."""
     found, end = measure(data, policy), end_of_text(data)
     if found.cut is None:
         return None, end
@@ -97,7 +92,6 @@ def end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
 
 
 def _over(lines: int, size: int, units: int, policy: Policy) -> str:
-    """Which limit a line is over that brings the sums to these."""
     if policy.index_lines is not None and lines > policy.index_lines:
         return "lines"
     if policy.index_bytes is not None and size > policy.index_bytes:
@@ -115,7 +109,7 @@ def _units(text: bytes) -> int:
 
 
 def _counted(texts: list[bytes], uncounted: tuple[str, ...]) -> list[bytes | None]:
-    """What of each line counts; None for a line of which nothing does."""
+    """Return what counts of each line; None for a line that does not count."""
     found: list[bytes | None] = list(texts)
     start = 0
     if FRONT_MATTER in uncounted:
@@ -127,7 +121,6 @@ def _counted(texts: list[bytes], uncounted: tuple[str, ...]) -> list[bytes | Non
 
 
 def _front_matter(texts: list[bytes]) -> int:
-    """How many lines the block takes; one that is never closed is text."""
     if not texts or texts[0].removeprefix(b"\xef\xbb\xbf").rstrip() != _MARK:
         return 0
     for number, text in enumerate(texts[1:], 1):
@@ -137,7 +130,7 @@ def _front_matter(texts: list[bytes]) -> int:
 
 
 def _without_comments(found: list[bytes | None], start: int) -> None:
-    """Leave out what stands in HTML comments; in a code block they are text."""
+    """Blank HTML comments outside code blocks."""
     inside, fence = False, b""
     for number in range(start, len(found)):
         text = found[number] or b""
@@ -152,7 +145,7 @@ def _without_comments(found: list[bytes | None], start: int) -> None:
 
 
 def _outside(text: bytes, *, inside: bool) -> tuple[bytes, bool]:
-    """What of a line is no comment, and whether a comment goes on in the next line."""
+    """Return a line without its comments, and whether a comment continues on the next line."""
     kept = []
     rest = text
     while rest:

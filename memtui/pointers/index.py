@@ -1,7 +1,6 @@
-"""The pointers of an index: which line names which memory, and exactly where in the file.
+"""Parser for index pointers: which line names which memory, with byte offsets.
 
-An index is what an agent loads in place of all its memories. It is read as agents write it: a link a line, and the
-text that tells whether to follow it; everything else in it is left alone.
+An index is what an agent loads in place of all its memories: one link a line, and text that tells whether to follow it.
 """
 
 import re
@@ -15,48 +14,43 @@ from memtui.pointers.targets import first_of, name_readings, readings
 _NAMED = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+(\[\[([^\[\]]++)\]\])")
 """An entry that begins with a `[[name]]`."""
 _GAP = " \t\r—–-:|"
-"""What stands between an entry's link and its text."""
+"""Characters between an entry's link and its text."""
 
 
 class Pointer(NamedTuple):
-    """One pointer of an index."""
+    """One pointer of an index; offsets are bytes of the file."""
 
     line: int
     """From 0; only a line feed ends a line."""
     start: int
-    """Where its link begins, in bytes of the file."""
+    """Start of the link."""
     end: int
-    """Where its link ends."""
     target: str
     """As written; bytes that are not UTF-8 as surrogate escapes."""
     path: str | None
-    """The path it means, below the root, with a `/` at its end for a folder; None when it leads out of the root, to
-    the web or nowhere."""
+    """Path below the root, ending in `/` for a folder; None when it leads out of the root, to the web or nowhere."""
     text: str
-    """What the link shows. May be hostile."""
+    """Text of the link; untrusted."""
     hook: str
-    """What the line says after it. May be hostile."""
+    """Text after the link; untrusted."""
     at: int = 0
-    """Where the target begins, in bytes of the file."""
+    """Start of the target."""
     kind: str = "link"
     """`link`, or `name` for an entry written as `[[name]]`."""
     angled: bool = False
-    """The target stands between `<` and `>`."""
+    """Whether the target stands between `<` and `>`."""
     readings: tuple[str | None, ...] = ()
-    """Every path it may mean, the likeliest first."""
+    """All paths it may mean, the likeliest first."""
     text_end: int = 0
-    """Where what a link shows ends, in bytes of the file; it begins after the bracket at `start`."""
+    """End of the link's text, which begins after the bracket at `start`."""
 
 
 def parse(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, ...]:
-    """Find the pointers of an index, in their order.
-
-    Links in front matter, comments and code are no pointers.
+    """Return the pointers of an index in order; links in front matter, comments and code are none.
 
     Args:
-        data: the index.
-        path: its own path below the root, which relative targets start from.
-        known: the paths there are, which decide what a name with `#` or `%` means.
+        path: the index's own path below the root, which relative targets start from.
+        known: existing paths, which decide what a name with `#` or `%` means.
     """
     found: list[Pointer] = []
     for number, (start, line) in enumerate(prose(data)):

@@ -1,6 +1,6 @@
-"""The lines of an index as its file writes them: which one is an entry by itself, and how a new one has to look.
+"""Lines of an index: which ones are entries, and how to write a new one in the file's own style.
 
-Only a line that is nothing but an entry is ever removed, moved or cut: where more text belongs to it, a person decides.
+Only a line that is nothing but an entry is ever removed, moved or cut.
 """
 
 import re
@@ -11,18 +11,17 @@ from memtui import mask
 from memtui.pointers.targets import without_controls
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
-"""A list item that begins with its link; signs such as stars may stand before it."""
+"""A list item that begins with a link, possibly after signs such as stars."""
 ITEM = re.compile(rb"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\r?$)")
-"""A list item."""
 BLOCK = re.compile(rb"[ \t]*(?:#{1,6}(?:[ \t]|\r?$)|>|```|~~~|<!--|\||(?:-{3,}|\*{3,}|_{3,})[ \t]*\r?$)")
-"""What begins something else than more text of the item before it."""
+"""The start of a block, which ends the item before it."""
 _STYLE = re.compile(
     r"(?P<lead>[ \t]*(?:[-*+]|(?P<number>\d{1,9})[.)])[ \t]+)\[(?P<text>[^\]]*)\]\((?P<target>[^)]*)\)"
     r"(?P<gap>[ \t]*(?:[—–:|]|--?)[ \t]*|[ \t]+|$)"
 )
 BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 40
-"""So many of the last entries say how a new one is written."""
+"""Number of last entries that determine the style of a new one."""
 
 
 class Span(NamedTuple):
@@ -38,15 +37,15 @@ class Style(NamedTuple):
 
     lead: str = "- "
     number: int | None = None
-    """What the next item is numbered; None when items are not."""
+    """Number of the next item; None when items are not numbered."""
     gap: str = " — "
     named: bool = False
-    """The link shows the file's name."""
+    """Whether the link shows the file's name."""
     end: bytes = b"\n"
 
 
 def spans(data: bytes) -> list[Span]:
-    """Find the lines of a file; only a line feed ends one."""
+    """Split a file into lines; only a line feed ends one."""
     found = []
     start = 0
     while start < len(data):
@@ -57,18 +56,18 @@ def spans(data: bytes) -> list[Span]:
 
 
 def text_of(data: bytes, span: Span) -> bytes:
-    """A line without its line end, and without the byte-order mark of the file."""
+    """Return a line without its line end and without the file's byte-order mark."""
     text = data[span.start : span.end].rstrip(b"\r\n")
     return text.removeprefix(BOM) if span.start == 0 else text
 
 
 def depth(text: bytes) -> int:
-    """How far a line is indented, in bytes."""
+    """Return the width of a line's indentation in bytes."""
     return len(text) - len(text.lstrip(b" \t"))
 
 
 def is_text(data: bytes) -> bool:
-    """Whether a file is edited as text: it is UTF-8 and holds no NUL."""
+    """Return whether a file is UTF-8 without NUL."""
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -77,12 +76,12 @@ def is_text(data: bytes) -> bool:
 
 
 def is_entry(text: bytes) -> bool:
-    """Whether a line is a list item that begins with a link."""
+    """Return whether a line is a list item that begins with a link."""
     return _ENTRY.match(text) is not None
 
 
 def goes_on(text: bytes, following: bytes | None) -> bool:
-    """Whether the line after an entry belongs to it: more of its text, or an item below it."""
+    """Return whether the next line belongs to an entry: more of its text, or a nested item."""
     if following is None or not following.strip():
         return False
     item = ITEM.match(following)
@@ -93,13 +92,7 @@ def goes_on(text: bytes, following: bytes | None) -> bool:
 
 
 def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Style:
-    """See how an index writes its entries: as most of the last ones are.
-
-    Args:
-        data: the file.
-        lines: its lines.
-        entries: the numbers of those that are entries, rising.
-    """
+    """Detect the style of an index from its last entries; `entries` are their line numbers, rising."""
     feeds = data.count(b"\n")
     end = b"\r\n" if data.count(b"\r\n") * 2 > feeds else b"\n" if feeds or b"\r" not in data else b"\r"
     seen = [
@@ -122,16 +115,10 @@ def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Styl
 
 
 def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: bytes) -> tuple[int, bytes, bytes]:
-    """Say where a new line goes: behind the last entry and what belongs to it, else at the end.
-
-    Args:
-        data: the file.
-        lines: its lines.
-        entries: the numbers of those that are entries.
-        end: how it ends its lines.
+    """Return where a new line goes: after the last entry and its text, else at the end.
 
     Returns:
-        Where, in bytes of the file; and the line ends to put before and behind the new line.
+        The byte offset, and the line ends to put before and after the new line.
     """
     last = max(entries, default=len(lines) - 1)
     while entries and last < len(lines) - 1 and goes_on(text_of(data, lines[last]), text_of(data, lines[last + 1])):
@@ -143,15 +130,11 @@ def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: by
 
 
 def home_of(index_file: str, path: str, present: Container[str]) -> str:
-    """Say which index has to name a memory.
+    """Return the path of the index that has to name a memory, whether it exists or not; empty when none has to.
 
     Args:
-        index_file: as a layout has it: a path, `*/NAME` or `**/NAME`.
-        path: the memory.
-        present: the paths there are below the root.
-
-    Returns:
-        The path of the index, which need not be there; empty when none has to.
+        index_file: as in a layout: a path, `*/NAME` or `**/NAME`.
+        present: existing paths below the root.
     """
     name = index_file.rpartition("/")[2]
     if index_file.startswith("**/"):
@@ -166,15 +149,12 @@ def home_of(index_file: str, path: str, present: Container[str]) -> str:
 
 
 def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int | None, step: int = 0) -> str:
-    """Write an entry as the file writes its own.
+    """Format an entry in the style of the file.
 
     Args:
-        style: how.
-        target: the memory as the link means it, from the index.
-        name: the memory's file.
-        hook: what to say about it; may be empty.
-        limit: how many characters the agent keeps a line to.
-        step: how many new items stand before it, for numbered ones.
+        hook: the text after the link; may be empty.
+        limit: characters the agent keeps of a line.
+        step: number of new items before it, for numbered ones.
     """
     lead = style.lead
     if style.number is not None:
@@ -189,15 +169,8 @@ def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int |
 
 
 def shorten(line: str, limit: int, *, keep: int) -> str | None:
-    """Cut a line at a word, with an ellipsis, so that it is no longer than the limit.
-
-    Args:
-        line: without its line end.
-        limit: characters.
-        keep: so many characters at its beginning have to stay.
-
-    Returns:
-        The line as it is when it fits; None when it cannot be cut.
+    """Truncate a line at a word, with an ellipsis; None when it cannot be cut without cutting the first `keep`
+    characters.
     """
     if len(line) <= limit:
         return line

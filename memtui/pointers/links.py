@@ -1,7 +1,6 @@
-"""Every way in which a memory names another one: Markdown links, `[[names]]`, Serena's `mem:name`, `@imports`.
+"""Parser for links in memories: Markdown links, `[[names]]`, Serena's `mem:name` and `@imports`, with byte offsets.
 
-They are found by position, so that one can be changed without another byte, and resolved here or not at all: a link of
-a hostile memory that leads out of its root has no path.
+A link that leads out of its root has no path.
 """
 
 import re
@@ -12,52 +11,47 @@ from memtui.pointers.prose import prose
 from memtui.pointers.targets import resolve, resolve_name, resolve_plain, with_ending
 
 LINK, NAME, MEM, IMPORT = "link", "name", "mem", "import"
-"""A Markdown link; `[[name]]`; `mem:name`; `@path`."""
+"""Kinds of links: `[text](target)`, `[[name]]`, `mem:name`, `@path`."""
 
 _NAME = re.compile(rb"(?<!\\)\[\[([^\[\]]++)\]\]")
 _MEM = re.compile(rb"(?<![A-Za-z0-9_\-/])mem:([A-Za-z0-9_\-/]++)")
-"""Serena finds them anywhere, also in code."""
+"""Serena resolves them anywhere, code included."""
 _IMPORT = re.compile(rb"(?<![^\s])@((?:[^\s\\]++|\\ )++)")
 _DEFINITION = re.compile(rb" {0,3}\[[^\[\]]++\]:[ \t]*+(?:<([^<>]*+)>|([^\s<]\S*+))")
 _AFTER = b".,;:!?)]}\"'*_"
-"""What ends a sentence is no part of an imported path."""
+"""Punctuation that is not part of an imported path."""
 
 
 class Link(NamedTuple):
-    """One place that names another file."""
+    """One link; offsets are bytes of the file."""
 
     kind: str
     """`link`, `name`, `mem` or `import`."""
     start: int
-    """Where it begins, in bytes of the file."""
     end: int
-    """Where it ends."""
     target: str
     """As written; bytes that are not UTF-8 as surrogate escapes."""
     path: str | None
-    """The path it means, below the root; None when it leads out of the root, to the web or nowhere."""
+    """Path below the root; None when it leads out of the root, to the web or nowhere."""
     at: int
-    """Where the target begins, in bytes of the file."""
+    """Start of the target."""
     angled: bool = False
-    """The target stands between `<` and `>`."""
+    """Whether the target stands between `<` and `>`."""
     text: tuple[int, int] = (0, 0)
-    """Where the text begins and ends that a Markdown link shows."""
+    """Start and end of the text a Markdown link shows."""
 
 
 def may_link(data: bytes) -> bool:
-    """Whether a memory may hold a link at all; most hold none."""
+    """Return whether a memory can contain links at all; a quick check."""
     return b"[" in data or b"@" in data or b"mem:" in data
 
 
 def parse(data: bytes, path: str, *, names: str = "") -> tuple[Link, ...]:
-    """Find the links of a memory, in their order.
-
-    Links in front matter, comments and code are none, `mem:` references apart.
+    """Return the links of a memory in order; front matter, comments and code contain none but `mem:` references.
 
     Args:
-        data: the memory.
-        path: its own path below the root, which relative targets start from.
-        names: what `mem:` references to memories of this root begin with, such as `global/`.
+        path: the memory's own path below the root, which relative targets start from.
+        names: prefix of `mem:` references to memories of this root, such as `global/`.
     """
     found: list[Link] = []
     # Most memories name nothing, and telling prose from code costs more than all else here.

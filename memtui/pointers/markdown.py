@@ -1,14 +1,10 @@
-"""Markdown's inline links in one line, by position: read as people write them, in one pass however odd the line is.
-
-Unbalanced brackets, a thousand of them or 100 KB without an end must neither be a link that nobody meant nor take time
-that grows with the square of the line.
-"""
+"""Parser for inline Markdown links in one line, linear in time on malformed input."""
 
 import re
 from typing import NamedTuple
 
 MOST_NESTED = 6
-"""Parentheses within parentheses in a target; more are no link."""
+"""Nested parentheses in a target up to which it is a link."""
 
 _MARK = re.compile(rb"\\[!-/:-@\[-`{-~]|!?\[|\]\(?")
 _PLAIN = re.compile(rb"(?:[^\s()\\]++|\\[!-/:-@\[-`{-~]|\\)*+")
@@ -18,27 +14,23 @@ _SPACED = re.compile(rb"[^()<>\"']*+\)")
 
 
 class Inline(NamedTuple):
-    """One `[text](target)`, in bytes of its line."""
+    """One `[text](target)`; offsets are bytes of the line."""
 
     start: int
     end: int
     """After the closing parenthesis."""
     text_end: int
-    """Where the text ends, which begins after the bracket at `start`."""
+    """End of the text, which begins after the bracket at `start`."""
     at: int
-    """Where the target begins."""
+    """Start of the target."""
     stop: int
-    """Where it ends."""
+    """End of the target."""
     angled: bool
-    """The target stands between `<` and `>`."""
+    """Whether the target stands between `<` and `>`."""
 
 
 def inline_links(line: bytes) -> list[Inline]:
-    """Find the links of a line, pictures left out.
-
-    Args:
-        line: with code and comments made blank, see `prose`.
-    """
+    """Return the links of a line, without images; code and comments must be blanked before, see `prose`."""
     if b"](" not in line:
         return []
     found: list[Inline] = []
@@ -67,7 +59,7 @@ def inline_links(line: bytes) -> list[Inline]:
 
 
 def _target(line: bytes, at: int) -> tuple[int, int, int, bool] | None:
-    """The target after `](`: where it begins and ends, where the link ends, and whether it is between `<` and `>`."""
+    """Return start and end of the target after `](`, the end of the link, and whether the target is in angle brackets."""
     while line[at : at + 1] in (b" ", b"\t"):
         at += 1
     angled = _ANGLED.match(line, at)
@@ -85,7 +77,7 @@ def _target(line: bytes, at: int) -> tuple[int, int, int, bool] | None:
 
 
 def _plain_end(line: bytes, at: int) -> int | None:
-    """Where a target ends whose parentheses are balanced."""
+    """Return the end of a target with balanced parentheses."""
     depth = 0
     while True:
         found = _PLAIN.match(line, at)

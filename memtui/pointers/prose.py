@@ -1,7 +1,6 @@
-"""Which bytes of a memory are prose: front matter, code and comments made blank, every byte still in its place.
+"""Blanking of front matter, code and comments in Markdown, with all offsets kept.
 
-So that a link in an example, or one that was commented out, is never taken for a link, and offsets found in the blank
-copy hold in the file. One pass, linear in the size whatever the file holds.
+Links in examples or comments are thus never taken for links. One pass, linear in time.
 """
 
 import re
@@ -13,11 +12,7 @@ _SHOWN = re.compile(rb"[^\s]")
 
 
 def prose(data: bytes, *, comments: bool = True) -> list[tuple[int, bytes]]:
-    """Give the lines of a file with everything blank that is no prose.
-
-    Returns:
-        For each line its offset and its text without the line feed, as long as it is in the file.
-    """
+    """Return offset and text of each line, without its line feed and with everything but prose blanked."""
     starts, lines = _lines(data)
     first = _front_matter(lines)
     found = [(starts[number], _blank(lines[number])) for number in range(first)]
@@ -57,7 +52,6 @@ def _lines(data: bytes) -> tuple[list[int], list[bytes]]:
 
 
 def _front_matter(lines: list[bytes]) -> int:
-    """How many lines the block at the head takes; one that is never closed is text."""
     if lines[0].strip() != b"---":
         return 0
     for number in range(1, len(lines)):
@@ -71,7 +65,7 @@ def _blank(line: bytes) -> bytes:
 
 
 def _without_code(line: bytes) -> bytes:
-    """Make code in backticks blank; a run of backticks is closed by the next run of the same length."""
+    """Blank code in backticks; a run of backticks is closed by the next run of the same length."""
     runs = [(found.start(), found.end()) for found in _TICKS.finditer(line)]
     following: dict[int, int] = {}
     closing = [0] * len(runs)
@@ -93,7 +87,7 @@ def _without_code(line: bytes) -> bytes:
 
 
 def _without_comments(line: bytes, *, inside: bool) -> tuple[bytes, bool]:
-    """Make comments blank; says whether one goes on in the next line."""
+    """Blank comments; return whether one continues on the next line."""
     kept = []
     at = 0
     while True:

@@ -1,7 +1,6 @@
-"""The files that hold the rest of an index which is too long: how they are called, and where an index can be parted.
+"""Overflow files of an index that is too long: their names, and where an index can be split.
 
-The name alone says what such a file is, so that nobody has to read all memories to know which of them belong to the
-index.
+The name alone identifies such a file, so that finding one needs no reading.
 """
 
 import re
@@ -15,16 +14,11 @@ _MARK = "-more"
 _REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")
 _HEADING = re.compile(rb"[ \t]*#{1,6}(?:[ \t]|\r?$)")
 _RULE = re.compile(rb"[ \t]*(?:-{3,}|={3,})[ \t]*\r?$")
-"""May make a heading of the line above it; at the head of a file, front matter of what is below."""
+"""May make a heading of the line above it; at the head of a file it opens front matter."""
 
 
 def rest_name(index: str, number: int) -> str:
-    """Name a file for the rest of an index.
-
-    Args:
-        index: its path.
-        number: from 1; there may be several.
-    """
+    """Return the name of an overflow file of an index; numbers start at 1."""
     folder, slash, name = index.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     if not stem:
@@ -33,7 +27,7 @@ def rest_name(index: str, number: int) -> str:
 
 
 def index_of(path: str) -> str:
-    """The index whose rest a file holds, going by its name; empty when its name says no such thing."""
+    """Return the index to which an overflow file belongs, by its name; empty for any other file."""
     if _MARK not in path:  # asked of every memory
         return ""
     folder, slash, name = path.rpartition("/")
@@ -42,13 +36,10 @@ def index_of(path: str) -> str:
 
 
 def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
-    """Find the lines that an index can be parted before, so that what belongs together stays together.
+    """Return the lines before which an index can be split, rising.
 
-    No code block, comment, paragraph, table, quote or entry with the text below it is parted, no heading is left
-    without what it is over, and front matter stays where it is.
-
-    Returns:
-        Their numbers, rising.
+    Code blocks, comments, paragraphs, tables, quotes and entries stay whole, headings stay with what follows, and front
+    matter stays in place.
     """
     clear = prose(data)
     indent = min((depth(text) for _, text in clear if text.strip()), default=0)
@@ -67,11 +58,7 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
 
 
 def surplus(data: bytes, lines: Sequence[Span]) -> list[int]:
-    """Find the blank lines below a blank line, which say nothing: those in code and before what is indented left out.
-
-    Returns:
-        Their numbers, rising.
-    """
+    """Return the redundant blank lines: those after a blank line, outside code and not before indented text."""
     found: list[int] = []
     above = _Line(-1, b"")
     for line in _solid(data, lines, prose(data)):
@@ -92,7 +79,7 @@ class _Line(NamedTuple):
 
 
 def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]]) -> Iterator[_Line]:
-    """The lines that are not blank; `clear` is their prose."""
+    """Yield the lines that are not blank; `clear` is their prose."""
     for number, span in enumerate(lines):
         text = text_of(data, span)
         if text.strip():
@@ -101,7 +88,7 @@ def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]
 
 
 def _apart(above: bytes, text: bytes) -> bool:
-    """Whether a line begins something else than the line right above it."""
+    """Return whether a line begins a new block."""
     sign = text.lstrip(b" \t")[:1]
     if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
         return False

@@ -1,48 +1,38 @@
-"""Memories that come back from the trash, and with them the entries that indexes lost when they were deleted.
+"""Restoring of memories from the trash together with their index entries, in one undo step.
 
-It is the way back of `carry.trash`, in the same step of undo. The memory comes first and stands whatever becomes of
-its entry; an index that names it already, or is not there any more, is left as it is. The index may have changed since:
-its lines say where an entry belongs, no line of it goes, and what cannot be told without guessing is not put back.
+The memory is restored even if its entry cannot be. An index that already names it, or is gone, is left as it is. The
+index may have changed since: no line of it is removed, and an ambiguous entry is not put back.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Restoring, Saved, Unchanged, Write
 from memtui.errors import MemtuiError
 from memtui.pointers.carry import NO_TEXT, TRIES, is_index, reason_of, untouchable
 from memtui.pointers.index import Pointer, parse
-from memtui.pointers.lines import BOM, Span, is_entry, place_of, spans, text_of
-from memtui.pointers.rewrite import entry_cuts, rewrite
+from memtui.pointers.lines import BOM, is_entry, place_of, spans, text_of
+from memtui.pointers.rewrite import entry_span, rewrite
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
 
-class Returned(NamedTuple):
-    """What became of an index."""
+class RestoredIndex(NamedTuple):
+    """An index with entries put back."""
 
     data: bytes
     named: int = 0
     """How many memories it names again."""
     left: tuple[str, ...] = ()
-    """The old paths of those it named, and does not name again."""
+    """Old paths of memories whose entries could not be put back."""
 
 
-class _Piece(NamedTuple):
-    line: int
-    """Of the index as it was."""
-    start: int
-    end: int
-    """In bytes of the index as it is now; the same as `start` for a whole entry."""
-    data: bytes
-
-
-class _Returning:
-    """One index that gets entries back."""
+class _IndexRestore:
+    """One index that gets entries back, and where its old lines belong now."""
 
     def __init__(self, before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> None:
         self.before, self.now, self.here, self.back = before, now, here, back
@@ -61,79 +51,52 @@ class _Returning:
         new = self.back.get(pointer.path or "")
         return new is not None and new not in self.named
 
-    def _is_absent(self, pointer: Pointer) -> bool:
-        """Whether the index does not hold a pointer any more."""
-        return self._returns(pointer) or (pointer.path is not None and pointer.path not in self.named)
-
     def result(self) -> bytes:
-        """Put the index together."""
-        places = self._places([number for number in self.lines if self._is_touched(number)])
-        pieces = [piece for number, at in places.items() if (piece := self._piece(number, at)) is not None]
+        """Return the index with the entries that can be put back."""
+        changed = {old: new for old, new in self.back.items() if old != new}
+        places = self._places()
         found = bytearray()
         done = 0
-        for piece in sorted(pieces, key=lambda one: (one.start, one.line)):
-            found += self.now[done : piece.start]
-            done = piece.end
-            whole = piece.start == piece.end
-            if whole and found and found != BOM and not found.endswith(b"\n"):
+        for number, at in sorted(places.items(), key=lambda one: (one[1], one[0])):
+            span = self._entry(number)
+            if span is None:
+                continue
+            found += self.now[done:at]
+            done = at
+            if found and found != BOM and not found.endswith(b"\n"):
                 found += self.end
-            found += piece.data
-            if whole and self.now[done:] and not found.endswith(b"\n"):
+            entry = self.before[slice(*span)]
+            found += rewrite(entry, self.here, changed).data if changed else entry
+            if self.now[done:] and not found.endswith(b"\n"):
                 found += self.end
         return bytes(found + self.now[done:])
 
-    def _is_touched(self, number: int) -> bool:
-        return any(map(self._returns, self.lines[number]))
+    def _entry(self, number: int) -> tuple[int, int] | None:
+        return entry_span(self.before, self.old, number, self.lines[number][0])
 
-    def _piece(self, number: int, at: int) -> _Piece | None:
-        """What comes back of a line: all of it, or its part of a line that is there; None when that cannot be told."""
-        pointers = self.lines[number]
-        absent = {pointer.start for pointer in pointers if self._is_absent(pointer)}
-        still = {pointer.start for pointer in pointers if self._is_absent(pointer) and not self._returns(pointer)}
-        gone = entry_cuts(self.before, self.old, number, pointers, absent)
-        stays = entry_cuts(self.before, self.old, number, pointers, still) if still else []
-        if not gone or (still and not stays):
-            return None
-        if len(absent) == len(pointers):
-            (start, end), *_ = gone
-            return _Piece(number, at, at, self._renamed(_without(self.before, Span(start, end), stays)))
-        span = self.old[number]
-        shown = _without(self.before, span, gone).rstrip(b"\r\n").removeprefix(BOM)
-        if self.texts.count(shown) != 1:
-            return None
-        start = self.new[self.texts.index(shown)].start
-        start += len(BOM) if start == 0 and self.now.startswith(BOM) else 0
-        whole = _without(self.before, span, stays).rstrip(b"\r\n").removeprefix(BOM)
-        return _Piece(number, start, start + len(shown), self._renamed(whole))
+    def _places(self) -> dict[int, int]:
+        """Return where old lines belong: after the nearest line above that is still there, else before one below.
 
-    def _renamed(self, data: bytes) -> bytes:
-        """An entry that names memories as they are called now."""
-        changed = {old: new for old, new in self.back.items() if old != new}
-        return rewrite(data, self.here, changed).data if changed else data
-
-    def _places(self, numbers: Sequence[int]) -> dict[int, int]:
-        """Say where old lines belong now: behind the nearest line above that is still there, else before one below.
-
-        Those that are there, as in a comment, have no place.
+        Lines that are still there, for example in a comment, have no place.
         """
         often = Counter(self.texts)
         where = {text: number for number, text in enumerate(self.texts) if text.strip() and often[text] == 1}
-        wanted, first = frozenset(numbers), len(BOM) if self.now.startswith(BOM) else 0
+        first = len(BOM) if self.now.startswith(BOM) else 0
         found: dict[int, int] = {}
         waiting: list[int] = []
-        after = -1  # the line of now behind which the next one belongs
-        over = 0  # where the text of an entry that went ends
+        after = -1  # the current line after which the next one belongs
+        entry_end = 0
         for number, span in enumerate(self.old):
-            if span.start < over:
+            if span.start < entry_end:
                 continue
-            text, over = text_of(self.before, span), self._end_of(number)
-            if number in wanted and text not in where:
+            text, entry_end = text_of(self.before, span), self._end_of_absent(number)
+            if number in self.lines and all(map(self._returns, self.lines[number])) and text not in where:
                 if after < 0:
                     waiting.append(number)
                 else:
                     found[number] = self.new[after].end
                 continue
-            if over:
+            if entry_end:
                 continue
             if self.texts[after + 1 : after + 2] == [text]:
                 after += 1
@@ -144,36 +107,35 @@ class _Returning:
                 waiting = []
         return found | dict.fromkeys(waiting, self._at_end())
 
-    def _end_of(self, number: int) -> int:
-        """Where the text of an entry that went as a whole ends, in bytes of the old index; 0 for any other line."""
+    def _end_of_absent(self, number: int) -> int:
+        """Return where an entry ends that the index no longer holds; 0 for any other line."""
         pointers = self.lines.get(number, [])
-        if not pointers or not all(map(self._is_absent, pointers)):
-            return 0
-        cuts = entry_cuts(self.before, self.old, number, pointers, {pointer.start for pointer in pointers})
-        return cuts[0][1] if cuts else 0
+        absent = all(self._returns(one) or (one.path is not None and one.path not in self.named) for one in pointers)
+        span = self._entry(number) if pointers and absent else None
+        return span[1] if span is not None else 0
 
     def _at_end(self) -> int:
-        """Behind the last entry, where none of the old lines is there any more."""
+        """Return the place after the last entry, for an index that holds none of the old lines."""
         entries = [number for number, text in enumerate(self.texts) if is_entry(text)]
         return place_of(self.now, self.new, entries, self.end)[0]
 
 
 _RECORDS = 1_000
-"""So many of the last records of a deletion are looked through; those of indexes are behind those of memories."""
+"""Number of last records of a deletion to search; those of indexes follow those of memories."""
 
 
 class Restored(NamedTuple):
-    """A single memory that came back, and its entry."""
+    """A restored memory and the outcome for its index entries."""
 
     result: Saved | Unchanged | Conflict
     also: str = ""
-    """What came back besides, for people; see `Done.also`."""
+    """What else was restored, see `Done.also`."""
     left: str = ""
-    """What did not, in a sentence or two."""
+    """What was not, in a sentence or two."""
 
 
 class _Lost(NamedTuple):
-    """A text of an index that named what was deleted."""
+    """A version of an index that still had the entries."""
 
     home: Address
     seq: int
@@ -181,7 +143,7 @@ class _Lost(NamedTuple):
 
 
 def restore(engine: Engine, address: Address, *, version: str | None, actor: Actor) -> Restored:
-    """Bring a deleted memory back with its entries, or put an old version under its name; see `Engine.restore`."""
+    """Restore a deleted memory with its index entries, or write an old version under its name."""
     gone = next((entry for entry in engine.undo.trash.entries(taken=False) if entry.address == address), None)
     result = engine.memories.restore(address, version=version, actor=actor)
     if gone is None or not isinstance(result, Saved) or result.before is not None:
@@ -192,11 +154,7 @@ def restore(engine: Engine, address: Address, *, version: str | None, actor: Act
 
 
 def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
-    """Bring deleted memories back with their entries, as one undo step; see `Engine.restore_all`.
-
-    Returns:
-        The same, saying in `also` how many entries came back and in `left` which did not.
-    """
+    """Restore deleted memories with their index entries, as one undo step; see `Done.also` and `Done.left`."""
     chosen = tuple(wanted)
     deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.undo.trash.entries(taken=True)}
     txns = {one.address: deleted.get((one.address, one.sha256), "") for one in chosen}
@@ -204,7 +162,7 @@ def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) ->
 
 
 def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:
-    """Put the entries of what came back into the indexes that lost them when it was deleted."""
+    """Put back the index entries of restored memories."""
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for outcome in done.outcomes:
         new = outcome.new_address or outcome.address
@@ -224,7 +182,7 @@ def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Act
 
 
 def _lost(engine: Engine, txn: str, root_id: str) -> list[_Lost]:
-    """The indexes of a root out of which a deletion took entries."""
+    """Return the indexes of a root from which a deletion removed entries."""
     root = engine.roots.find(root_id)
     return [
         _Lost(record.address, record.seq, record.before)
@@ -239,7 +197,7 @@ def _lost(engine: Engine, txn: str, root_id: str) -> list[_Lost]:
 
 
 def _put_back(engine: Engine, lost: _Lost, back: Mapping[str, str], done: Done, actor: Actor) -> tuple[int, str]:
-    """Write one index, from what it is now; returns how many memories it names again, and why it does not others."""
+    """Rewrite one index from its current text; return how many memories it names again, and why not the others."""
     root = engine.roots.find(lost.home.root)
     try:
         before = engine.history.read_audited(lost.seq, lost.sha)
@@ -251,7 +209,7 @@ def _put_back(engine: Engine, lost: _Lost, back: Mapping[str, str], done: Done, 
         except MemtuiError as error:
             return 0, "" if error.code in NO_TEXT else reason_of(error)
         found = bring_back(before, now.bytes, lost.home.path, back)
-        rest = "what was beside it reads otherwise by now" if found.left else ""
+        rest = "it also named other memories, or stands in a comment now" if found.left else ""
         if not found.named:
             return 0, rest
         why = untouchable(root, lost.home.path)
@@ -268,38 +226,24 @@ def _put_back(engine: Engine, lost: _Lost, back: Mapping[str, str], done: Done, 
 
 
 def _lines(back: Mapping[str, str], count: int) -> str:
-    """Say whose lines are meant: of these memories, when so many of them are named again."""
     if len(back) == 1:
         return f"The line for {next(iter(back.values()))}"
     return f"{'Some of the' if count else 'The'} lines for {len(back)} memories"
 
 
-def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> Returned:
+def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> RestoredIndex:
     """Put entries back into an index.
 
     Args:
-        before: the index as it was before they went.
-        now: as it is.
+        before: the index before the entries were removed.
+        now: the index as it is.
         here: its path below the root.
-        back: the memories that came back: their old paths, and those they have now.
-
-    Returns:
-        The new index; the same one when it names all of them, or named none of them before.
+        back: old paths of the restored memories to their current ones.
     """
-    work = _Returning(before, now, here, back)
+    work = _IndexRestore(before, now, here, back)
     if not work.wanted:
-        return Returned(now)
+        return RestoredIndex(now)
     data = work.result()
     named = {pointer.path for pointer in parse(data, here, work.known)}
     left = tuple(sorted(path for path in work.wanted if back[path] not in named))
-    return Returned(data, len(work.wanted) - len(left), left)
-
-
-def _without(data: bytes, span: Span, cuts: Sequence[tuple[int, int]]) -> bytes:
-    """A part of a text without what is cut out of it."""
-    kept = []
-    at = span.start
-    for start, end in cuts:
-        kept.append(data[at:start])
-        at = end
-    return b"".join((*kept, data[at : span.end]))
+    return RestoredIndex(data, len(work.wanted) - len(left), left)

@@ -1,15 +1,13 @@
-"""A memory's text after others were renamed or went away: the names in it follow, and no other byte changes.
+"""Rewriting of the references in a text after memories were renamed or removed; no other byte changes.
 
-What cannot be changed without guessing stays and is reported: a link in prose to a memory that went, a line of an index
-that holds more than the entry, a new name that the old way of writing cannot spell. A dangling pointer can be mended,
-and a lost sentence cannot.
+Ambiguous references are kept and reported: a link in prose to a removed memory, an index line that holds more than the
+entry, a new name that the old notation cannot express.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from memtui.pointers.index import Pointer
@@ -30,22 +28,18 @@ from memtui.pointers.targets import (
     written,
 )
 
-BETWEEN = " · ".encode()
-"""What stands between several entries in one line."""
-
 _BEFORE = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*$")
 """What may stand before the link of an entry."""
-_SIGNS = re.compile(rb"[^\w\[\]]*")
 
 
 class Rewritten(NamedTuple):
-    """What became of a text."""
+    """A rewritten text."""
 
     data: bytes
     carried: int = 0
-    """How many links, names and entries follow."""
+    """Number of updated links, names and entries."""
     left: tuple[Link, ...] = ()
-    """Those that still name what is not there any more."""
+    """Links that still name a memory that is gone."""
 
 
 class _Edit(NamedTuple):
@@ -64,20 +58,15 @@ def rewrite(
     known: Collection[str] = (),
     names: str = "",
 ) -> Rewritten:
-    """Make the links of a file follow memories that were renamed or went away.
+    """Update the references of a file to memories that were renamed or removed.
 
     Args:
-        data: the file.
-        here: its path below the root, before all of it.
-        changed: old paths and new ones, below the root; None where the memory left the root. A folder's end in `/`.
-        to: the path the file itself has afterwards; None when it keeps its own.
-        index: it is an index: the entry of a memory that went goes too.
-        known: the paths there were before, so that a name which means one of them is not taken for another, and links
-            of a file that moves to another folder still lead there.
+        here: the file's path below the root before the change.
+        changed: old paths to new ones, below the root; None for a memory that left the root. Folders end in `/`.
+        to: the file's path after the change; None when it keeps its own.
+        index: also remove the entries of removed memories.
+        known: all paths before the change: they settle what a name means, and are relinked when the file itself moves.
         names: see `links.parse`.
-
-    Returns:
-        The new text; the same one when nothing in it names them.
     """
     work = _Rewriting(data, here, changed, to or here, frozenset(known), names)
     links = parse_links(data, here, names=names)
@@ -96,8 +85,6 @@ def rewrite(
 
 
 class _Rewriting:
-    """One text being rewritten."""
-
     def __init__(
         self, data: bytes, here: str, changed: Mapping[str, str | None], to: str, known: frozenset[str], names: str
     ) -> None:
@@ -108,7 +95,7 @@ class _Rewriting:
         self.moves = here.rpartition("/")[0] != to.rpartition("/")[0]
 
     def meant(self, link: Link) -> str | None:
-        """The old path that a link means, when it has to be looked at."""
+        """Return the old path that a link means, if it may need an update."""
         for path in self._candidates(link):
             if path in self.changed:
                 return path
@@ -117,7 +104,7 @@ class _Rewriting:
         return None
 
     def _candidates(self, link: Link) -> list[str]:
-        """What a link may mean, the likeliest first."""
+        """Return what a link may mean, the likeliest first."""
         found = [link.path]
         if link.kind == LINK:
             found += readings(link.target, self.here)
@@ -130,7 +117,7 @@ class _Rewriting:
         return [path for path in found if path is not None]
 
     def follow(self, link: Link, old: str, new: str) -> None:
-        """Let one link name a memory by its new path."""
+        """Update one link."""
         target = self._target(link, old, new)
         if target is None:
             self.left.append(link)
@@ -145,7 +132,7 @@ class _Rewriting:
         self.carried += after != before or shown is not None
 
     def _target(self, link: Link, old: str, new: str) -> str | None:
-        """What is written in the place of a link's target; None when it cannot be spelled."""
+        """Return the new target of a link; None when it cannot be written."""
         if link.kind == LINK:
             like = link.target.partition("#")[0] + part_of(link.target, self.here, old)
             return written(new, self.to, like, angled=link.angled)
@@ -159,7 +146,7 @@ class _Rewriting:
         return self._name(link, old, new)
 
     def _reads(self, text: str, path: str) -> bool:
-        """Whether a text is read as one link that means a path."""
+        """Return whether a text is parsed as exactly one link to a path."""
         found = parse_links(self._bytes(text), self.to, names=self.names)
         return [(one.path, one.start, one.end) for one in found] == [(path, 0, len(self._bytes(text)))]
 
@@ -177,12 +164,12 @@ class _Rewriting:
         return link.target.replace(bare, text, 1)
 
     def _names(self, bare: str, old: str) -> bool:
-        """Whether a name means a path, from here, from the top, or wherever it is."""
+        """Return whether a name means a path, relative to the file, to the root, or anywhere."""
         found = (*name_readings(bare, self.here), *name_readings(bare, ""))
         return old in found or old.endswith("/" + with_ending(bare))
 
     def _shown(self, link: Link, old: str, new: str) -> _Edit | None:
-        """A link that shows the file's name shows the new one."""
+        """Return the edit of a link text that shows the file's name."""
         start, end = link.text
         shown = self.data[start:end]
         if not is_writable(new):
@@ -193,26 +180,24 @@ class _Rewriting:
         return None
 
     def remove_entries(self, gone: list[Link]) -> list[Link]:
-        """Take the entries of memories that went out of an index; returns what is no entry of its own."""
+        """Remove the index entries of removed memories; return the links that are not an entry of their own."""
         lines: dict[int, list[Pointer]] = {}
         for pointer in parse_index(self.data, self.here):
             lines.setdefault(pointer.line, []).append(pointer)
-        by_start = {link.start: link for link in gone}
+        starts = {link.start for link in gone}
         rows = spans(self.data)
         taken: set[int] = set()
         for number, pointers in lines.items():
-            going = {pointer.start for pointer in pointers} & by_start.keys()
-            if not going:
-                continue
-            edits = entry_cuts(self.data, rows, number, pointers, going)
-            self.edits += [_Edit(start, end, b"") for start, end in edits]
-            if edits:
-                taken |= going
+            here = {pointer.start for pointer in pointers}
+            span = entry_span(self.data, rows, number, pointers[0]) if here <= starts else None
+            if span is not None:
+                self.edits.append(_Edit(*span, b""))
+                taken |= here
         self.carried += len(taken)
         return [link for link in gone if link.start not in taken]
 
     def result(self, left: list[Link]) -> Rewritten:
-        """Put the text together."""
+        """Return the rewritten text."""
         pieces = []
         at = 0
         for edit in sorted(self.edits):
@@ -231,29 +216,11 @@ def _stem(path: str) -> str:
     return without_ending(path.rpartition("/")[2])
 
 
-def entry_cuts(
-    data: bytes, lines: Sequence[Span], number: int, pointers: Sequence[Pointer], going: Collection[int]
-) -> list[tuple[int, int]]:
-    """Say what to cut so that pointers of one line go.
+def entry_span(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
+    """Return the bytes of an entry with the text below that belongs to it; None when its extent is unclear.
 
-    Args:
-        data: the index.
-        lines: its lines.
-        number: the line.
-        pointers: all of its pointers, in their order.
-        going: where the links of those that go begin, in bytes of the file.
-
-    Returns:
-        From where to where, in bytes of the file; nothing when they cannot be told from the text around them.
+    `first` is the first pointer of the line.
     """
-    if len(going) == len(pointers):
-        cut = _whole(data, lines, number, pointers[0])
-        return [] if cut is None else [cut]
-    return _parts(data, lines[number], pointers, going)
-
-
-def _whole(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
-    """The line of an entry, with the text below it that belongs to it; None when it is not plainly one."""
     start, end = lines[number]
     start += len(BOM) * (number == 0 and data.startswith(BOM))
     item = ITEM.match(data[start:end])
@@ -277,24 +244,3 @@ def _whole(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> t
             return None  # more of its text, or not: nobody can tell
         end = lines[below][1]
     return start, end
-
-
-def _parts(data: bytes, line: Span, pointers: Sequence[Pointer], going: Collection[int]) -> list[tuple[int, int]]:
-    """Parts of a line of several entries, each with one of the dots beside it; nothing where there are no dots."""
-    between = []
-    for one, following in pairwise(pointers):
-        at = data.rfind(BETWEEN, one.end, following.start)
-        if at < 0 or not _SIGNS.fullmatch(data, at + len(BETWEEN), following.start) or b"[[" in data[one.end : at]:
-            return []
-        between.append(at)
-    last = line[0] + len(data[slice(*line)].rstrip(b"\r\n"))
-    found = []
-    kept = False
-    for place, pointer in enumerate(pointers):
-        if pointer.start not in going:
-            kept = True
-        elif kept:
-            found.append((between[place - 1], between[place] if place < len(between) else last))
-        else:
-            found.append((pointer.start, between[place] + len(BETWEEN)))
-    return found

@@ -1,14 +1,13 @@
-"""Where a link leads: from the text somebody wrote to a path below the root, or to nowhere.
+"""Resolution of link targets to paths below the root, without looking at the disk.
 
-One place decides it, so that no pointer, link or import of a hostile memory leads out of its root: everything that is
-not plainly a path below it is no path at all. Nothing here looks at the disk.
+Whatever is not plainly a path below the root resolves to None, so no link of an untrusted memory leads out of it.
 """
 
 import re
 from collections.abc import Container
 
 MOST_BYTES, MOST_PARTS, MOST_NAME = 1_024, 20, 255
-"""No memory has a longer path, a deeper one or a longer name; see the engine's `paths`."""
+"""Limits of the engine's `paths`."""
 MARKDOWN = ".md"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -21,15 +20,13 @@ _FIRST_COLON = re.compile(r"[^/]*:")
 
 
 def resolve(target: str, here: str) -> str | None:
-    """Find the path a link's target means.
+    """Return the path below the root that a link target means, ending in `/` for a folder.
+
+    None when it leads out of the root, to the web or to the file itself, or is no valid path of a memory.
 
     Args:
         target: as written, such as `../a%20b.md#part`; bytes that are not UTF-8 as surrogate escapes.
-        here: the path, below the root, of the file that has the link.
-
-    Returns:
-        A path below the root, with a `/` at its end when a folder is meant; None when it leads out of the root, to the
-        web or to the file itself, or can be no path of a memory.
+        here: the path below the root of the file with the link.
     """
     if len(target) > 3 * MOST_BYTES + MOST_NAME:  # a long fragment is no reason to look at all of it
         return None
@@ -38,10 +35,10 @@ def resolve(target: str, here: str) -> str | None:
 
 
 def readings(target: str, here: str) -> tuple[str | None, ...]:
-    """Find every path that a link's target may mean, the likeliest first: the one `resolve` gives.
+    """Return all paths a link target may mean, the likeliest first.
 
-    Agents write names as they are, so `m%20x.md` may be the file of that very name and `n#1.md` no part of `n`. What
-    exists decides: the first of these that is there is meant.
+    Agents write names as they are, so `m%20x.md` may be the name of a file, and `n#1.md` no part of `n`. The first path
+    that exists is meant.
     """
     first = resolve(target, here)
     if ("%" not in target and "#" not in target) or len(target) > 3 * MOST_BYTES + MOST_NAME:
@@ -54,7 +51,7 @@ def readings(target: str, here: str) -> tuple[str | None, ...]:
 
 
 def part_of(target: str, here: str, path: str) -> str:
-    """The `#part` of a target that means a path; empty when it has none, or the `#` belongs to the name."""
+    """Return the `#part` of a target; empty when it has none, or the `#` belongs to the name."""
     before, hashed, part = target.partition("#")
     if not hashed or (path != resolve(target, here) and path not in readings(before, here)):
         return ""
@@ -62,7 +59,7 @@ def part_of(target: str, here: str, path: str) -> str:
 
 
 def resolve_plain(path: str, here: str) -> str | None:
-    """As `resolve`, for a path that is written as it is, as imports are: nothing in it stands for anything else."""
+    """Resolve a path without escapes, as imports are written."""
     if not path or len(path) > MOST_BYTES or _outside(path) or _CONTROL.search(path):
         return None
     decoded = _decoded(path)
@@ -81,57 +78,52 @@ def resolve_plain(path: str, here: str) -> str | None:
 
 
 def resolve_name(name: str, here: str) -> str | None:
-    """Find the path that `[[name]]` means where nothing else is known: beside the file, and Markdown.
-
-    Args:
-        name: what stands between the brackets, with or without an ending, `#part` and `|shown text`.
-        here: the path, below the root, of the file that has the link.
-    """
+    """Return the path that `[[name]]` means by default: a Markdown file beside the one with the link."""
     return _named(name_of(name), here)
 
 
 def name_readings(name: str, here: str) -> tuple[str | None, ...]:
-    """Find every path that `[[name]]` may mean, the likeliest first: the one `resolve_name` gives; see `readings`."""
+    """Return all paths that `[[name]]` may mean, the likeliest first; see `readings`."""
     return tuple(dict.fromkeys(_named(bare, here) for bare in names_of(name)))
 
 
 def name_of(name: str) -> str:
-    """The part of what stands between `[[` and `]]` that names something."""
+    """Return the name within `[[...]]`, without `#part` and `|text`."""
     return name.partition("|")[0].partition("#")[0].strip()
 
 
 def names_of(name: str) -> tuple[str, ...]:
-    """What of `[[name]]` may be the name, the likeliest first: a `#` or `|` may belong to it."""
+    """Return the possible names within `[[...]]`, the likeliest first: a `#` or `|` may belong to the name."""
     return tuple(dict.fromkeys((name_of(name), name.partition("|")[0].strip(), name.strip())))
 
 
 def first_of(paths: tuple[str | None, ...], known: Container[str]) -> str | None:
-    """The path that is meant, of all that may be: the first that is there, else the likeliest."""
+    """Return the first path that exists, else the likeliest."""
     return paths[0] if len(paths) == 1 else next((path for path in paths if path in known), paths[0])
 
 
 def is_writable(path: str) -> bool:
-    """Whether a path can stand in a clean text: it holds no control character, and is UTF-8."""
+    """Return whether a path is valid UTF-8 without control characters."""
     return _UNWRITABLE.search(path) is None
 
 
 def without_controls(text: str) -> str:
-    """A text for one line of an index: each run of what must not stand there (controls, half characters) is a space."""
+    """Replace control characters and lone surrogates by spaces."""
     return _UNWRITABLE.sub(" ", text)
 
 
 def with_ending(path: str) -> str:
-    """A path with the ending of Markdown, unless it has it already."""
+    """Append the Markdown extension if it is missing."""
     return path if path.lower().endswith(MARKDOWN) else path + MARKDOWN
 
 
 def without_ending(path: str) -> str:
-    """A path without the ending of Markdown."""
+    """Remove the Markdown extension."""
     return path[: -len(MARKDOWN)] if path.lower().endswith(MARKDOWN) else path
 
 
 def relative(path: str, here: str) -> str:
-    """Write a path below the root as seen from a file."""
+    """Return a path below the root relative to a file."""
     base, parts = here.split("/")[:-1], path.split("/")
     shared = 0
     while shared < min(len(base), len(parts) - 1) and base[shared] == parts[shared]:
@@ -140,16 +132,12 @@ def relative(path: str, here: str) -> str:
 
 
 def written(path: str, here: str, like: str, *, angled: bool = False) -> str | None:
-    """Write a Markdown target that means a path, in the manner of the one it takes the place of.
+    """Return a Markdown target for a path, written like the one it replaces; None when that is impossible.
 
     Args:
-        path: what is meant.
         here: the file it is written in.
-        like: the old target: its `./` and its `#part` stay.
-        angled: it stands between `<` and `>`.
-
-    Returns:
-        None when it cannot be written so that it is read as meant, or would bring controls or invalid bytes along.
+        like: the old target: its `./` and its `#part` are kept.
+        angled: the target stands between `<` and `>`.
     """
     if not is_writable(path) and is_writable(like):
         return None

@@ -35,7 +35,7 @@ class Figures(NamedTuple):
 
 
 def orders() -> list[tuple[str, str]]:
-    """148 orders in six languages, each with its rule; a line of a quotation belongs to the one before."""
+    """119 orders in six languages, each with its rule; a line of a quotation belongs to the one before."""
     found: list[tuple[str, str]] = []
     for line in (_HERE / "orders.txt").read_text("utf-8").splitlines():
         if line.startswith(">"):

@@ -7,7 +7,7 @@ LIMITS = {"secrets": (0.95, 0.97), "hidden text": (1.0, 0.97), "orders": (0.95, 
 
 
 def test_each_family_finds_what_it_is_for_and_little_else() -> None:
-    assert (len(hidden()) >= 60, len(orders()) >= 120, len(sound_so()) >= 60) == (True,) * 3
+    assert (len(hidden()) >= 60, len(orders()) >= 110, len(sound_so()) >= 60) == (True,) * 3
     found = figures()
     assert set(found) == set(LIMITS)
     for family, (recall, precision) in LIMITS.items():

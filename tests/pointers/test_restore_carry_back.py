@@ -52,16 +52,6 @@ def test_an_entry_without_lines_above_comes_before_the_one_below_and_else_behind
     assert back(b"- [N](n.md)", "a.md", before=before).splitlines() == [b"- [N](n.md)", b"- [A](a.md)"]
 
 
-def test_a_part_of_a_line_comes_back_into_it() -> None:
-    before = "- [A](a.md) · [B](b.md) · [C](c.md)\n".encode()
-    assert back(without(before, "b.md"), "b.md", before=before) == before
-    now = without(before, "b.md", "c.md")
-    assert back(now, "c.md", before=before) == "- [A](a.md) · [C](c.md)\n".encode()
-    assert back(without(before, "a.md", "b.md", "c.md"), "b.md", before=before) == b"- [B](b.md)\n"
-    changed = b"- [A](a.md), and more\n"
-    assert bring_back(before, changed, "MEMORY.md", {"b.md": "b.md"}) == (changed, 0, ("b.md",))
-
-
 def test_what_is_named_stays_alone() -> None:
     now = without(BEFORE, "a.md") + b"\n- [Anew](a.md)\n"
     assert bring_back(BEFORE, now, "MEMORY.md", {"a.md": "a.md"}) == (now, 0, ())

@@ -44,10 +44,6 @@ _KEPT = re.compile(
     r"|\.env\b|\.ssh\b|id_(?:rsa|ed25519)|\.aws/|\$\((?:env|printenv)|密钥|密码|凭证|凭据|令牌|环境变量|鍵|キー|パスワード|認証情報|環境変数"
 )
 _OWN_HOST = re.compile(r"(?i)(?:https?://)?(?:localhost|127\.|\[::1\]|(?:[\w-]+\.)*example\.(?:com|org|net))")
-_TOLD = re.compile(
-    r"(?i)\b(?:run|execute|use|do|always|then|please|must|just|first|and|finish|finally|afterwards|next|now|with|dann"
-    r"|führe|puis|ensuite|luego|ejecuta)\b|执行|运行|然后|実行|その後|そのあと"
-)
 _AGENTS = re.compile(
     r"(?i)claude|agents?\b|gemini|codex|memor|system|prompt|cursor|copilot|instruction|session|user|chat"
 )
@@ -67,10 +63,6 @@ _DEICTIC = re.compile(
 _HELPS = re.compile(
     r"(?i)[\s,]{0,3}(?:to|how|what to|which|whether|until|unless|before|when|while|if|once|twice|again|more"
     r"|every|on|an?|of)\b"
-)
-_KNOWN_SOURCES = re.compile(
-    r"(?i)(?:https?://|@|\.|//)(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|(?:test\.|files\.)?pypi\.org"
-    r"|download\.pytorch\.org|pypi\.nvidia\.com|registry\.(?:npmjs\.org|yarnpkg\.com)|rubygems\.org|localhost|127\.)"
 )
 
 
@@ -154,21 +146,6 @@ def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
     return Judged(severity="I") if spared else _said(page, found)
 
 
-def _borrowed(page: Scanned, found: "re.Match[str]") -> Judged:
-    """What was approved on a day is news."""
-    day = re.match(r"[ \t]{1,4}(?:on|in|at)[ \t]{1,4}[^\n]{0,12}\d", page.text[found.end() : found.end() + 24])
-    return Judged(severity="I") if day else _said(page, found)
-
-
-def _installed(page: Scanned, found: "re.Match[str]") -> Judged:
-    known = _KNOWN_SOURCES.search(found[0]) or _OWN_HOST.search(found[0])
-    return Judged(severity="I") if known else _unless_refused(page, found)
-
-
-def _steered(page: Scanned, found: "re.Match[str]") -> Judged:
-    return Judged(severity="I") if _OWN_HOST.search(found[0]) else _own(page, found)
-
-
 def _unless_refused(page: Scanned, found: "re.Match[str]") -> Judged:
     return Judged(severity="I" if page.about_attacks(found.start()) or _is_refused(page, found) else "")
 
@@ -194,14 +171,6 @@ def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
         return None
     verdict = Judged(severity="I") if _is_refused(page, found) else _said(page, found)
     return verdict._replace(said=around)
-
-
-def _destroys(page: Scanned, found: "re.Match[str]") -> Judged:
-    """Told to be done, or a command on a line of its own."""
-    before, behind = _sentence(page, found)
-    named = not _TOLD.search(before) and before.strip(" \t`$>*-0123456789.")
-    dry = re.search(r"(?i)dry.?run|--dry", before + behind)
-    return Judged(severity="I") if named or dry else _unless_refused(page, found)
 
 
 _GUARDS = "quoted, refused, in code or under a heading about attacks: I"
@@ -285,17 +254,6 @@ _SILENT_THERE = (
     r"|(?:不要|不得|别|切勿|请勿)向(?:用户|使用者)(?:提及|提到|透露|说)|对(?:用户|使用者)(?:保密|隐瞒)"
     r"|(?:ユーザー?|利用者|使用者)に(?:知られ|気付かれ|気づかれ)(?:ない|ず)"
     r"|(?:ユーザー?|利用者|使用者)には?[^\n。]{0,8}(?:言わ|伝え|知らせ|教え|話さ|報告し)(?:ない|るな)"
-)
-_ALONE = (
-    rf"without\s++(?:asking|confirming|{_MORE}(?:confirmation(?! (?:e-?)?(?:mails?|codes?|links?))"
-    r"|permission|approval|consent))"
-    r"|(?:not|don['’]t|never)\s++(?:ask|wait)\s++for\s++(?:\w++\s++)?(?:confirmation|permission|approval)"
-    r"|ohne\s++(?:nachzufragen|zu\s++fragen|rückfrage|bestätigung|erlaubnis)"
-    r"|sans\s++(?:demander|confirmation|autorisation)|sin\s++(?:preguntar|confirmación|permiso|pedir)"
-)
-_ALONE_THERE = (
-    r"(?:无需|不要|不用|不必)(?:征求|等待|请求)?(?:用户)?(?:确认|询问|许可|批准|同意)"
-    r"|(?:確認|許可|承認)(?:せず|なしに|を求めず|を取らず)"
 )
 
 
@@ -407,58 +365,6 @@ ORDERS = (
         r"|line|entry|section)s?+\s++(?:(?:in|to|into|at|the|top|end|start|of|across|verbatim)\s++){1,5}+"
         rf"(?:all|every|each|any|other)\s++{_MORE}(?:memor(?:y|ies)|files?|notes?|projects?|repositor|repos?\b|agents?"
         r"|outputs?|repl(?:y|ies)|responses?|conversations?|sessions?|\S{0,20}\.md)",
-    ),
-    _order(
-        *("I10", "a product to recommend always, with a link to it", "W", _OWN, "open", _own),
-        "always only invariably empfiehl recommande 总是 始终 一律 必ず 常に",
-        r"(?i)\b(?:always|only|invariably)\s++(?:recommend|suggest|propose|promote|advise)\b[^\n]{0,120}?https?://"
-        r"|\b(?:empfiehl|empfehle|recommande[sz]?|recomienda)\s++(?:immer|stets|toujours|siempre)\b[^\n]{0,120}?https?://"
-        r"|(?:总是|始终|一律|必ず|常に)[^\n。]{0,40}?(?:推荐|推薦|勧め)[^\n]{0,80}?https?://",
-    ),
-    _order(
-        *(
-            "I11",
-            "an order that borrows somebody's authority",
-            "W",
-            f"what was approved on a day, {_GUARDS}",
-            "open",
-            _borrowed,
-        ),
-        "approved authorised verified mandated",
-        r"(?i)\b(?:approved|authori[sz]ed|verified|mandated)\s++by\s++(?:the\s++)?+(?:security\s++team|(?:system\s++)?+"
-        r"administrators?\b|anthropic|openai)",
-    ),
-    _order(
-        *("I12", "an installation from an address, or from another index", "W"),
-        *(f"well-known indexes and forges, example hosts, this machine: I; {_REFUSED}", "open", _installed),
-        "pip pip3 pipx uv uvx npm npx pnpm yarn bun gem cargo",
-        r"(?i)\b(?:(?:pip3?|uv(?:\s++pip)?+|pipx|npm|pnpm|yarn|bun|gem|cargo)\s++(?:install|add|i)|npx|uvx)\b[^\n`;|&]{0,80}?"
-        r"(?:[ \t](?:--(?:extra-)?index-url|--index|--source|--registry|-i)[ =]|[ \t@])[\"']?(?:git\+)?https?://[^\s`\"')]{3,200}+",
-    ),
-    _order(
-        *("I13", "an order that destroys: a home folder, a pushed branch, a table", "W"),
-        *(f"a dry run, what is only named: I; {_REFUSED}", "cut", _destroys),
-        "rm git force drop mkfs dd",
-        r"(?i)\b(?:rm[ \t]{1,4}-(?:rf|fr)[ \t]{1,4}[\"']?(?:~/?|/\*?|\$HOME/?)(?=[\"'`\s;]|\Z)"
-        r"|git[ \t]{1,4}push\b[^\n|;&`]{0,60}?[ \t](?:--force(?![\w-])|-f\b)|force.push (?:to )?(?:main|master)\b"
-        r"|drop (?:table|database|schema)\b(?! if)[ \t]{1,4}\w|mkfs\.\w|dd\b[^\n]{0,40}\bof=/dev/)",
-    ),
-    _order(
-        *("I14", "an order to act without asking", "W", _OWN, "open", _own),
-        "without not don never ohne sans sin 无需 不要 不用 不必 確認 許可 承認",
-        _in_words(_ALONE, _ALONE_THERE),
-    ),
-    _order(
-        *("I15", "another address for models, a server of tools to use, a hook to add", "W"),
-        *(f"this machine, example hosts, {_OWN}", "open", _steered),
-        "anthropic openai gemini google mistral litellm llm_base azure add use prefer install connect register mcp"
-        " write create http: https:",
-        r"(?i)\b(?:anthropic|openai|gemini|google_gemini|mistral|litellm|llm|azure_openai)_(?:api_)?(?:base(?:_url)?|host"
-        r"|endpoint)\b[^\n]{0,20}?https?://[^\s`\"')]{3,200}+"
-        r"|https?://[^\s`\"')]{3,200}+[^\n]{0,20}?\b(?:anthropic|openai|gemini|litellm|llm)_(?:api_)?base(?:_url)?\b"
-        r"|\b(?:add|use|prefer|install|connect|register)\b[^\n]{0,40}?\bmcp[ -]servers?\b[^\n]{0,40}?https?://[^\s`\"')]{3,200}+"
-        r"|\bmcp\s++add\b[^\n]{0,60}?https?://[^\s`\"')]{3,200}+"
-        r"|\b(?:add|install|write|create|register)\b[^\n]{0,40}?(?:Pre|Post)ToolUse\b[^\n]{0,60}?\b(?:runs?|calls?|curl)\b",
     ),
 )
 """The rules of the family."""
