@@ -59,7 +59,7 @@ def inline_links(line: bytes) -> list[Inline]:
 
 
 def _target(line: bytes, at: int) -> tuple[int, int, int, bool] | None:
-    """Return start and end of the target after `](`, the end of the link, and whether the target is in angle brackets."""
+    """Return start and end of the target after `](`, the end of the link, and whether the target is angled."""
     while line[at : at + 1] in (b" ", b"\t"):
         at += 1
     angled = _ANGLED.match(line, at)
