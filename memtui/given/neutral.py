@@ -69,9 +69,7 @@ def without_given(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """Escape a name or a description for one line: entities for markup, tokens for hidden characters, no live link, no
-    secret.
-    """
+    """Escape a name or a description for one line: inert markup, visible tokens, no live link, no secret."""
     text = mask.shown(text)
     if text.isascii() and text.isprintable() and _NEEDS_CARE.isdisjoint(text):
         return text

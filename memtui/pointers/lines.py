@@ -169,9 +169,7 @@ def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int |
 
 
 def shorten(line: str, limit: int, *, keep: int) -> str | None:
-    """Truncate a line at a word, with an ellipsis; None when it cannot be cut without cutting the first `keep`
-    characters.
-    """
+    """Truncate a line at a word, with an ellipsis; None when `keep` characters do not fit."""
     if len(line) <= limit:
         return line
     room = limit - 1
