@@ -1,1 +1,1 @@
-"""Claims: what memories say of a checkout and of days, and what of it is no longer so."""
+"""Outdated claims: what memories say of a checkout or a day that is no longer so."""

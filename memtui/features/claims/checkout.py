@@ -1,7 +1,7 @@
-"""What a checkout has now and what its commits took out, for one claim at a time; nothing in it is run or followed.
+"""Checks of claims against a checkout's newest commits; nothing in it is run, and no link followed.
 
-What only a folder on disk tells (a file that is not committed) may spare a claim, and never condemns one: git's own
-newest commit does, together with the default branch and the commit that removed it.
+A claim is outdated when the checked-out commit and the default branch lack it and a commit removed it. Uncommitted
+files can only save a claim.
 """
 
 from __future__ import annotations
@@ -23,36 +23,32 @@ if TYPE_CHECKING:
     from memtui.engine.disk.git_objects import GitObjects
 
 _MANIFESTS = 100
-"""Manifests that are read; a checkout with more is not asked about commands and dependencies."""
+"""Manifests that are read; in a checkout with more, commands and dependencies are not checked."""
 _VERSIONS = 100
-"""Versions of manifests that are read, the newest."""
+"""Newest versions of manifests that are read."""
 _BYTES = 4 * 1_048_576
-"""Of manifests that are read: a checkout can hold anything, and reading them takes long."""
+"""Bytes of all manifests that are read."""
 _HOPS = 10
 _KEPT = 2
-"""Checkouts that are kept: whoever follows what changes asks again and again about the same."""
+"""Checkouts that are cached."""
 
 
 class Gone(NamedTuple):
-    """A claim that was true and is not."""
+    """The removal of something a memory claims."""
 
     at: int
-    """When the commit that ended it was made, in milliseconds."""
+    """Time of the removing commit, in milliseconds."""
     commit: str
     now: str = ""
-    """What takes its place, as the repository has it: the new path, the new version; empty: nothing is known to."""
+    """The replacement, such as the new path or version; empty when unknown."""
 
 
 _seen: OrderedDict[tuple[str, ...], Checkout] = OrderedDict()
-"""Checkouts by where they are and what they have; the newest last."""
+"""Cached checkouts, the newest last."""
 
 
 def look(path: str) -> Checkout | None:
-    """Look at the checkout a folder lies in, once for each commit that is checked out.
-
-    Returns:
-        None when there is none, or its newest commit cannot be read.
-    """
+    """Return the checkout around a folder, cached by commit; None without a readable one."""
     key = state_of(path)
     found = _seen.pop(key, None)
     if found is None and key:
@@ -69,7 +65,7 @@ class Checkout:
     """One checkout as its newest commits have it."""
 
     def __init__(self, past: CheckoutHistory, objects: GitObjects) -> None:
-        """Take what was read of its history; they are closed when nobody holds this any more."""
+        """Take its history and objects."""
         self.past = past
         self._objects = objects
         self._now, self._default = _by_name(past.names), _by_name(past.default)
@@ -80,7 +76,7 @@ class Checkout:
         self._committed: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
 
     def gone(self, claim: Claim) -> Gone | None:
-        """Say which commit ended a claim; None: it holds, never held here, or nobody knows."""
+        """Return the commit that ended a claim; None when it holds, never held, or is unknown."""
         if claim.kind == PATH:
             return self._path_gone(claim.name)
         if claim.kind == SYMBOL:
@@ -126,7 +122,7 @@ class Checkout:
         return Gone(last.at, last.commit, self._moved(last) or self._renamed(last))
 
     def _moved(self, change: CommittedChange) -> str:
-        """Where a file is now that a commit moved as it was."""
+        """Follow the commits that moved a file unchanged."""
         path, commit = change.path, change.commit
         for _ in range(_HOPS):
             new = self.past.moved.get((path, commit))
@@ -138,7 +134,7 @@ class Checkout:
         return ""
 
     def _renamed(self, gone: CommittedChange) -> str:
-        """The one file of its name, if the commit that removed it also put that there."""
+        """Return the only file of this name, if the removing commit also added it."""
         found = self._now.get(gone.path.rpartition("/")[2], ())
         if len(found) != 1 or found[0].endswith("/"):
             return ""
@@ -153,7 +149,7 @@ class Checkout:
 
     @contextmanager
     def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
-        """The folder that a name of the checkout stands in, by handle and through no link; raises OSError."""
+        """Open the folder of a name by handle, through no link; raises OSError."""
         *above, name = path.rstrip("/").split("/")
         with fsio.closing(fsio.open_root(self.past.checkout)) as top:
             if not above:
@@ -163,7 +159,7 @@ class Checkout:
                 yield folder, name
 
     def _small(self, path: str) -> bytes | None:
-        """A small regular file of the checkout as it is on disk."""
+        """Read a small regular file of the working tree."""
         with (
             suppress(OSError),
             self._folder_of(path) as (folder, name),
@@ -177,7 +173,7 @@ class Checkout:
     # --- manifests
 
     def _lost(self, files: tuple[str, ...], holds: Callable[[Manifest], bool]) -> Gone | None:
-        """The commit since which no manifest has something; `files` are names of manifests."""
+        """Return the commit since which no manifest of these names has something."""
         if any(one.open or holds(one) for one in self._offered(files)):
             return None
         changes = [change for path in _paths(self._changed, files) for change in self.past.changes[path]]
@@ -190,7 +186,7 @@ class Checkout:
         return None
 
     def _offered(self, files: tuple[str, ...]) -> tuple[Manifest, ...]:
-        """Manifests as they are committed, here and on the default branch."""
+        """Return the committed manifests of the checked-out commit and the default branch."""
         if files not in self._committed:
             here, there = _paths(self._now, files), _paths(self._default, files)
             known = {(path, self.past.names[path]) for path in here}
@@ -207,7 +203,7 @@ class Checkout:
                 yield manifests.parse(path.rpartition("/")[2], data)
 
     def _parsed(self, path: str, sha: bytes | None, *, missing: Manifest = Manifest()) -> Manifest:  # noqa: B008
-        """What a committed manifest has; `missing` where it cannot be read."""
+        """Return a committed manifest; `missing` when it cannot be read."""
         if sha is None:
             return missing
         if sha not in self._offers:
@@ -221,15 +217,9 @@ class Checkout:
     # --- lines
 
     def came(self, path: str, part: bytes) -> tuple[int, bool] | None:
-        """When a part of its text came into a file of the checkout, in milliseconds.
+        """Return when a part of a file's text was added, in milliseconds, and whether that is exact.
 
-        Args:
-            path: the file, below the checkout.
-            part: a line, or less.
-
-        Returns:
-            The time, and whether it came then; else it was there by then, and nobody knows since when. None: it is not
-            in the newest commit.
+        Not exact: it was there by then. None: it is not in the newest commit.
         """
         if part not in (blob(self._objects, self.past.names.get(path)) or b""):
             return None
@@ -251,13 +241,12 @@ def _paths(known: Mapping[str, list[str]], files: Iterable[str]) -> list[str]:
 
 
 def _matching(known: Mapping[str, list[str]], path: str) -> list[str]:
-    """Paths that are this one, or end in it."""
+    """Return the paths that equal this one or end in it."""
     found = known.get(path.rpartition("/")[2], ())
     return [one for one in found if one.rstrip("/") == path or one.rstrip("/").endswith("/" + path)]
 
 
 def _plain_version(version: str) -> str:
-    """A version without what says which others may do."""
     return version.lstrip("^~=v> ").partition(",")[0].strip()
 
 
@@ -272,19 +261,18 @@ _BYTES = 64 * 1_048_576
 _SECONDS = 2.0
 
 Read = Callable[[bytes | None], bytes | None]
-"""Takes the name of a blob, returns its bytes; None where it cannot be read, or there is none."""
+"""Reads a blob by name; None where there is none or it is unreadable."""
 
 
 def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedChange]) -> dict[str, CommittedChange]:
-    """Find the names that stood in source once, and stand in none now.
+    """Map each name that vanished from all source to the newest change that removed it.
 
     Args:
-        read: gives the bytes of blobs.
-        now: the blobs of all source files that count, in any order.
+        now: the blobs of all source files, in any order.
         changes: of source files, the newest first.
 
     Returns:
-        For each the newest change that took it out of a file. None of them where there is more source than is read.
+        Nothing when there is more source than is read.
     """
     shas = set(now)
     here: set[bytes] = set()
@@ -310,5 +298,5 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
 
 
 def is_source(path: str) -> bool:
-    """Whether a file is one that programs are written in."""
+    """Return whether a path is a source file."""
     return _SOURCE.search(path) is not None

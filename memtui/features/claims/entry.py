@@ -1,4 +1,4 @@
-"""The entry in the table of features: what memories say that is no longer so."""
+"""Feature entry for outdated claims; `memtui check` lists them."""
 
 from memtui.features.feature import Feature
 

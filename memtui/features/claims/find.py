@@ -1,7 +1,7 @@
-"""What one memory says that is no longer so, as findings: puts claims, checkout and the times of lines together.
+"""Outdated claims of a memory as findings, from its text, its checkout and the age of its lines.
 
-Only what was once true is told: a commit ended it after the line was written, at the branch that is checked out and at
-the default one, a day ago or before the newest commit; while git is at a merge or a rebase nothing is.
+A claim is reported when a commit ended it after the line was written, a day ago or before the newest commit, and not
+during a merge or rebase.
 """
 
 from __future__ import annotations
@@ -31,36 +31,32 @@ if TYPE_CHECKING:
 
 DAY_MS = 86_400_000
 SETTLED_MS = 3_600_000
-"""A line is let alone until it is so old."""
+"""Age from which on lines are checked."""
 RELATIVE_DAYS = 14
 UNOPENED_DAYS, SESSIONS = 90, 10
-"""A memory is called unopened after so long, where so many sessions were given it."""
+"""Days without an opening, and sessions that must have loaded a memory, to call it unopened."""
 _SHOWN = 100
-"""Cells of what a finding shows."""
+"""Cells of a finding's excerpt."""
 _UNTIL = re.compile(
     r"(?i)\b(?:until|till|valid (?:to|through)|expires(?: on)?|bis(?: zum)?|jusqu['’]au|hasta(?: el)?)"
     r" ((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b"
 )
 _SINCE = re.compile(r"(?i)\b(?:since|from|between|seit|von|depuis|desde)\b")
 _NOWADAYS = ("today", "heute", "aujourd'hui", "hoy", "今天")
-"""These as often mean no day at all."""
+"""Words that often mean no particular day."""
 _PLAIN = re.compile(r"[\w.@+/-]{1,400}")
-"""What of a repository may be put into a memory: whoever names its files could else write what an agent obeys."""
+"""Characters that a path or version may have to be written into a memory: untrusted ones could carry orders."""
 _RENAMES = 10
 _LINKS = 1_000
-"""Names without a memory that are asked about, of one text."""
+"""Missing link targets that are looked up per text."""
 
 
 def finder(engine: Engine, rows: Iterable[Memory], now: int) -> Callable[[Memory, bytes], tuple[Hazard, ...]]:
-    """Make what finds outdated claims; it keeps what it saw of checkouts, so make a new one for a new look.
+    """Return a function that finds outdated claims in one memory; its cached checkouts are for one pass.
 
     Args:
-        engine: knows what memories were.
-        rows: every memory of the roots that are looked at.
+        rows: all memories of the roots.
         now: milliseconds since the epoch.
-
-    Returns:
-        Takes a memory and its text, returns findings in the order of their places.
     """
     checkouts: dict[str, Checkout | None] = {}
     known = frozenset(row.address for row in rows if not row.missing)
@@ -97,17 +93,17 @@ def finder(engine: Engine, rows: Iterable[Memory], now: int) -> Callable[[Memory
 
 
 class _Page:
-    """One memory, its lines, and when they came."""
+    """One memory, its lines and their age."""
 
     def __init__(self, engine: Engine, row: Memory, data: bytes, around: Checkout | None, now: int) -> None:
         self.engine, self.row, self.data, self.around, self.now = engine, row, data, around, now
         self.text = data.decode("utf-8", "surrogateescape")
         self.lines = byte_lines(data)
         self._at = 0, 0
-        """A place that is known in characters and in bytes: what is asked for comes in order, or nearly."""
+        """Last offset in characters and in bytes; offsets are converted in rising order."""
 
     def came(self, parts: Iterable[bytes], *, whole: bool) -> dict[bytes, tuple[int, bool]]:
-        """When lines, or parts of them, came (in milliseconds), and whether that is when; else they were there then."""
+        """Return when lines, or parts of them, were added in milliseconds, and whether that is exact."""
         parts, address, around = tuple(parts), self.row.address, self.around
         known = self.engine.history.line_times(address, parts, whole=whole)
         found = {part: known.get(part, (self.row.modified_at, False)) for part in parts}
@@ -120,14 +116,14 @@ class _Page:
         return found
 
     def hazard(self, rule: Rule, start: int, end: int, line: int, said: str, new: str | None = None) -> Hazard:
-        """A finding, from a place in characters."""
+        """Build a finding from offsets in characters."""
         sign, byte = self._at if self._at[0] <= start else (0, 0)
         self._at = start, byte + len(self.text[sign:start].encode("utf-8", "surrogateescape"))
         size = len(self.text[start:end].encode("utf-8", "surrogateescape"))
         return self.placed(rule, (self._at[1], self._at[1] + size), line, said, new)
 
     def placed(self, rule: Rule, span: tuple[int, int], line: int, said: str, new: str | None) -> Hazard:
-        """A finding, from a place in bytes; it is about these words in this line, and another one in another line."""
+        """Build a finding from offsets in bytes, identified by its words and line."""
         about = self.lines[line].rstrip(b"\r\n") + b"\0" + self.data[slice(*span)]
         return _hazard(rule, span, line, said, new)._replace(lines=blake2b(about, digest_size=16).digest())
 
@@ -224,9 +220,9 @@ def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
 
 
 def _followed(engine: Engine, address: Address) -> str | None:
-    """Where a memory is now that once had this address, below its root; its own path when it was deleted.
+    """Return the current path of a memory that once had this address, or its own path when it was deleted.
 
-    None: no memory ever had it, as far as memtui knows.
+    None when no memory ever had it.
     """
     at = address
     for _ in range(_RENAMES):
@@ -241,7 +237,7 @@ def _followed(engine: Engine, address: Address) -> str | None:
 
 
 def _as_written(path: str, here: str, link: links.Link) -> str | None:
-    """A link's target for another path, in the manner of the old one."""
+    """Write another path in the style of an existing link."""
     if link.kind == links.LINK:
         return targets.written(path, here, link.target, angled=link.angled)
     bare = targets.relative(path, here) if link.kind == links.NAME else path

@@ -1,7 +1,4 @@
-"""What manifests of a checkout offer: scripts and targets that can be run, dependencies and their versions.
-
-They are read as data, never run. Apart from looking, so that it is tested on texts alone.
-"""
+"""Scripts, targets and dependency versions declared in the manifests of a checkout, read as data."""
 
 import json
 import re
@@ -15,13 +12,13 @@ OF_COMMANDS = {
     "make": ("Makefile", "makefile", "GNUmakefile"),
     "just": ("justfile", "Justfile"),
 }
-"""Files that say what can be run, by what runs it; wherever they lie."""
+"""File names of manifests by the tool that runs their commands."""
 _PYTHON = ("pyproject.toml", "requirements.txt", "requirements-dev.txt")
 OF_DEPENDENCIES = ("package.json", "Cargo.toml", "go.mod", *_PYTHON)
 LARGEST = 262_144
-"""Bytes of one that is read."""
+"""Largest manifest in bytes that is read."""
 _LONGEST = 10_000
-"""Bytes of a line; nobody writes a longer one by hand, and the reader of TOML takes a day over some."""
+"""Longest line in bytes: the TOML parser needs quadratic time."""
 _TARGET = re.compile(r"^([\w./-][\w ./\t-]*+):(?!=)", re.M)
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:\n]*+:(?!=)", re.M)
 _ANY = re.compile(r"^-?include\b|^[^#\n%:]*+%[^\n=:]*+:|^\$[({]|^import ", re.M)
@@ -30,29 +27,29 @@ _REQUIRED = re.compile(r"^(?:require[ \t]++)?[ \t]*+([\w./~-]++) v(\S++)", re.M)
 
 
 class Manifest(NamedTuple):
-    """What one manifest offers."""
+    """Declarations of one manifest."""
 
     commands: frozenset[tuple[str, str]] = frozenset()
-    """What runs it (`npm`, `make`, `just`) and its name."""
+    """Pairs of tool (`npm`, `make`, `just`) and name."""
     versions: Mapping[str, str] = {}
-    """Dependencies by name, in lower case, each with its version as it is written."""
+    """Versions as written, by lower-case name."""
     open: bool = False
-    """It may offer more than is written in it, or cannot be read."""
+    """Whether it may declare more than is written in it, or is unreadable."""
 
 
 def plain_name(name: str) -> str:
-    """A dependency's name as every spelling of it is compared."""
+    """Normalize a dependency's name."""
     return name.lower().replace("_", "-")
 
 
 def major(version: str) -> int | None:
-    """The first number of a version as it is written; None where there is none, or several majors may do."""
+    """Return the major version; None where there is none, or several are allowed."""
     numbers = re.findall(r"(?<![\d.\w])v?(\d{1,9})(?!\d)", version)
     return int(numbers[0]) if len(numbers) == 1 or (numbers and "<" in version) else None
 
 
 def parse(name: str, data: bytes) -> Manifest:
-    """Read a manifest; `name` is that of its file."""
+    """Parse a manifest; `name` is its file name."""
     if len(data) > LARGEST or max(map(len, data.split(b"\n"))) > _LONGEST:
         return Manifest(open=True)
     text = data.decode("utf-8", "replace")
@@ -95,7 +92,7 @@ def _requirements(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _toml(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Dependencies of `pyproject.toml` (PEP 621, PEP 735, Poetry) and `Cargo.toml`, at whatever depth they stand."""
+    """Yield the dependencies of `pyproject.toml` (PEP 621, PEP 735, Poetry) or `Cargo.toml`, at any depth."""
     for key, value in found.items():
         if isinstance(value, dict):
             if key.lower().endswith("dependencies") and key != "optional-dependencies":

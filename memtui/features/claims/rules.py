@@ -1,7 +1,4 @@
-"""The rules of claims (family T), as `memtui check` and its page list them: one table, whatever finds them.
-
-Apart from what finds them so that `memtui rules` loads no reader of repositories.
-"""
+"""Rules of outdated claims (family T), apart from their finder so that `memtui rules` loads no git reader."""
 
 from memtui.features.hygiene.model import Rule
 
@@ -27,5 +24,5 @@ GONE, MOVED, SYMBOL, COMMAND, DEPENDENCY, RELATIVE, PAST, LINK, UNOPENED = (
 
 
 def rules() -> tuple[Rule, ...]:
-    """Give all of them."""
+    """Return all of them."""
     return GONE, MOVED, SYMBOL, COMMAND, DEPENDENCY, RELATIVE, PAST, LINK, UNOPENED

@@ -1,7 +1,7 @@
-"""What a text claims about a checkout: paths, commands, dependencies with their versions. Text in, values out.
+"""Claims of a text about a checkout: paths, commands, symbols and dependency versions.
 
-What is taken for a claim may overdo, because only what was once true is ever told; what a line itself calls removed or
-planned is no claim. Apart from looking, so that it is tested on texts alone.
+It may extract too much, since only what was once true is reported. Lines that call something removed or planned make no
+claim.
 """
 
 import re
@@ -9,24 +9,24 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PATH, COMMAND, SYMBOL, DEPENDENCY, MENTION = "path", "command", "symbol", "dependency", "mention"
-"""A mention is a name with a number behind it, which may be anything; it counts where such a dependency is known."""
+"""A mention is a name followed by a number; it counts where such a dependency exists."""
 
 _MOST = 5_000
-"""Claims of one text that are looked at."""
+"""Claims of one text that are checked."""
 _LONGEST = 5_000
-"""Characters of a line that is looked at."""
+"""Longest line in characters that is read."""
 _PASSED = re.compile(
     r"(?i)\b(?:remov(?:ed?|es|ing|al)|renam\w+|formerly|deprecat\w+|no longer|instead of|will|todo|was|were"
     r"|plan(?:s|ned|ning)?|used to|moved?|previous(?:ly)?|delet\w+|replac\w+|legacy|dropped|gone|obsolete|old|not yet"
     r"|entfernt|gelöscht|früher|umbenannt|supprimée?s?|renommée?s?|eliminad[oa]s?)\b|删除|移除|以前|改名|廃止"
 )
-"""A line that says itself that something is not so now."""
+"""Words by which a line itself says that something is past or planned."""
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _ASIDE = re.compile(
     r"(?i)\b(?:examples?|history|removed|changelog|archived?|deprecated|legacy|plans?|planned|roadmap|future|todo"
     r"|migrat\w+|renam\w+|done|log|obsolete|beispiele?|exemples?|ejemplos?)\b"
 )
-"""Headings over what is not said of now."""
+"""Words in headings above text that is not about the present."""
 _DATED = re.compile(r"\W*(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])\b")
 _DATED_NAME = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:[0-3]\d)")
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
@@ -50,43 +50,38 @@ _NUMBER = re.compile(r"[@=> v^~]\d")
 
 
 class Claim(NamedTuple):
-    """One thing a text says of the checkout."""
+    """One claim of a text."""
 
     kind: str
-    """`path`, `command`, `symbol`, `dependency` or `mention`."""
     start: int
     end: int
-    """Where it stands, in characters; `end` is behind the last one."""
+    """Offsets in characters; `end` is exclusive."""
     line: int
     """From 0."""
     name: str
-    """The path, without `./` before and `/` behind; the script or target; the last part of the symbol; the dependency,
-    in lower case."""
+    """A path without `./` and final `/`; a script or target; the last part of a symbol; a lower-case dependency."""
     more: str = ""
-    """Of a command what runs it: `npm`, `make` or `just`. Of a dependency its version."""
+    """The tool of a command (`npm`, `make` or `just`), or the version of a dependency."""
 
 
 class TextLine(NamedTuple):
-    """One line that speaks of now."""
+    """One line about the present."""
 
     number: int
     """From 0."""
     start: int
-    """Where it begins, in characters."""
+    """Offset in characters."""
     text: str
     code: bool
-    """It stands in a fence."""
+    """Whether it is in a code fence."""
 
 
 def lines(text: str, name: str) -> Iterator[TextLine]:
-    """Give the lines of a text that speak of now.
+    """Yield the lines of a text that are about the present.
 
-    Left out: front matter, what stands below headings such as Example or History, lines that begin with a day and all
-    below a heading that does, and everything where the day is in the name.
-
-    Args:
-        text: a memory.
-        name: its file name.
+    Left out are front matter, sections such as Example or History, dated lines and sections, and files with a date in
+    the
+    name.
     """
     if _DATED_NAME.search(name):
         return
@@ -111,25 +106,19 @@ def lines(text: str, name: str) -> Iterator[TextLine]:
 
 
 def in_quotes(line: TextLine, place: int) -> bool:
-    """Whether a character of a line is quoted or code."""
+    """Return whether a character of a line is quoted or code."""
     if line.code or line.text.lstrip().startswith(">"):
         return True
     return any(one.start() <= place < one.end() for one in _QUOTED.finditer(line.text))
 
 
 def says_so(line: str) -> bool:
-    """Whether a line says itself that something is no longer, or not yet so."""
+    """Return whether a line itself says that something is past or planned."""
     return _PASSED.search(line) is not None
 
 
 def claims(text: str, name: str, checkout: str) -> tuple[Claim, ...]:
-    """Find what a text claims about a checkout, in order.
-
-    Args:
-        text: a memory.
-        name: its file name.
-        checkout: where the checkout is; absolute paths elsewhere are none of its.
-    """
+    """Return the claims of a text about a checkout, in order; absolute paths elsewhere make none."""
     found: list[Claim] = []
     for line in lines(text, name):
         if not says_so(line.text) and len(found) < _MOST:
@@ -160,7 +149,7 @@ def _in_line(line: TextLine, checkout: str) -> Iterator[Claim]:
 
 
 def _path(token: str, checkout: str) -> str:
-    """The path below the checkout that a word names; empty when it names none."""
+    """Return the path below the checkout that a word names; empty when it names none."""
     path = _PLACE.sub("", token.rstrip(".,;:!?*_").lstrip("*_"))
     if path.startswith(checkout + "/"):
         path = path[len(checkout) + 1 :]

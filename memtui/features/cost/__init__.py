@@ -1,1 +1,1 @@
-"""What each agent loads when a session starts, and what it costs."""
+"""Start cost: what each agent loads when a session starts, in bytes and tokens."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: what agents load when a session starts."""
+"""Feature entry for the start cost: `memtui cost` and view 8."""
 
 from memtui.features.feature import Feature
 from memtui.ui.action import View, action

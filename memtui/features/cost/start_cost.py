@@ -1,7 +1,7 @@
-"""What each agent loads when a session starts, with what it costs: bytes, tokens, and what falls below its limits.
+"""Start cost of each agent: loaded files, bytes, tokens, and what exceeds its limits.
 
-It reads files only as far as the agent would, through `memtui.agents.session_start`, and never as an agent: no use is
-counted. What an agent makes itself of its memories is made here by the same rules, see `with_made`.
+Files are read only as far as the agent would, and no use is counted. Texts an agent makes of its memories are made here
+by the same rules, see `with_made`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.own import as_loaded, made_by
 
 MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives every agent that it is installed in."))
-"""What comes on top of everything an agent loads itself, once memtui is installed in it."""
+"""What memtui itself adds to an agent's start."""
 
 
 _INDEX = "memory index"
@@ -40,24 +40,24 @@ _WORDS = b"What is not read is counted as if it were a text in English. " * 10
 
 
 class CountedFile(NamedTuple):
-    """One file, or one text the agent makes, and what it costs."""
+    """A file, or a text that the agent makes, with its cost."""
 
     loaded: LoadedFile
     bytes: int
-    """Of what is loaded."""
+    """Bytes that are loaded."""
     tokens: int
     address: Address | None = None
-    """The memory it is, when it lies in a root."""
+    """The memory, when the file lies in a root."""
 
     @property
     def below(self) -> int:
-        """Bytes that fall below a limit."""
+        """Bytes below a limit, which are not loaded."""
         gap = self.loaded.cut
         return gap.end - gap.start if gap is not None else 0
 
 
 class Cost(NamedTuple):
-    """What one agent starts with."""
+    """The start of one agent."""
 
     agent: str
     title: str
@@ -69,34 +69,34 @@ class Cost(NamedTuple):
     method_words: str
     note: str = ""
     problem: str = ""
-    """Why nothing is known of it; empty when all is well."""
+    """Why it is unknown; empty otherwise."""
 
     @property
     def bytes(self) -> int:
-        """Of everything that is loaded."""
+        """Bytes that are loaded."""
         return sum(item.bytes for item in self.items)
 
     @property
     def tokens(self) -> int:
-        """Of everything that is loaded."""
+        """Tokens that are loaded."""
         return sum(item.tokens for item in self.items)
 
     @property
     def files(self) -> int:
-        """How many are loaded."""
+        """Number of loaded files."""
         return sum(item.loaded.at_start for item in self.items)
 
     @property
     def below(self) -> int:
-        """Bytes that fall below limits."""
+        """Bytes below limits."""
         return sum(item.below for item in self.items)
 
     def marked(self, mark: str) -> int:
-        """How many files have this mark, also those that are counted and not listed."""
+        """Return the number of files with a mark, including those that are counted and not listed."""
         return sum(item.loaded.stands_for for item in self.items if item.loaded.mark == mark)
 
     def reasons(self, mark: str) -> dict[str, int]:
-        """Why files have this mark, and how many have it for each reason; the most frequent first."""
+        """Return the number of files with a mark by reason, most frequent first."""
         found: dict[str, int] = {}
         for item in self.items:
             if item.loaded.mark == mark:
@@ -105,17 +105,13 @@ class Cost(NamedTuple):
 
 
 def agents(engine: Engine, surroundings: Surroundings) -> tuple[KnownAgent, ...]:
-    """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""
+    """Return the agents in use here in display order, memtui's own part last."""
     native = any(root.agent == "memtui" for root in engine.roots.all())
     return (*in_use(surroundings, engine.roots.all()), *((MEMTUI,) if native else ()))
 
 
 def agent_named(name: str) -> KnownAgent:
-    """Give the agent that a person means.
-
-    Raises:
-        NotFoundError: nothing is known of how it starts.
-    """
+    """Return the agent with this name; raises NotFoundError if its start is unknown."""
     wanted = name.strip().lower()
     known = (*table.agents(), MEMTUI)
     agent = next((one for one in known if wanted in (one.id, one.title.lower(), *one.also)), None)
@@ -138,16 +134,12 @@ def of_all(
     count: Counter | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Cost]:
-    """Work out what a session of every agent in use here would begin with; one that fails takes no other along.
+    """Compute the start cost of every agent in use here; a failed one has a `problem`.
 
     Args:
-        engine: as for `work_out`, like the rest.
         surroundings: where the sessions would start.
-        count: how tokens are counted.
-        stop: says whether nobody wants the answer any more.
-
-    Yields:
-        One cost for each agent; of one that cannot be worked out, a cost of nothing with its problem.
+        count: the token counter.
+        stop: polled; once true, the rest is skipped.
     """
     count = count or counter()
     for agent in agents(engine, surroundings):
@@ -164,13 +156,12 @@ def of_all(
 
 
 def _note(agent: KnownAgent) -> str:
-    """What it loads besides, and with which version of the program the rest was compared."""
     loads = agent.loads or Loads(())
     return f"{loads.note} Checked with {agent.title} {loads.checked}." if loads.checked else loads.note
 
 
 def problem_words(agent: KnownAgent, error: Exception) -> str:
-    """Say why an agent cannot be worked out."""
+    """Describe why an agent's start is unknown."""
     said = error.message if isinstance(error, MemtuiError) else f"{type(error).__name__}: {error}."
     return f"{agent.title} cannot be worked out: {said}"
 
@@ -183,17 +174,10 @@ def work_out(
     count: Counter | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Cost:
-    """Work out what a session of an agent would begin with now; nothing is recorded, and no use is counted.
-
-    Args:
-        engine: on the roots in reach.
-        surroundings: where the session would start.
-        agent: which agent.
-        count: how tokens are counted; None: the best way there is.
-        stop: says whether nobody wants the answer any more; the rest is then left out.
+    """Compute the start cost of one agent; no use is counted.
 
     Raises:
-        MemtuiError: memories that the agent makes a text of cannot be listed.
+        MemtuiError: memories from which the agent makes a text cannot be listed.
     """
     count = count or counter()
     found = look(engine, surroundings, agent)
@@ -207,13 +191,13 @@ def work_out(
 
 
 def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:
-    """Find what an agent would load, without counting it: enough to see whether anything changed."""
+    """Return what an agent would load, without counting; enough to notice changes."""
     found = gather(agent, surroundings, engine.roots.all(), end_of_index)
     return with_made(engine, agent.id, tuple(_reached(engine, found)))
 
 
 def _reached(engine: Engine, found: tuple[LoadedFile, ...]) -> Iterator[LoadedFile]:
-    """Tell memories that an index makes the agent look for from those that no loaded line names."""
+    """Mark memories that the agent is led to by no line of a loaded index."""
     texts = [(os.path.dirname(one.path), one.text) for one in found if one.at_start and one.label == _INDEX]
     folders, named = tuple(folder + os.sep for folder, _ in texts), set[str]()
     for folder, text in texts:  # files with the rest of an index come to the end as they are found
@@ -230,7 +214,7 @@ def _reached(engine: Engine, found: tuple[LoadedFile, ...]) -> Iterator[LoadedFi
 
 
 def short(path: str, surroundings: Surroundings) -> str:
-    """Write a path for people: within the project from there, and below the home folder with `~`."""
+    """Shorten a path: relative to the project, or to the home folder with `~`."""
     for folder, sign in ((surroundings.project, "."), (surroundings.home or "", "~")):
         if folder and path.startswith(folder.rstrip("/") + "/"):
             return sign + path[len(folder.rstrip("/")) :]
@@ -248,7 +232,7 @@ def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -
 
 
 def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
-    """The memory that a file is; None when it is not one of the memories in reach."""
+    """Return the memory that a file is; None for other files."""
     folder = os.path.realpath(path)
     while folder not in known:
         if os.path.dirname(folder) == folder:
@@ -263,7 +247,7 @@ def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
 
 
 def with_made(engine: Engine, agent: str, found: tuple[LoadedFile, ...]) -> tuple[LoadedFile, ...]:
-    """Add what an agent makes itself, behind the files it loads and before those it reads on demand."""
+    """Add the texts an agent makes, after the loaded files and before those read on demand."""
     if agent == "memtui":
         given = build(engine)
         blocks = (given.index_block, given.memories - given.listed, given.memories, given.hot_block)
@@ -275,7 +259,7 @@ def with_made(engine: Engine, agent: str, found: tuple[LoadedFile, ...]) -> tupl
 
 
 def _behind_links(engine: Engine) -> tuple[LoadedFile, ...]:
-    """A row for every link that a repository brought in the place of memtui's folder: nothing is read behind it."""
+    """Return a row for each link a repository put in the place of memtui's folder; it is not followed."""
     found: dict[str, LoadedFile] = {}
     for root in engine.roots.all():
         if root.agent != "memtui" or not root.in_checkout or root.project is None:

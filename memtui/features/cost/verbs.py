@@ -1,4 +1,4 @@
-"""What agents load when a session starts: one line for each agent, or one agent's files in the order of loading."""
+"""`memtui cost`: one line for each agent, or one agent's files in the order of loading."""
 
 from memtui.agents.agent import SKIPPED
 from memtui.agents.loaded_text import line_of
@@ -10,11 +10,11 @@ from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
 _TOGETHER = 3
-"""Of more files than this with one reason, it is said once."""
+"""Number of files above which a common reason is printed once."""
 
 
 def cost(call: Call) -> int:
-    """Print what agents start with."""
+    """Print start costs."""
     session = call.session
     named = call.args.text("agent")
     if named is not None:
@@ -103,7 +103,7 @@ def _one(call: Call, found: Cost) -> None:
 
 
 def _gathered(items: tuple[CountedFile, ...]) -> list[CountedFile]:
-    """For people, one row for many files of one kind that are skipped for one reason; its number stands for them."""
+    """Merge many skipped files of one kind and reason into one row."""
     kinds: dict[tuple[str, str], list[CountedFile]] = {}
     for item in items:
         if item.loaded.mark == SKIPPED:
@@ -120,9 +120,9 @@ def _gathered(items: tuple[CountedFile, ...]) -> list[CountedFile]:
 
 
 def _path(call: Call, item: CountedFile) -> str:
-    """The path; for people, within the project from there, and below the home folder with `~`.
+    """Return a path as displayed.
 
-    What is left out says how much, also to a script: a sum without it would be taken for the whole.
+    Scripts, too, get the count of files that are not listed: the sum would mislead without it.
     """
     if not call.out.terminal:
         return "" if item.loaded.made and item.loaded.at_start else item.loaded.path
@@ -130,7 +130,7 @@ def _path(call: Call, item: CountedFile) -> str:
 
 
 def _by_reason(items: list[CountedFile]) -> dict[str, list[CountedFile]]:
-    """Put together what is said of several files: a switch that is off is the reason for hundreds."""
+    """Group files by what is printed about them."""
     found: dict[str, list[CountedFile]] = {}
     for item in items:
         below = f" {item.below:,} bytes fall below." if item.below else ""
@@ -139,12 +139,10 @@ def _by_reason(items: list[CountedFile]) -> dict[str, list[CountedFile]]:
 
 
 def cost_json(found: Cost) -> Json:
-    """Turn what one agent starts with into JSON."""
     return summary_json(found) | {"note": found.note, "items": [_item_json(item) for item in found.items]}
 
 
 def summary_json(found: Cost) -> Json:
-    """Turn the sums of one agent into JSON."""
     marks = dict.fromkeys(item.loaded.mark for item in found.items)
     return {
         "agent": found.agent,

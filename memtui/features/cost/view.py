@@ -1,7 +1,6 @@
-"""The start cost: which agents are used here and what each loads when a session starts, in order, with what is cut off.
+"""The start cost view: agents in use here, and the files each loads at a session start, in order.
 
-It shows what `start_cost` worked out, and changes nothing. Files that are in no root are followed too:
-while the view is open it looks every two seconds whether the agent on screen would load something else.
+While it is open, it checks every two seconds whether the agent on screen would load something else.
 """
 
 from __future__ import annotations
@@ -42,17 +41,17 @@ if TYPE_CHECKING:
     from memtui.features.host import Host
 
 LOOK = 2.0
-"""Seconds between two looks at files that no root holds."""
+"""Seconds between two checks."""
 ABOVE = 3
-"""Lines of the text that are shown above a cut line one goes to."""
+"""Lines shown above a cut that the user goes to."""
 GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
-"""Groups of jobs: everything, the text of the row under the cursor, and the looks."""
+"""Job groups: costs, the page of a row, and the checks."""
 WHAT = "work out what agents load"
 NOWHERE = "memtui cannot tell here where sessions start."
 
 
 class CostView(ListView[CostRow]):
-    """What agents start with."""
+    """Start costs of agents."""
 
     ID = "cost"
     QUIET = 0.6
@@ -66,21 +65,21 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.found: tuple[Cost, ...] | None = None
-        """What was worked out last."""
+        """The last result."""
         self._seen: dict[str, int] = {}
-        """What each agent's files were like then, as a number."""
+        """Hashes of what each agent loads."""
         self.opened = host.shell.row_left(self.ID).partition("\n")[0]
-        """The agent whose files are shown; empty: the agents."""
+        """The agent whose files are shown; empty: the list of agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
-        """The agent whose texts are here; a moment after it was opened they are not yet."""
+        """The agent whose texts are loaded, which follows `opened` after a moment."""
         self._to_cut: Hashable = None
-        """The row whose cut line is wanted as soon as its text is here."""
+        """The row whose cut is shown as soon as its text is loaded."""
         self.failed = ""
-        """Why the last attempt came to nothing; empty after one that did not."""
+        """Why the last attempt failed; empty otherwise."""
         self._looks: Timer | None = None
         self._looking = False
-        """A look, or the reading that came of it, is not done: another one would take its place, and never end."""
+        """Whether a check, or the reload it caused, is running."""
         self._does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
@@ -96,12 +95,12 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
     # Parts
 
     def body(self) -> Iterable[Widget]:
-        """The sums, then the list and the text."""
+        """Yield the sums, the list and the page."""
         yield Lines(self._summary, id="cost-summary")
         yield from super().body()
 
     def off(self, action: Action) -> str:
-        """Say why an action is off."""
+        """Return why an action is off."""
         row = self.item
         item = row.item if row is not None else None
         if action.id in ("edit", "versions") and (item is None or item.address is None):
@@ -129,22 +128,22 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
     # Coming, and news
 
     def on_mount(self) -> None:
-        """Look now and then, for as long as it is shown."""
+        """Start the checks."""
         self._looks = self.set_interval(LOOK, self._look, pause=not self.is_current)
 
     def on_screen_resume(self) -> None:
-        """Look again."""
+        """Resume the checks."""
         self._looking = False
         if self._looks is not None:
             self._looks.resume()
 
     def on_screen_suspend(self) -> None:
-        """Nobody sees it: look no more."""
+        """Pause the checks."""
         if self._looks is not None:
             self._looks.pause()
 
     def _look(self) -> None:
-        """See whether the agent on screen, or under the cursor, would load something else by now."""
+        """Check whether the agent on screen would load something else."""
         row, around = self.item, self.host.surroundings
         if row is None or around is None or self.due is not None or self._looking:
             return
@@ -166,7 +165,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         self.jobs.run(job, told, what="look for changes", otherwise=failed, latest=LOOKING)
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Work out everything now."""
+        """Compute all costs."""
         around, opened = self.host.surroundings, self.opened
         if around is None:
             self._loaded(Worked((), ()))
@@ -179,7 +178,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         self.jobs.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=awaited)
 
     def _could_not(self, error: MemtuiError) -> None:
-        """Say so in the place of what was waited for; what was known before stays."""
+        """Show an error where nothing is known yet."""
         self._looking = False
         self.failed = f"{error.message} {error.hint}".strip()
         self.host.show_error(WHAT, error)
@@ -201,14 +200,14 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         self.rows.load(item_rows(opened) if opened is not None else agent_rows(found))
 
     def rows_changed(self) -> None:
-        """The rows are others, and so are their sums."""
+        """Update the sums."""
         self.update("#cost-summary")
         super().rows_changed()
 
     # Agents
 
     def _open(self, agent: str) -> None:
-        """Show one agent's files, or the agents; the cursor goes to the top, or to the agent that was left."""
+        """Show one agent's files or the agents; the cursor goes to the top, or to the agent that was left."""
         left, self.opened = self.opened, agent
         self._take(self.found or ())
         rows = enumerate(self.rows.shown)
@@ -236,7 +235,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             self.other_pane()
 
     def step_back(self) -> bool:
-        """From the text to the list, from the files to the agents."""
+        """Go from the page to the list, or from the files to the agents."""
         if super().step_back():
             return True
         if not self.opened:
@@ -247,18 +246,18 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
     # The list
 
     def row_name(self, index: int) -> str:
-        """The agent that is open, and the row."""
+        """Return the open agent and the row."""
         return f"{self.opened}\n{super().row_name(index)}"
 
     def draw(self, item: CostRow, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         around = self.host.surroundings
         assert around is not None
         most = max((one.tokens for one in self.found or ()), default=0)
         return row_runs(item, most, width, around, plain=self.ascii)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is said where there is nothing."""
+        """Explain an empty list."""
         if self.found is None:
             return [[("  reading...", "dim")]]
         words = NOWHERE if self.host.surroundings is None else "No agent has been used here."
@@ -266,7 +265,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         return [[], [(f"  {words}", "warning")]]
 
     def list_words(self) -> tuple[str, Line]:
-        """The title of the list."""
+        """Return title and notes of the list."""
         cost = self.cost
         if cost is None:
             return "Agents", [(agents_words(self.found), "title")] if self.found is not None else []
@@ -276,7 +275,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         return cost.title, notes
 
     def page_words(self) -> tuple[str, Line]:
-        """The title of the text."""
+        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Text", []
@@ -292,7 +291,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
 
     def read_text(self, item: CostRow) -> None:
-        """Draw the text of a row."""
+        """Draw the page of a row."""
         around, width, plain, key = self.host.surroundings, self.page.text_width, self.ascii, item.key
         assert around is not None
         if self._to_cut != key:
@@ -330,7 +329,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             self.host.places.tree(row.item.address, "esc")
 
     def _cut(self) -> None:
-        """Go to the cut line, or remember that it is wanted."""
+        """Go to the cut, or once its text is loaded."""
         if self.page.starts:
             self._to_cut = None
             self.page.go_to_place(1)

@@ -1,6 +1,6 @@
-"""The rows of the start cost, and the text beside each: agents with their sums, one agent's files in their order.
+"""Rows of the start cost view and the page beside each.
 
-Shares are signs and numbers as well as colours, and what falls below a limit has a line of its own below its file.
+Shares are numbers and signs as well as colours; a cut has a row of its own below its file.
 """
 
 from __future__ import annotations
@@ -28,41 +28,39 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 AGENT, ALL, ITEM, CUT = "agent", "all", "item", "cut"
-"""What a row is: an agent; everything one agent loads; a file; the line below a file of which not all is loaded."""
+"""Kinds of rows: an agent, everything it loads, a file, the cut below a file."""
 _LABEL = 18
 _STYLES = {"cut": "warning", "needs approval": "warning", "missing": "problem", "skipped": "problem"}
 
 COSTLIEST = 8
-"""So many files are named beside everything an agent loads."""
+"""Number of files named on an agent's page."""
 REASONS = 3
-"""So many reasons why files are skipped are said there."""
+"""Number of reasons for skipped files named there."""
 
 
 class CostRow(NamedTuple):
-    """One row."""
-
     kind: str
     cost: Cost
     item: CountedFile | None = None
     number: int = 0
-    """Of a file that is loaded: its place in the order."""
+    """Position in the order of loading; 0 for a file that is not loaded."""
     again: int = 0
-    """Which of the rows of one file it is: some agents load a file as often as it is imported."""
+    """Number of earlier rows of the same file: some agents load a file as often as it is imported."""
 
     @property
     def key(self) -> Hashable:
-        """What it is, across reloads."""
+        """Identity across reloads."""
         path = (self.item.loaded.path, self.item.loaded.label, self.again) if self.item is not None else ()
         return (self.kind, self.cost.agent, path)
 
 
 def agent_rows(found: Sequence[Cost]) -> tuple[CostRow, ...]:
-    """A row for each agent."""
+    """Return a row for each agent."""
     return tuple(CostRow(AGENT, cost) for cost in found)
 
 
 def item_rows(found: Cost) -> tuple[CostRow, ...]:
-    """One agent's rows: everything, then its files, each cut one with a line below it."""
+    """Return one agent's rows: everything, then its files, with a cut row below those that are cut."""
     rows = [CostRow(ALL, found)]
     number = 0
     times: dict[str, int] = {}
@@ -76,7 +74,7 @@ def item_rows(found: Cost) -> tuple[CostRow, ...]:
 
 
 def percent(part: int, whole: int) -> str:
-    """Write a share in five cells: `12 %`, `<1 %`."""
+    """Format a share: `12 %`, `<1 %`."""
     if not part or not whole:
         return ""
     exact = 100 * part / whole
@@ -84,15 +82,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def row_runs(row: CostRow, most: int, width: int, around: Surroundings, *, plain: bool) -> Sequence[Run]:
-    """Draw a row.
-
-    Args:
-        row: which.
-        most: the tokens of the costliest agent.
-        width: cells there are.
-        around: where the session would start.
-        plain: only ASCII.
-    """
+    """Draw a row; `most` is the token count of the costliest agent."""
     if row.kind == AGENT:
         runs: Sequence[Run] = _agent_runs(row.cost, most, width, plain=plain)
     elif row.kind == ALL:
@@ -121,7 +111,7 @@ def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
 
 
 def agents_words(found: Sequence[Cost]) -> str:
-    """Count the agents, and name what memtui adds to one, which has a row and is no agent."""
+    """Count the agents, and mention memtui's own row."""
     words = count_words(sum(one.agent != MEMTUI.id for one in found), "agent")
     return f"{words} and memtui" if any(one.agent == MEMTUI.id for one in found) else words
 
@@ -162,12 +152,12 @@ def _tail(cost: Cost, item: CountedFile, width: int) -> Line:
 
 
 def mark_word(mark: str, *, narrow: bool) -> str:
-    """A mark, shorter where there is little room."""
+    """Shorten a mark for narrow screens."""
     return "matching files" if narrow and mark == MATCHING else mark
 
 
 def summary_lines(found: Sequence[Cost], opened: Cost | None, width: int, key: str, *, plain: bool) -> list[Line]:
-    """Two lines above the list: whose cost it is and what it sums up to, then how it was counted."""
+    """Return the two lines above the list: sums, and how tokens were counted."""
     if opened is None:
         words: Line = [(" What agents load when a session starts", "strong")]
         words.append((f"; {agents_words(found)} in use here", "dim"))
@@ -187,24 +177,17 @@ def summary_lines(found: Sequence[Cost], opened: Cost | None, width: int, key: s
 
 
 class Worked(NamedTuple):
-    """What every agent in use starts with."""
+    """Costs of all agents in use."""
 
     costs: tuple[Cost, ...]
     seen: tuple[int, ...]
-    """For each a number that differs when anything it loads does."""
+    """For each a hash of what it loads."""
     texts_of: str = ""
-    """The agent whose texts are here."""
+    """The agent whose texts are included."""
 
 
 def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], bool]) -> Worked:
-    """Work out what every agent in use here starts with; no use is counted.
-
-    Args:
-        engine: on the roots in reach.
-        around: where sessions would start.
-        opened: the agent whose texts are kept; those of others are not needed.
-        stop: says whether nobody wants the answer any more.
-    """
+    """Compute all costs, keeping only the texts of the agent `opened`."""
     count = counter()
     found, seen = [], []
     for cost in start_cost.of_all(engine, around, count=count, stop=stop):
@@ -214,7 +197,7 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
 
 
 def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:
-    """Whether an agent would load anything else by now than when it had this number."""
+    """Return whether an agent would load something else than what had this hash."""
     known = start_cost.agent_named(agent)
     try:
         return hash(start_cost.look(engine, around, known)) != seen
@@ -229,11 +212,7 @@ def _without_texts(cost: Cost) -> Cost:
 def page(
     engine: Engine, row: CostRow, around: Surroundings, width: int, *, plain: bool
 ) -> tuple[Page, tuple[int, ...]]:
-    """Draw what belongs to a row.
-
-    Returns:
-        The page, and the lines of it at which loading ends.
-    """
+    """Return the page of a row, and its lines at which loading ends."""
     if row.kind in (AGENT, ALL):
         return _sums(row.cost, around, width, plain=plain), ()
     assert row.item is not None
@@ -265,7 +244,7 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
 
 
 def _skipped(cost: Cost) -> list[str]:
-    """How many files are skipped, by reason; of many reasons those of most files."""
+    """Count skipped files by reason, naming the most frequent ones."""
     reasons = list(cost.reasons(SKIPPED).items())
     lines = [f"{count_words(count, 'file')} skipped. {why}".strip() for why, count in reasons[:REASONS]]
     others = sum(count for _, count in reasons[REASONS:])
@@ -273,7 +252,6 @@ def _skipped(cost: Cost) -> list[str]:
 
 
 def _costly(item: CountedFile, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:
-    """Its share, and the end of its path: names end in what tells them apart."""
     part = percent(item.tokens, cost.tokens)
     words = f" {item.tokens:>7,} {meter(item.tokens, cost.tokens, 10)} {part:>5}  "
     path = short(item.loaded.path, around)
@@ -281,7 +259,7 @@ def _costly(item: CountedFile, cost: Cost, around: Surroundings, width: int, *, 
 
 
 def _text(engine: Engine, item: CountedFile, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
-    """A file's text: what is cut off below a line and marked `x`, what is dropped marked `-`."""
+    """Return a file's page: lines below a cut are marked `x`, dropped ones `-`."""
     loaded = item.loaded
     head = _head(item, width)
     if loaded.raw or loaded.made:
@@ -325,7 +303,6 @@ def _marked(item: CountedFile, head: Page, width: int, *, plain: bool) -> tuple[
 
 
 def _begins_inside(data: bytes, offset: int) -> bool:
-    """Whether a cut is inside a line, so that the beginning of the line is loaded."""
     return offset > 0 and data[offset - 1 : offset] != b"\n"
 
 
@@ -360,7 +337,7 @@ def _rule(words: str, width: int, *, plain: bool) -> PageLine:
 
 
 def copied(rows: Sequence[CostRow], row: CostRow) -> str:
-    """What is loaded for a row, for the clipboard; nothing where nothing is."""
+    """Return what is loaded for a row, for the clipboard."""
     if row.item is not None:
         return row.item.loaded.text.decode("utf-8", "replace")
     if row.kind == ALL:

@@ -1,1 +1,1 @@
-"""Files that hold many entries: taken apart, and changed one entry at a time without another byte."""
+"""Files with many entries, parsed and edited one entry at a time."""

@@ -1,7 +1,6 @@
-"""Adding, replacing and removing one entry: every other byte of the file stays, and every other entry stays an entry.
+"""Adding, replacing and removing one entry without changing another byte.
 
-Each change is read back before anybody sees it. A text that would cut an entry in two, or join two, is refused with the
-rule of the format, however it would come about.
+The result is parsed again; a text that would split or join entries is refused.
 """
 
 from memtui.errors import RefusedError
@@ -13,11 +12,7 @@ _NOT_ONE = "The text would not be one entry"
 
 
 def add(file: EntryFile, text: bytes) -> bytes:
-    """Put an entry behind the last one.
-
-    Args:
-        file: the file.
-        text: the entry; blank lines at its ends are left off, and its line ends become those of the file.
+    """Append an entry.
 
     Raises:
         RefusedError: `E_ENTRY`, when it would not be one entry, or the agent refuses the file as it is.
@@ -29,7 +24,7 @@ def add(file: EntryFile, text: bytes) -> bytes:
 
 
 def replace(file: EntryFile, entry: Entry, text: bytes) -> bytes:
-    """Put a text in the place of an entry; see `add`."""
+    """Replace an entry; see `add`."""
     if text == file.text(entry):
         return file.data
     heading = FORMATS[file.format].heading
@@ -42,7 +37,7 @@ def replace(file: EntryFile, entry: Entry, text: bytes) -> bytes:
 
 
 def remove(file: EntryFile, entry: Entry) -> bytes:
-    """Take an entry out, with one of the separators beside it."""
+    """Remove an entry with one adjacent separator."""
     entries, at = file.entries, entry.number - 1
     start, end = entry.start, entry.end
     if at + 1 < len(entries):
@@ -57,7 +52,7 @@ def remove(file: EntryFile, entry: Entry) -> bytes:
 
 
 def draft(file: EntryFile, entry: Entry | None, text: bytes) -> bytes:
-    """The whole file with an unfinished text in the place of an entry, or behind the last one; nothing is refused."""
+    """Return the whole file with an unfinished text as this entry, or as a new one; nothing is checked."""
     if entry is not None:
         new = FORMATS[file.format].put(file.data[entry.start : entry.end], text)
         return file.data[: entry.start] + new + file.data[entry.end :]
@@ -71,11 +66,7 @@ def _behind_last(file: EntryFile, text: bytes) -> bytes:
 
 
 def fitted(file: EntryFile, text: bytes) -> bytes:
-    """Make a text ready to stand in a file: no blank lines at its ends, and the line ends of the file.
-
-    Raises:
-        RefusedError: `E_ENTRY`, when nothing is left of it.
-    """
+    """Trim blank lines and use the file's line ends; raises RefusedError (`E_ENTRY`) for an empty text."""
     lines = text.removeprefix(BOM).replace(b"\r\n", b"\n").split(b"\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
     if not filled:
@@ -91,14 +82,13 @@ def fitted(file: EntryFile, text: bytes) -> bytes:
 
 
 def _headed(file: EntryFile, text: bytes) -> bytes:
-    """Refuse a text without the heading that makes it an entry."""
     if not text.startswith(FORMATS[file.format].heading):
         raise _not_one(file, _NOT_ONE)
     return text
 
 
 def _checked(file: EntryFile, data: bytes, wanted: list[bytes], message: str = _NOT_ONE) -> bytes:
-    """Read a changed file back: exactly the wanted entries must be in it."""
+    """Parse a changed file, and refuse it unless it has exactly the wanted entries."""
     found = parse(data, file.format)
     if [found.text(entry) for entry in found.entries] != wanted:
         raise _not_one(file, message)

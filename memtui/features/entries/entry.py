@@ -1,4 +1,4 @@
-"""The entry in the table of features: files that hold many entries, changed one at a time."""
+"""Feature entry for files with many entries: `memtui entries` and their view."""
 
 from memtui.features.feature import Feature
 from memtui.ui.action import View, action

@@ -1,7 +1,7 @@
-"""Which entry is meant: a number alone would hit another one as soon as an agent adds or removes an entry above it.
+"""Names of entries: a number with a check, which is the start of the entry's hash or of its text.
 
-So a name is a number with a check, the beginning of the entry's hash or its first words. An entry that has moved is
-found again by its check; one that has changed is not, and nothing is done.
+A bare number would mean another entry once an agent adds or removes one above it. An entry that moved is found by its
+check; one that changed is not.
 """
 
 from typing import NamedTuple
@@ -16,34 +16,30 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class EntryGoneError(ConflictError):
-    """The entry that is meant is not there any more, or not the same."""
+    """The named entry is gone or changed."""
 
     who = ""
-    """Whoever wrote the file last, as `who_words` names them."""
+    """Who wrote the file last, as named by `who_words`."""
 
     @property
     def meanwhile(self) -> str:
-        """What happened, for the screen, without a full stop."""
+        """What happened, for the screen."""
         return f"This entry was changed meanwhile {by(self.who)}" if self.who else "This entry was changed meanwhile"
 
 
 class Name(NamedTuple):
-    """What an entry is called."""
+    """The name of an entry."""
 
     number: int
     check: str = ""
-    """The beginning of its hash, or its first words; empty: whatever has that number."""
+    """Start of its hash or of its text; empty: whatever has that number."""
 
     def __str__(self) -> str:
         return f"{self.number}@{self.check}" if self.check else str(self.number)
 
 
 def read_name(text: str) -> Name:
-    """Read `3`, `3@5f2c91ab` or `3@first words`.
-
-    Raises:
-        UsageError: it is none of these.
-    """
+    """Parse `3`, `3@5f2c91ab` or `3@first words`."""
     number, _, check = text.partition("@")
     if not (number.isascii() and number.isdigit() and 0 < int(number[:10]) < 1_000_000_000):
         raise UsageError(
@@ -53,12 +49,12 @@ def read_name(text: str) -> Name:
 
 
 def exact(entry: Entry) -> Name:
-    """The name of an entry that only the same bytes fit."""
+    """Return a name that fits only the same bytes."""
     return Name(entry.number, entry.sha256)
 
 
 def fits(entry: Entry, check: str) -> bool:
-    """Whether a check is about this entry."""
+    """Return whether a check fits an entry."""
     hashed = len(check) >= CHECK and _HEX.issuperset(check.lower())
     return (hashed and entry.sha256.startswith(check.lower())) or entry.title.startswith(check)
 
@@ -68,7 +64,7 @@ def find(file: EntryFile, name: Name) -> Entry:
 
     Raises:
         NotFoundError: `E_NOT_FOUND`, there are fewer entries.
-        EntryGoneError: `E_CONFLICT`, another entry has this number, and the one that is meant is not there any more.
+        EntryGoneError: `E_CONFLICT`, the named entry is gone or changed.
     """
     entries = file.entries
     there = entries[name.number - 1] if name.number <= len(entries) else None

@@ -1,7 +1,7 @@
-"""The formats in which agents keep many entries in one file: how each is cut, and how one more is written.
+"""Formats in which agents keep many entries in one file.
 
-An entry is what the agent itself takes for one, read from its own code: Goose and Hermes know nothing of code fences,
-so a separator inside a fence divides there as well; for Markdown blocks a fence is whole.
+An entry is what the agent's own code takes for one: Goose and Hermes also divide at separators in code fences, Markdown
+blocks do not.
 """
 
 import re
@@ -15,14 +15,14 @@ _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
 
 
 def body_start(data: bytes) -> int:
-    """The offset behind a byte-order mark."""
+    """Return the offset after a byte-order mark."""
     return len(BOM) if data.startswith(BOM) else 0
 
 
 def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, int, bool]]:
-    """Give each line's start, the end of its text without the line end, and whether it belongs to a fenced block.
+    """Yield each line's start, its end without the line end, and whether it is in a fenced block.
 
-    A fence that is never closed reaches to the end of the file, as Markdown has it.
+    An unclosed fence extends to the end of the file.
     """
     at = start
     fence = b""
@@ -42,7 +42,7 @@ def lines(data: bytes, start: int = 0) -> Iterator[tuple[int, int, bool]]:
 
 
 def front_matter_end(data: bytes, start: int) -> int:
-    """The offset behind a front-matter block that begins here; `start` itself where there is none."""
+    """Return the offset after a front-matter block that begins here; `start` without one."""
     if not data.startswith((b"---\n", b"---\r\n"), start):
         return start
     found = re.compile(rb"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE).search(data, data.index(b"\n", start) + 1)
@@ -50,35 +50,33 @@ def front_matter_end(data: bytes, start: int) -> int:
 
 
 Span = tuple[int, int]
-"""Offsets of the first byte and after the last one."""
+"""Start and exclusive end."""
 
 
 class Format(NamedTuple):
-    """One format."""
-
     words: str
-    """What it is, for people: `goose` entries are ..."""
+    """Description, as in `goose` entries are ..."""
     spans: Callable[[bytes], list[Span]]
-    """Cuts a file."""
+    """Finds the entries."""
     joint: Callable[[bytes, int, bytes], tuple[int, bytes, bytes]]
-    """From the file, the end of its last entry (0: it has none) and its line end: where one more goes, what is put
-    before and what behind it."""
+    """Takes the file, the end of its last entry (0: none) and its line end; returns where a new entry goes, and what to
+    put before and after it."""
     keeps_tail: bool
-    """Whether what follows the last entry stays when that entry goes; else it goes with it."""
+    """Whether what follows the last entry stays when that entry is removed."""
     rule: str
-    """What a text must be to be one entry, as a sentence."""
+    """What makes a text one entry, as a sentence."""
     heading: bytes = b""
-    """What each entry begins with."""
+    """Start of each entry."""
     trims: bool = False
-    """Whether the agent takes all blanks off both ends of an entry."""
+    """Whether the agent strips blanks from both ends."""
     said: Callable[[bytes], bytes] = bytes
-    """What people see and write of an entry's bytes."""
+    """Returns the text of an entry's bytes."""
     put: Callable[[bytes, bytes], bytes] = lambda _, text: text
-    """Gives the bytes of an entry (none: of a new one) with such a text."""
+    """Returns the bytes of an entry (or of a new one) with another text."""
     refused: Callable[[bytes], str] = lambda _: ""
-    """Says why its agent refuses a whole file, and where; empty where it reads it."""
+    """Returns why the agent refuses the whole file; empty if it does not."""
     enclosed: bool = False
-    """Whether what follows the last entry belongs to the file, and stays when it is the only one and goes."""
+    """Whether what follows the last entry belongs to the file."""
     tagged: bool = False
     """Whether a first line that begins with `#` holds tags."""
 
@@ -90,7 +88,7 @@ _NOTE = re.compile(rb"##[ \t]+\S")
 
 
 def _goose(data: bytes) -> list[Span]:
-    """Blank lines divide, wherever they stand."""
+    """Split at blank lines."""
     start = body_start(data)
     end = len(data)
     while data[start : start + 2] == b"\r\n" or data[start : start + 1] == b"\n":
@@ -107,14 +105,14 @@ def _goose(data: bytes) -> list[Span]:
 
 
 def _after_goose(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
-    """Goose appends to the file, so an entry ends with a blank line; an odd line end before it would hide its tags."""
+    """Goose appends, so an entry ends with a blank line; an odd number of line ends before it would hide its tags."""
     tail = data[last or body_start(data) :].count(b"\n")
     missing = 2 if last and not tail else tail % 2
     return len(data), newline * missing, newline * 2
 
 
 def _hermes(data: bytes) -> list[Span]:
-    """A line `§` divides; blanks at the ends of an entry are not part of it, and an entry of blanks is none."""
+    """Split at lines `§`; entries are stripped, and blank ones skipped."""
     found = []
     at = body_start(data)
     ends = [(match.start(), match.end()) for match in _HERMES_SEPARATOR.finditer(data, at)]
@@ -134,7 +132,7 @@ def _after_hermes(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, b
 
 
 def _codex(data: bytes, heading: re.Pattern[bytes] = _HEADING) -> list[Span]:
-    """A heading of the first level begins an entry; what stands before the first one is an entry as well."""
+    """Split at headings of the first level; text above the first one is an entry too."""
     found: list[Span] = []
     start = end = -1
     for at, until, fenced in lines(data, body_start(data)):
@@ -148,7 +146,7 @@ def _codex(data: bytes, heading: re.Pattern[bytes] = _HEADING) -> list[Span]:
 
 
 def _plain(data: bytes) -> list[Span]:
-    """Blank lines divide, except in a fenced block; front matter belongs to no entry."""
+    """Split at blank lines outside code fences, after front matter."""
     found: list[Span] = []
     start = end = -1
     for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
@@ -171,7 +169,7 @@ _SECTION, _BULLET = b"## Remembered", re.compile(rb"[-*+][ \t]+\S")
 
 
 def _section(data: bytes) -> tuple[int, int]:
-    """Where the section of bullets begins, behind its heading, and where it ends; -1 where there is none."""
+    """Return start and end of the section of bullets; the start is -1 without one."""
     start = -1
     for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
         if not fenced and start < 0 and data[at:until].rstrip() == _SECTION:
@@ -182,7 +180,7 @@ def _section(data: bytes) -> tuple[int, int]:
 
 
 def _remembered(data: bytes) -> list[Span]:
-    """A bullet below `## Remembered` is an entry, with the lines that go on it; the next heading ends them."""
+    """Return the bullets below `## Remembered`, with their continuation lines."""
     found: list[Span] = []
     first, last = _section(data)
     for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
@@ -196,7 +194,7 @@ def _remembered(data: bytes) -> list[Span]:
 
 
 def _after_remembered(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
-    """Behind the last bullet, else behind the heading, which is put at the end of the file where there is none."""
+    """Insert after the last bullet, else after the heading, which is appended if missing."""
     if last:
         return last, newline, b"" if data[last:] else newline
     first, _ = _section(data)
@@ -267,4 +265,4 @@ FORMATS = {
         rule="a blank line outside fenced code begins another block",
     ),
 }
-"""Every format by the name that a layout's `entries` uses."""
+"""All formats by the name that a layout's `entries` uses."""

@@ -1,7 +1,7 @@
-"""Entries of memories: reading them, and changing one by a guarded save of the whole file with only that span replaced.
+"""Reading entries of memories, and changing one by a guarded save of the whole file.
 
-The change is worked out on the bytes that are there at the moment of the save, under the lock of the root, with the
-entry found again by its bytes; so what an agent added meanwhile stays, and no other entry can be hit.
+The change is computed under the root's lock from the current bytes, with the entry found again, so that concurrent
+changes are kept.
 """
 
 from __future__ import annotations
@@ -25,21 +25,17 @@ if TYPE_CHECKING:
 
 
 TRIES = 5
-"""So often a change is worked out again when a program outside memtui wrote in between."""
+"""Attempts when a program outside memtui writes in between."""
 
 
 def format_of(root: Root, path: str) -> str | None:
-    """The format of the entries in a file, by its layout; None when it holds none, or in a way memtui cannot read."""
+    """Return the entry format of a file; None when it has none, or one memtui cannot parse."""
     found = root.policy.format_of(path)
     return found if found in FORMATS else None
 
 
 def need_format(engine: Engine, address: Address) -> str:
-    """The format of the entries in a memory.
-
-    Raises:
-        RefusedError: `E_ENTRY`, it holds no entries.
-    """
+    """Return the entry format of a memory; raises RefusedError (`E_ENTRY`) when it has none."""
     found = format_of(engine.roots.find(address.root), address.path)
     if found is None:
         raise RefusedError(
@@ -51,11 +47,7 @@ def need_format(engine: Engine, address: Address) -> str:
 
 
 def read_file(engine: Engine, address: Address) -> tuple[EntryFile, Snapshot]:
-    """Read a memory and take it apart.
-
-    Raises:
-        MemtuiError: `E_ENTRY`, it holds no entries; or it cannot be read.
-    """
+    """Read and parse a memory; raises RefusedError (`E_ENTRY`) when it has no entries."""
     chosen = need_format(engine, address)
     snapshot = engine.read(address)
     return parse(snapshot.bytes, chosen), snapshot
@@ -63,7 +55,7 @@ def read_file(engine: Engine, address: Address) -> tuple[EntryFile, Snapshot]:
 
 @contextmanager
 def told_by(engine: Engine, address: Address) -> Iterator[None]:
-    """Have an error about an entry that went name whoever wrote the memory last."""
+    """Add to an `EntryGoneError` who wrote the memory last."""
     try:
         yield
     except EntryGoneError as error:
@@ -72,24 +64,23 @@ def told_by(engine: Engine, address: Address) -> Iterator[None]:
 
 
 def add(engine: Engine, address: Address, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
-    """Add an entry behind the last one."""
+    """Append an entry."""
     return _change(engine, address, lambda file: changing.add(file, text), actor)
 
 
 def replace(engine: Engine, address: Address, name: Name, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
-    """Put a text in the place of an entry; see `remove` for what is raised."""
+    """Replace an entry; see `remove`."""
     return _change(engine, address, lambda file: changing.replace(file, entry_names.find(file, name), text), actor)
 
 
 def remove(engine: Engine, address: Address, name: Name, *, actor: Actor) -> Saved | Unchanged | Conflict:
-    """Take an entry out.
+    """Remove an entry.
 
     Returns:
-        As the engine's `edit`; `Conflict` only when others wrote again and again in that moment.
+        As the engine's `edit`; `Conflict` only after repeated concurrent writes.
 
     Raises:
-        EntryGoneError: the entry that is meant is not there any more.
-        MemtuiError: as the engine's `edit`.
+        EntryGoneError: the entry is gone or changed.
     """
     return _change(engine, address, lambda file: changing.remove(file, entry_names.find(file, name)), actor)
 

@@ -1,8 +1,4 @@
-"""A file of entries, taken apart: where each entry stands, byte for byte, and what it is called.
-
-Everything between entries (separators, blank lines, a byte-order mark) is whatever no entry covers, so that nothing of
-the file can get lost on the way.
-"""
+"""A parsed file of entries; bytes between entries (separators, blank lines, a byte-order mark) belong to none."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,26 +8,23 @@ from memtui.mask import shown_parts
 
 
 class Entry(NamedTuple):
-    """One entry."""
+    """One entry; offsets are bytes."""
 
     number: int
-    """From 1, in the order of the file."""
+    """From 1."""
     start: int
-    """Offset of its first byte."""
     end: int
-    """Offset after its last byte."""
     line: int
-    """The line it begins in, from 1."""
+    """From 1."""
     title: str
-    """Its first words, on one line, secrets masked; whoever draws it makes it safe."""
+    """Its first words on one line, secrets masked, not made safe for drawing."""
     sha256: str
-    """Of its bytes."""
     tags: tuple[str, ...] = ()
-    """What the agent takes for its tags."""
+    """Tags that the agent reads."""
 
     @property
     def name(self) -> str:
-        """What a command calls it: its number, and enough of its hash to notice that another one stands there now."""
+        """Its number and the start of its hash, as commands take it."""
         return f"{self.number}@{self.sha256[:8]}"
 
     @property
@@ -41,7 +34,7 @@ class Entry(NamedTuple):
 
 
 def shown_entries(data: bytes, spans: Sequence[tuple[int, int]], kind: str) -> Sequence[bytes]:
-    """What entries say with their secrets masked, by where they stand."""
+    """Return the texts of entries with secrets masked, in the context of the whole file."""
     said = FORMATS[kind].said
     if said is bytes:
         return shown_parts(data, spans)
@@ -57,20 +50,20 @@ class EntryFile(NamedTuple):
     data: bytes
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
-    """What the agent makes of this file that a person would not expect, one sentence each."""
+    """Surprises in how the agent reads this file, one sentence each."""
 
     def text(self, entry: Entry) -> bytes:
-        """What an entry says: its bytes, where the format has no other way to write a text."""
+        """Return the text of an entry."""
         text = self.data[entry.start : entry.end]
         return FORMATS[self.format].said(text) if self.format in FORMATS else text
 
     def shown(self, entry: Entry) -> bytes:
-        """What an entry says with its secrets masked: one may begin in an entry before it."""
+        """Return the text of an entry with secrets masked, also one that begins in an earlier entry."""
         return shown_entries(self.data, ((entry.start, entry.end),), self.format)[0]
 
     @property
     def pieces(self) -> tuple[tuple[int, int, int], ...]:
-        """The whole file without a gap: start, end and number of each entry; number 0 is what belongs to none."""
+        """Return the whole file as start, end and entry number; 0 is what belongs to none."""
         found = []
         at = 0
         for entry in self.entries:
@@ -84,7 +77,7 @@ class EntryFile(NamedTuple):
 
     @property
     def newline(self) -> bytes:
-        """The line end of the file; a line feed where it has none, or several kinds."""
+        """The file's line end; a line feed for none or mixed ones."""
         pairs = self.data.count(b"\r\n")
         return b"\r\n" if pairs and pairs == self.data.count(b"\n") else b"\n"
 

@@ -1,4 +1,4 @@
-"""From the bytes of a file to its entries, in one pass whose time grows with the file and no faster."""
+"""Parser for files of entries, linear in time."""
 
 from hashlib import sha256
 
@@ -6,21 +6,13 @@ from memtui.features.entries.formats import BOM, FORMATS, Format, body_start
 from memtui.features.entries.model import Entry, EntryFile, shown_entries
 
 TITLE = 200
-"""Characters of an entry's first words that are kept."""
+"""Characters of an entry's title."""
 _SCANNED = 4_096
-"""Bytes of an entry in which its first words are looked for."""
+"""Bytes of an entry that are searched for its title."""
 
 
 def parse(data: bytes, kind: str) -> EntryFile:
-    """Take a file apart.
-
-    Args:
-        data: the file.
-        kind: a key of `FORMATS`.
-
-    Returns:
-        Its entries in order. Any bytes are a file of entries, if need be of none.
-    """
+    """Parse a file in a format of `FORMATS`; any bytes are valid."""
     chosen = FORMATS[kind]
     found = []
     line, counted = 1, 0
@@ -37,7 +29,7 @@ def parse(data: bytes, kind: str) -> EntryFile:
 
 
 def _tags(data: bytes, before: int, start: int, end: int) -> tuple[str, ...]:
-    """Read tags where Goose does: after an odd number of line ends its entry begins with an empty line instead."""
+    """Read tags as Goose does: not after an odd number of line ends."""
     if data[start : start + 1] != b"#" or data.count(b"\n", before, start) % 2:
         return ()
     first = data[start:end].split(b"\n", 1)[0]

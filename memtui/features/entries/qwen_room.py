@@ -1,7 +1,7 @@
-"""Qwen Code's file of one chat, `CHANNEL.json`: an entry is an element of its list, of which people see the text.
+"""Qwen Code's file of one chat, `CHANNEL.json`, whose list elements are entries.
 
-Read as its program reads it (0.24.4, `channel-memory-document.ts`): what it would refuse has no entries here, so that
-nothing is written into a file that the chat has lost already. It is apart so that JSON is looked into in one place.
+Parsed as Qwen Code 0.24.4 does (`channel-memory-document.ts`): a file it refuses has no entries, so that nothing is
+written into it.
 """
 
 import json
@@ -36,7 +36,7 @@ def _after(text: str, at: int) -> int:
 
 
 def _members(text: str, at: int) -> dict[object, tuple[int, int]]:
-    """The values of an object or a list that begins here and is sound, as places by key or number."""
+    """Return the spans of the values of a valid object or list, by key or number."""
     named, found = text[at] == "{", dict[object, tuple[int, int]]()
     at = _after(text, at + 1)
     while text[at] not in "}]":
@@ -61,7 +61,7 @@ def _is_entry(one: object) -> bool:
 
 
 def _wrong_outside(document: object) -> str:
-    """Why its program refuses a document, whatever its entries are; empty where it does not."""
+    """Return why Qwen Code refuses a document apart from its entries; empty if it does not."""
     if not isinstance(document, dict) or not {"version", "entries"} <= document.keys() <= _TOP:
         return "it is no object of version, entries and migration alone"
     version, entries, old = document["version"], document["entries"], document.get("migration", _NO_LEGACY)
@@ -75,7 +75,7 @@ def _wrong_outside(document: object) -> str:
 
 
 def _wrong_entry(one: object, before: set[str]) -> str:
-    """Why its program refuses an entry, `before` being the ids of those before it; empty where it does not."""
+    """Return why Qwen Code refuses an entry; `before` are the ids of earlier ones."""
     if not isinstance(one, dict) or not _is_entry(one):
         return "is no object of an id, such as m-0123456789ab, a text and who and when"
     if one["id"] in before:
@@ -87,7 +87,7 @@ def _wrong_entry(one: object, before: set[str]) -> str:
 
 
 def _read(text: str) -> tuple[int, list[tuple[int, int]]]:
-    """Where the list of entries begins and where each of them stands, in characters; raises as `_elements`."""
+    """Return the start of the list and the spans of its entries, in characters."""
     start = _after(text, 1 if text.startswith("\ufeff") else 0)
     document, end = _DECODE(text, start)
     if _after(text, end) < len(text):
@@ -103,11 +103,7 @@ def _read(text: str) -> tuple[int, list[tuple[int, int]]]:
 
 
 def _elements(data: bytes) -> tuple[int, list[tuple[int, int]]]:
-    """Where the list of entries begins and where each of them stands, in bytes.
-
-    Raises:
-        ValueError: its program refuses the file; says why, and where.
-    """
+    """Return the start of the list and the spans of its entries, in bytes; raises ValueError for a refused file."""
     if len(data) > _BYTES:
         raise ValueError(f"it has {len(data):,} bytes, and may have {_BYTES:,}")
     text = data.decode()
@@ -123,12 +119,12 @@ def _elements(data: bytes) -> tuple[int, list[tuple[int, int]]]:
 
 
 def cut(data: bytes) -> list[tuple[int, int]]:
-    """Where each entry stands; none in a file that its program refuses."""
+    """Return the spans of the entries; none in a refused file."""
     return [] if refused(data) else _elements(data)[1]
 
 
 def refused(data: bytes) -> str:
-    """Why its program refuses the file, and where; empty where it reads it."""
+    """Return why Qwen Code refuses the file, and where; empty if it does not."""
     try:
         _elements(data)
     except ValueError as error:
@@ -137,20 +133,20 @@ def refused(data: bytes) -> str:
 
 
 def joint(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
-    """Where one more entry goes, and what stands before and behind it, as its program would lay it out."""
+    """Return where a new entry goes and what to put around it."""
     if last:
         return last, b"," + newline + b"    ", b""
     return len(data) if refused(data) else _elements(data)[0] + 1, newline + b"    ", newline + b"  "
 
 
 def said(element: bytes) -> bytes:
-    """The text of an entry."""
+    """Return the text of an entry."""
     value, _ = _DECODE(element.decode(), 0)
     return str(value["text"]).encode("utf-8", "surrogatepass")
 
 
 def put(element: bytes, text: bytes) -> bytes:
-    """Put a text into an entry and leave its other bytes; without an entry, make one."""
+    """Replace the text of an entry, or make a new entry."""
     words = text.decode("utf-8", "replace")
     packed = json.dumps(words, ensure_ascii=False)
     if not element:

@@ -1,6 +1,6 @@
-"""`memtui entries`: the entries of a memory that holds many, looked at and changed one at a time.
+"""`memtui entries`: entries of a memory, listed and edited one at a time.
 
-A number alone never decides what is overwritten or removed: it comes with a check, or with the text that was opened.
+A change needs more than a number: a check, or the text that was opened.
 """
 
 from memtui.engine.model import Address, Snapshot
@@ -109,7 +109,6 @@ def _need_name(call: Call) -> Name:
 
 
 def _need_check(file: EntryFile, name: Name) -> None:
-    """Refuse a bare number where nothing else says which entry is meant."""
     if not name.check:
         entry = find(file, name)
         raise UsageError(
@@ -120,21 +119,17 @@ def _need_check(file: EntryFile, name: Name) -> None:
 
 
 class EntryEditorRun(EditorRun):
-    """One edit of one entry; where somebody else changed the same entry, it goes on with the whole file."""
+    """One edit of an entry in $EDITOR; if the entry changed meanwhile, it goes on with the whole file."""
 
     def __init__(self, call: Call, snapshot: Snapshot, file: EntryFile, entry: Entry) -> None:
-        """Begin with the entry's text; an editor ends a text with a line end, so it gets one with it."""
+        """Begin with the entry's text and a line end, which editors add anyway."""
         super().__init__(call, snapshot.address)
         self._snapshot, self._file, self._entry = snapshot, file, entry
         self._text = self._base = file.text(entry) + file.newline
         self._whole = False
 
     def check(self) -> None:
-        """Say before the editor opens that nothing could be saved here.
-
-        Raises:
-            RefusedError: why.
-        """
+        """Refuse before the editor opens if nothing could be saved."""
         self.refuse_read_only()
         self.refuse_what_cannot_be_saved()
 
@@ -153,7 +148,6 @@ class EntryEditorRun(EditorRun):
         return results.saved(self._out, result)
 
     def _go_on_with_the_file(self) -> int:
-        """Somebody else changed or removed this entry: both texts of the file are what there is to decide about."""
         self._text = change.replace(self._file, self._entry, self._text)
         self._rebase(self._snapshot)
         self._whole = True
@@ -163,7 +157,6 @@ class EntryEditorRun(EditorRun):
 
 
 def _entry_json(value: Entry) -> Json:
-    """Turn an entry into JSON, without its text."""
     return {
         "number": value.number,
         "name": value.name,
@@ -176,7 +169,6 @@ def _entry_json(value: Entry) -> Json:
 
 
 def entries_json(snapshot: Snapshot, file: EntryFile, used: Usage) -> Json:
-    """Turn a file of entries into JSON."""
     return listing(map(_entry_json, file.entries)) | {
         "address": str(snapshot.address),
         "sha256": snapshot.sha256,
@@ -188,5 +180,4 @@ def entries_json(snapshot: Snapshot, file: EntryFile, used: Usage) -> Json:
 
 
 def entry_json(snapshot: Snapshot, value: Entry, text: bytes) -> Json:
-    """Turn one entry with its text into JSON."""
     return {"address": str(snapshot.address)} | _entry_json(value) | text_or_base64(text)

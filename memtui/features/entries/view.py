@@ -1,7 +1,6 @@
-"""The entries of one memory that holds many: each is read, edited, copied and removed alone; u takes a removal back.
+"""The entries of one memory: read, edited, copied and removed one by one.
 
-It lies over whatever asked for it and goes back there. The list is what is on disk: an entry an agent adds appears, and
-the cursor stays with its entry.
+The view lies over the one that opened it. The list follows the file, and the cursor its entry.
 """
 
 from __future__ import annotations
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 WIDE = 58
-"""Cells from which on a row says its tags apart."""
+"""Width from which on rows show tags."""
 TAGS = 22
-"""Cells of the tags."""
+"""Width of the tags."""
 
 NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
-"""Actions that work on the entry under the cursor."""
+"""Actions that need an entry under the cursor."""
 
 
 class EntriesRead(NamedTuple):
-    """What was read of a memory that holds entries."""
+    """A memory with its parsed entries."""
 
     snapshot: Snapshot
     file: EntryFile
@@ -53,12 +52,12 @@ class EntryRow(NamedTuple):
 
     entry: Entry
     nth: int
-    """Which of the entries with the same bytes it is, from 0."""
+    """Number of earlier entries with the same bytes."""
     text: bytes
 
 
 class EntriesView(ListView[EntryRow]):
-    """What a memory holds."""
+    """The entries of a memory."""
 
     ID: ClassVar[str] = "entries"
     HELP = """The entries of a memory that holds many, in the order of the file: number, size, tags where the agent has
@@ -76,9 +75,9 @@ much of it is used."""
         self.problem = ""
         """Why there is nothing to show."""
         self._go_to: int | None = None
-        """The number of the entry the cursor goes to when the list comes."""
+        """The entry the cursor goes to when the list is loaded."""
         self._asked: Hashable = None
-        """The entry that `d` asked about: `t` takes out that one and no other."""
+        """The entry that `d` asked about; only that one is removed."""
         self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
         self._does |= {
             "entry_edit": self._edit,
@@ -105,7 +104,7 @@ much of it is used."""
         self.load()
 
     def show_entry(self, number: int | None) -> None:
-        """Read the file again, and go to the entry with this number."""
+        """Reload the file, and go to the entry with this number."""
         self._go_to = number or self._go_to
         self.load()
 
@@ -138,13 +137,13 @@ much of it is used."""
     # The list
 
     def draw(self, item: EntryRow, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         tagged = any(row.entry.tags for row in self.rows.all[:100])
         digits = max(len(str(len(self.rows.all))), 2)
         return entry_runs(item.entry, width, digits=digits, plain=self.ascii, tagged=tagged)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Explain an empty list."""
         if self.loaded and self.problem:
             return [[("  " + self.problem, "problem")]]
         if self.loaded and not self.rows.words:
@@ -152,7 +151,7 @@ much of it is used."""
         return super().empty_lines()
 
     def list_words(self) -> tuple[str, Line]:
-        """Which memory, how many entries, how full it is."""
+        """Return title, count and fullness."""
         notes: Line = []
         if self.contents is not None:
             if self.rows.words:
@@ -163,7 +162,7 @@ much of it is used."""
     # The text
 
     def read_text(self, item: EntryRow) -> None:
-        """Draw an entry."""
+        """Draw the page of an entry."""
         contents, width, plain = self.contents, self.page.text_width, self.ascii
         if contents is not None:
             self.jobs.run(
@@ -174,13 +173,13 @@ much of it is used."""
             )
 
     def page_words(self) -> tuple[str, Line]:
-        """Which entry."""
+        """Return the title of the page."""
         return (f"Entry {self.item.entry.number:,}" if self.item is not None else "Text"), []
 
     # Keys
 
     def off(self, action: Action) -> str:
-        """Why an action is off now."""
+        """Return why an action is off."""
         if not self.loaded:
             return "The entries are still being read."
         if action.id in NEEDS and self.item is None:
@@ -192,7 +191,7 @@ much of it is used."""
         return ""
 
     def asks_at_once(self, first: str) -> Line | None:
-        """`d` asks before anything happens."""
+        """Ask what `d` should remove."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "entry_remove"]
         if not after or self.item is None or self.jobs.read_only:
             return None
@@ -202,7 +201,7 @@ much of it is used."""
         return [(" ", "dim"), (after[0], "key"), (what, "strong"), (title, "name"), ("; any other key cancels", "dim")]
 
     def row_moved(self) -> None:
-        """Whoever moves asks about nothing any more."""
+        """Forget the question."""
         self._asked = None
 
     # Doing
@@ -252,7 +251,7 @@ much of it is used."""
 
 
 def read(engine: Engine, address: Address) -> EntriesRead | str:
-    """Read a memory and take it apart; why not, when it cannot be."""
+    """Read and parse a memory, or return why that fails."""
     try:
         file, snapshot = guarded.read_file(engine, address)
         limit = engine.roots.find(address.root).policy.limit_of(address.path)
@@ -262,7 +261,7 @@ def read(engine: Engine, address: Address) -> EntriesRead | str:
 
 
 def rows_of(file: EntryFile) -> tuple[EntryRow, ...]:
-    """Return the entries of a file, equal ones told apart."""
+    """Return a row for each entry."""
     seen: Counter[str] = Counter()
     found = []
     for entry in file.entries:
@@ -272,18 +271,18 @@ def rows_of(file: EntryFile) -> tuple[EntryRow, ...]:
 
 
 def row_key(row: EntryRow) -> tuple[str, int]:
-    """What an entry is, across reloads: its bytes, and which of the equal ones it is."""
+    """Return the identity of an entry across reloads."""
     return row.entry.sha256, row.nth
 
 
 def place(rows: Sequence[EntryRow], number: int) -> int:
-    """The row of the entry with this number, or the nearest one."""
+    """Return the row of an entry number, or the nearest."""
     below = sum(row.entry.number < number for row in rows)
     return max(min(below, len(rows) - 1), 0)
 
 
 def page(contents: EntriesRead, entry: Entry, width: int, *, plain: bool) -> Page:
-    """Draw an entry: what it is, and its text with the line numbers of its own."""
+    """Draw an entry with line numbers of its own."""
     said = words_page(*heading(contents, entry), width=width)
     notes = words_page(*contents.file.notes, style="warning", width=width)
     text, shown = contents.file.text(entry), contents.file.shown(entry)
@@ -291,15 +290,7 @@ def page(contents: EntriesRead, entry: Entry, width: int, *, plain: bool) -> Pag
 
 
 def entry_runs(entry: Entry, width: int, *, digits: int, plain: bool, tagged: bool) -> list[Run]:
-    """Draw a row, without the sign of the cursor.
-
-    Args:
-        entry: which.
-        width: cells there are.
-        digits: cells of the largest number.
-        plain: draw with ASCII only.
-        tagged: whether any entry of the file has tags.
-    """
+    """Draw a row; `digits` is the width of the largest number."""
     runs: list[Run] = [
         (f"{entry.number:>{digits}} ", "dim"),
         (f"{size_words(entry.size):>7}  ", "description"),
@@ -311,7 +302,7 @@ def entry_runs(entry: Entry, width: int, *, digits: int, plain: bool, tagged: bo
 
 
 def heading(contents: EntriesRead, entry: Entry) -> list[str]:
-    """Say above a text what it is."""
+    """Describe an entry above its text."""
     text = contents.file.text(entry)
     count = 1 + text.count(b"\n")
     lines = "a line" if count == 1 else f"{count:,} lines"

@@ -1,1 +1,1 @@
-"""What is wrong with the indexes agents load, and the fixes for it: findings, the cut line, each fix as a value."""
+"""Index health: problems of the indexes that agents load, and their fixes."""

@@ -1,7 +1,4 @@
-"""Applying fixes: on exactly the version they were found in, all of them as one step of undo.
-
-What changed meanwhile is never written over: then nothing happens, and the caller looks again.
-"""
+"""Previews of index fixes, and their application as one undo step to exactly the version they were found in."""
 
 from __future__ import annotations
 
@@ -28,21 +25,14 @@ _NAMED = 3
 
 
 def pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
-    """What of an index goes to other files when findings are fixed."""
+    """Return the parts of an index that its fixes move to other files."""
     return next((one.fix.pieces for one in findings if one.fix is not None and one.fix.pieces), ())
 
 
 def rests(
     address: Address, data: bytes, findings: Sequence[IndexFinding], held: Mapping[str, bytes]
 ) -> tuple[FixPreview, ...]:
-    """Say what the files would hold that take in parts of an index.
-
-    Args:
-        address: the index.
-        data: the version the findings are about.
-        findings: those to fix.
-        held: what is in those of the files that are there.
-    """
+    """Return previews of the files that take in parts of an index; `held` has the contents of the existing ones."""
     return tuple(
         FixPreview(
             Address(address.root, piece.path),
@@ -58,14 +48,11 @@ def rests(
 def preview(
     address: Address, data: bytes | None, findings: Sequence[IndexFinding], policy: Policy, *, rebuilt: bool
 ) -> FixPreview:
-    """Say what fixing findings of one index would make of it.
+    """Preview the fixes of one index; findings without a fix are ignored.
 
     Args:
-        address: the index.
         data: the version the findings are about; None: there is no such file.
-        findings: those to fix; the ones without a fix are left out.
-        policy: what the layout says.
-        rebuilt: the agent makes the file anew.
+        rebuilt: the agent regenerates the file.
     """
     before = data or b""
     fixed = [finding for finding in findings if finding.fix is not None]
@@ -83,7 +70,6 @@ def preview(
 
 
 def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[str]:
-    """What goes to other files, and that the agent has to open those."""
     if not pieces:
         return []
     lines = before[pieces[0].start :].split(b"\n")
@@ -99,7 +85,7 @@ def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[s
 
 
 def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measure) -> list[str]:
-    """What moves over the cut line."""
+    """Return notes on memories that move above or below the cut."""
     if old.cut is None and new.cut is None:
         return []
     hidden, left = _below(path, before, old), _below(path, after, new)
@@ -119,14 +105,14 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
 
 
 def _is_full(data: bytes, found: Measure, policy: Policy) -> bool:
-    """Whether one more line, as long as those are on average, would not be loaded."""
+    """Return whether one more line of average length would not be loaded."""
     kept = data.rstrip()
     line = b"x" * (len(kept) // max(found.lines, 1))
     return measure(b"\n".join((kept, line)), policy).cut is not None
 
 
 def _below(path: str, data: bytes, found: Measure) -> dict[str, None]:
-    """The paths that are named only below the cut, in their order."""
+    """Return the paths that are named only below the cut."""
     if found.cut is None:
         return {}
     first: dict[str, int] = {}
@@ -143,19 +129,19 @@ def _list(names: Sequence[str]) -> str:
 
 
 class Chosen(NamedTuple):
-    """What is to be fixed in one index."""
+    """The findings to fix in one index."""
 
     report: IndexReport
     findings: tuple[IndexFinding, ...]
 
 
 class Applied(NamedTuple):
-    """What was done."""
+    """The outcome of a fix."""
 
     txn: str
     fixes: int
     written: tuple[Address, ...]
-    """The indexes, and the files that took in a part of one."""
+    """Indexes and overflow files."""
 
 
 def choose(
@@ -165,16 +151,11 @@ def choose(
     rebuilt: bool = True,
     line: int | None = None,
 ) -> tuple[Chosen, ...]:
-    """Pick what can be fixed.
+    """Select the findings to fix.
 
     Args:
-        reports: what was found.
-        kinds: which kinds.
-        rebuilt: also indexes the agent makes anew, where a fix does not stay.
-        line: only what is wrong in this line, from 1; offers as well, for that is to name one.
-
-    Returns:
-        The findings that have a fix, by index; without a line only those that can be done together with others.
+        rebuilt: include indexes that the agent regenerates.
+        line: only findings of this line, from 1, including those that are fixed one by one.
     """
     found = []
     for report in reports:
@@ -198,11 +179,7 @@ _BY_HAND = {
 
 
 def refuse_unread(reports: Sequence[IndexReport]) -> None:
-    """Say of an index that could not be looked at that nothing is known of what to fix in it; nothing without one.
-
-    Raises:
-        RefusedError: with the code of what was in the way.
-    """
+    """Raise RefusedError if an index could not be read, so that nothing is known of it."""
     for report in reports:
         if report.code:
             problem = report.problem or report.findings[0].text
@@ -215,11 +192,7 @@ def refuse_unread(reports: Sequence[IndexReport]) -> None:
 
 
 def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
-    """Say what fixes would write.
-
-    Raises:
-        ConflictError: an index is not the version any more that the findings are about.
-    """
+    """Preview the chosen fixes; raises ConflictError when an index is no longer the version the findings are about."""
     found = []
     for report, findings in chosen:
         data = _data(engine, report.address, report.sha256)
@@ -235,17 +208,10 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
 
 
 def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label: str = "") -> Applied:
-    """Write what was shown, as one step of undo.
-
-    Args:
-        engine: what writes.
-        previews: from `prepare`.
-        actor: who does it.
-        label: what the step is called, for people; made up when empty.
+    """Write previews as one undo step.
 
     Raises:
         ConflictError: an index changed meanwhile; nothing was written.
-        MemtuiError: it could not be written.
     """
     fixes = sum(one.fixes for one in previews)
     first = sorted(previews, key=lambda one: one.fixes > 0)  # nothing leaves an index before it is somewhere else
@@ -265,13 +231,7 @@ def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label
 def left_over(
     reports: Sequence[IndexReport], chosen: Sequence[Chosen], previews: Sequence[FixPreview]
 ) -> tuple[IndexFinding, ...]:
-    """Give the findings that stay once those that were chosen are fixed, without those that are counted apart.
-
-    Args:
-        reports: what was found.
-        chosen: what of it is fixed.
-        previews: what that makes of the indexes; with fewer lines there may be no cut any more.
-    """
+    """Return the findings that remain after the chosen fixes, without those that are counted apart."""
     fixed = {one.report.address: one.findings for one in chosen}
     after = {one.address: one.after for one in previews}
     return tuple(

@@ -1,7 +1,4 @@
-"""What is wrong with one index: pure, from its bytes, what its layout says, and the memories that are there.
-
-It reads nothing and decides nothing, so that ten thousand lines are checked in one pass and tested without a disk.
-"""
+"""Checks of one index against its agent's limits and the memories around it; reads no files."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ from memtui.pointers.targets import is_writable, written
 from memtui.wire.output import count
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
-"""Targets that are no files: an address with a scheme, a place in the same text, nothing."""
+"""Targets that are no files: addresses with a scheme, anchors, nothing."""
 LINKS = "links"
 """The format of an index whose lines are Markdown links."""
 _ORDER = {kind: place for place, kind in enumerate(KINDS)}
@@ -70,69 +67,59 @@ MOST_IN_LINE = 20
 """So many findings of one kind are told of one line; the rest are told in one more."""
 
 LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
-"""What limits count, for people."""
+"""Names of the limits."""
 
 
 class CheckedIndex(NamedTuple):
-    """One index file, and what is around it."""
+    """One index and what it is checked against."""
 
     address: Address
     data: bytes
     policy: Policy
     memories: Mapping[str, str]
-    """Path below the root to description, of every memory of the root, indexes included."""
+    """Descriptions of all memories of the root by path, indexes included."""
     present: frozenset[str] = frozenset()
-    """Other paths below the root that are there, though they are no memories."""
+    """Other existing paths below the root."""
     mine: tuple[str, ...] = ()
-    """The memories this index has to name, and no index names; sorted."""
+    """Memories that this index has to name and no index does; sorted."""
     why: str = ""
-    """Why nothing can be fixed here; empty when it can."""
+    """Why nothing can be fixed; empty when it can."""
     rebuilt: bool = False
-    """The agent makes it anew from the memories."""
+    """Whether the agent regenerates it."""
     rests: Mapping[str, bytes] = MappingProxyType({})
-    """The files it names for its rest, and what is in them."""
+    """Contents of the overflow files it names."""
     named: frozenset[str | None] = frozenset()
-    """What the index names already whose rest this is."""
+    """Paths that the index names, if this is an overflow file."""
     spare: Mapping[str, str] = MappingProxyType({})
-    """Files for its rest that it does not name, and their versions."""
+    """Versions of overflow files that it does not name."""
 
 
 class FoundLines(NamedTuple):
-    """What one index looks like."""
+    """The result of checking one index."""
 
     measure: Measure
     findings: tuple[IndexFinding, ...]
     below: tuple[str, ...]
-    """Paths of memories that are named only below the cut."""
+    """Memories that are named only below the cut."""
 
 
 class IndexEntry(NamedTuple):
-    """One pointer and the line it stands in."""
+    """One pointer and its line."""
 
     pointer: Pointer
     text: bytes
-    """The line, without its end."""
+    """The line without its end."""
     alone: str
-    """Why the line cannot be taken for the pointer alone; empty when it can."""
+    """Why the line holds more than the pointer; empty when it does not."""
 
 
 def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
-    """The paths below the root that an index names.
-
-    Args:
-        data: the index.
-        path: its own path.
-        known: the paths there are.
-    """
+    """Return the paths below the root that an index names; `known` are the existing ones."""
     return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
 
 
 def check(index: CheckedIndex) -> FoundLines:
-    """Find what is wrong with an index.
-
-    Returns:
-        Its findings by kind, then by line.
-    """
+    """Check an index; the findings are sorted by kind, then by line."""
     checking = _Checking(index)
     found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
     found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
@@ -155,8 +142,6 @@ def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
 
 
 class _Checking:
-    """One index being checked."""
-
     def __init__(self, index: CheckedIndex) -> None:
         self.index = index
         self.lines = spans(index.data)
@@ -211,7 +196,7 @@ class _Checking:
     # Pointers
 
     def pointers(self) -> Iterable[IndexFinding]:
-        """Findings about single lines."""
+        """Check the pointers of each line."""
         seen: dict[str, int] = {}
         long: set[int] = set()
         for entry in self.entries:
@@ -262,7 +247,7 @@ class _Checking:
         return self._finding(kind, entry, text, fix, entry.alone)
 
     def _from(self, line: Span) -> int:
-        """Where a line begins; a byte-order mark before it stays."""
+        """Return where a line begins, after the byte-order mark."""
         return line.start + 3 * (line.start == 0 and self.index.data.startswith(b"\xef\xbb\xbf"))
 
     def _long(self, entry: IndexEntry) -> Iterable[IndexFinding]:
@@ -293,7 +278,7 @@ class _Checking:
     # Memories without a line
 
     def unnamed(self) -> Iterable[IndexFinding]:
-        """A finding for each memory that no index names."""
+        """Report the memories that no index names."""
         index = self.index
         if not index.mine:
             return
@@ -310,7 +295,7 @@ class _Checking:
             yield IndexFinding(UNNAMED, index.address, None, path, text, fix, why, memory)
 
     def _new_lines(self) -> dict[str, Edit]:
-        """A line for each memory that no index names, by its path."""
+        """Return a new line for each memory that no index names, by path."""
         index = self.index
         lines = [entry.pointer.line for entry in self.entries if is_entry(entry.text)]
         place, lead, tail = place_of(index.data, self.lines, lines, self.style.end)
@@ -327,7 +312,7 @@ class _Checking:
 
     @property
     def style(self) -> Style:
-        """How entries are written here."""
+        """The style of entries, detected when first needed."""
         if self._style is None:
             lines = dict.fromkeys(entry.pointer.line for entry in self.entries if is_entry(entry.text))
             self._style = style_of(self.index.data, self.lines, list(lines))
@@ -336,7 +321,7 @@ class _Checking:
     # The cut line
 
     def cut(self) -> Iterable[IndexFinding]:
-        """A finding for the cut line, and one for each memory below it."""
+        """Report the cut line and the memories below it."""
         found, index = self.measure, self.index
         if found.cut is None:
             return

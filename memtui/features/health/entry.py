@@ -1,4 +1,4 @@
-"""The entry in the table of features: what is wrong with the indexes agents load."""
+"""Feature entry for index health: `memtui health` and view 7."""
 
 from memtui.features.feature import Feature
 from memtui.features.health.model import BY_NAME, ONE_BY_ONE

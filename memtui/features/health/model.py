@@ -1,7 +1,4 @@
-"""What can be wrong with an index, as values, and the fix for it as edits of bytes.
-
-A fix is data until somebody applies it, so that what is shown, what is asked about and what is written are one thing.
-"""
+"""Findings about indexes, and their fixes as byte edits."""
 
 from __future__ import annotations
 
@@ -30,123 +27,123 @@ KINDS = {
     HIDDEN: "an entry that a later one with the same tags hides from the agent",
     BELOW: "a memory whose line the agent does not load",
 }
-"""Kinds of findings, in the order in which they are shown."""
+"""Kinds of findings with their descriptions, in display order."""
 
 BULK = (DANGLING, UNNAMED, DUPLICATE, LONG)
-"""Kinds that can be fixed all at once."""
+"""Kinds of which several can be fixed at once."""
 
 TOGETHER = (DANGLING, UNNAMED, DUPLICATE)
-"""Kinds that are fixed when everything is: shortening a line loses words, so it has to be asked for by its name."""
+"""Kinds that `all` fixes. Shortening loses words, so `long` is not among them."""
 
 BY_NAME = (*BULK, CUT)
-"""Kinds that can be asked for by their name. What brings an index under its line is never done with anything else."""
+"""Kinds that `--fix` accepts besides `all`."""
 
 ONE_BY_ONE = (OUTSIDE, BELOW)
-"""Kinds for which there is an offer at most, for a person to take one by one."""
+"""Kinds that are fixed one at a time."""
 
 QUIET = (BELOW, LONG)
-"""Kinds that are counted apart: a long line loses nothing yet, and below a cut the cut itself is counted."""
+"""Kinds that are counted apart: a long line is still loaded, and the cut stands for what is below it."""
 
 ORPHAN = "orphan"
-"""The kind of a project that is gone."""
+"""The kind of a missing project."""
 
 
 class Edit(NamedTuple):
-    """Bytes that are replaced by others."""
+    """A replacement of bytes."""
 
     start: int
     end: int
     new: bytes = b""
     lead: bytes = b""
-    """A line end that goes before `new` where what is left in front of it has none."""
+    """Line end to insert before `new` if the preceding text lacks one."""
 
 
 class Piece(NamedTuple):
-    """A part of an index that goes to another file as it is."""
+    """A part of an index that moves unchanged to another file."""
 
     path: str
-    """That file, below the root."""
+    """The file, below the root."""
     start: int
-    """Where the part begins, in bytes of the index."""
+    """Offset in the index."""
     end: int
     sha256: str | None = None
-    """The version it goes to the end of; None: there is no such file yet."""
+    """Version of the file it is appended to; None for a new file."""
 
 
 class Fix(NamedTuple):
-    """What would be done to the index."""
+    """The fix of a finding."""
 
     label: str
-    """A verb and what it does it to: `remove the line`."""
+    """A phrase such as `remove the line`."""
     edits: tuple[Edit, ...]
-    """In rising order; none overlaps another."""
+    """Rising, without overlaps."""
     offered: bool = False
-    """Only an offer for this one finding, never done with others."""
+    """Whether it is only done on its own."""
     pieces: tuple[Piece, ...] = ()
-    """What of it goes to other files, in its order; such a fix is made alone."""
+    """Parts that move to other files; such a fix is applied alone."""
 
 
 class IndexFinding(NamedTuple):
-    """One thing that is wrong with an index."""
+    """One problem of an index, or one finding in a memory's text."""
 
     kind: str
-    """A key of `KINDS`, or the id of a rule about texts."""
+    """A key of `KINDS`, or the id of a hygiene rule."""
     address: Address
-    """The index it is about; there may be none yet. Or the memory in whose text it was found."""
+    """The index, which may not exist, or the memory."""
     line: int | None
-    """From 1; None when it is about no line."""
+    """From 1; None when it concerns no line."""
     path: str
-    """The memory it is about, below the root, or the pointer's target as it is written. May hold hostile text."""
+    """The memory below the root, or the pointer's target as written; untrusted."""
     text: str
-    """What is wrong, in one sentence. May hold hostile text."""
+    """The problem in one sentence; untrusted."""
     fix: Fix | None = None
     why: str = ""
-    """Why there is no fix, in one sentence."""
+    """Why there is no fix."""
     memory: Address | None = None
-    """The memory it is about, when it is there."""
+    """The memory, if it exists."""
     hazard: Hazard | None = None
-    """What a rule found in its text; None for an index. The edits of such a fix are worked out when it is shown."""
+    """The finding of a hygiene rule; None for an index. Its edits are computed when the fix is shown."""
     id: str = ""
-    """By which it is muted; empty for an index."""
+    """Identifies it for muting; empty for an index."""
 
 
 class IndexReport(NamedTuple):
-    """One index as it was found."""
+    """One index with its findings."""
 
     address: Address
     sha256: str | None
     """The version the findings are about; None: there is no such file."""
     measure: Measure
     policy: Policy
-    """What its agent makes of it: its limits count here, and not those of the root for a file with the rest of one."""
+    """With the limits that apply to this file."""
     findings: tuple[IndexFinding, ...] = ()
     below: tuple[Address, ...] = ()
     """Memories whose lines are all below the cut."""
     rebuilt: bool = False
-    """The agent makes this file anew from the memories, so what is changed in it does not stay."""
+    """Whether the agent regenerates this file, undoing changes."""
     problem: str = ""
-    """Why it could not be looked at; empty when it was."""
+    """Why it could not be read; empty when it was."""
     off: str = ""
-    """What to know first when its agent loads nothing of this folder at all, in one sentence; empty when it does."""
+    """A sentence on a folder that its agent does not load now; empty otherwise."""
     code: str = ""
-    """The error code of the problem, or of the broken index."""
+    """Error code of the problem, or of the broken index."""
 
     def of(self, kind: str) -> tuple[IndexFinding, ...]:
-        """The findings of one kind."""
+        """Return the findings of one kind."""
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
 
 class FixPreview(NamedTuple):
-    """What fixes would make of one index."""
+    """The result of fixes for one file."""
 
     address: Address
     before: bytes
     after: bytes
     expected_sha256: str | None
     fixes: int
-    """How many findings it takes away; none in a file that only takes in a part of an index."""
+    """Number of fixed findings; 0 for a file that only takes in a part of an index."""
     notes: tuple[str, ...] = ()
-    """What follows from it besides, in sentences. May hold hostile text."""
+    """Further consequences, in sentences; untrusted."""
 
 
 class Stray(NamedTuple):
@@ -155,24 +152,19 @@ class Stray(NamedTuple):
     kind: str
     """`orphan`, `shared` or `split`."""
     root: str
-    """Where to go."""
+    """The root to open."""
     path: str
-    """The project, as far as it is known."""
+    """The project, as far as known."""
     text: str
     lines: tuple[str, ...]
-    """What is known, in sentences."""
+    """Details, in sentences."""
 
 
 _BOM = b"\xef\xbb\xbf"
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
-    """Return the bytes with every edit made; of two edits that overlap the later one is left out.
-
-    Args:
-        data: the version the edits were found in.
-        edits: in any order; those that only insert at one place keep their order.
-    """
+    """Apply edits in any order; of two that overlap the later one is dropped."""
     parts: list[bytes] = []
     at = 0
     before = b""  # the last bytes there are so far
@@ -190,15 +182,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def as_text(data: bytes, pointer: Pointer) -> Edit | None:
-    """Make text of a link: what it shows, and as code where it leads, so that nothing goes but that it is a link.
-
-    Args:
-        data: the index.
-        pointer: one of its pointers.
-
-    Returns:
-        None when it cannot be written so.
-    """
+    """Replace a link by its text and its target as code; None when they contain a backtick."""
     target = pointer.target.encode("utf-8", "surrogateescape")
     shown = b"" if pointer.kind == "name" else data[pointer.start + 1 : pointer.text_end]
     if b"`" in target + shown or not target.strip():

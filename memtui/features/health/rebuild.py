@@ -1,7 +1,4 @@
-"""An index made anew from the memories it is there for, the newest first, as a proposal; one kept by hand is not.
-
-It is apart because fixes change single lines, and this writes all of them.
-"""
+"""Rebuilding of an index of links from its memories, newest first, as a proposal; hand-kept indexes are refused."""
 
 from __future__ import annotations
 
@@ -28,30 +25,24 @@ _NAMED = 10
 
 
 class RebuiltIndex(NamedTuple):
-    """An index as it would be."""
+    """The new state of an index."""
 
     address: Address
     before: bytes | None
     """None: there is none."""
     after: bytes
     left: tuple[str, ...]
-    """Memories whose lines the agent would not load; the oldest."""
+    """Oldest memories, which do not fit."""
 
 
 def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple[RebuiltIndex, ...]]:
-    """Work out the indexes of a root anew; nothing is stored.
-
-    Args:
-        engine: has the memories.
-        root: whose layout has an index of links.
-        by: who asks for it.
+    """Rebuild the indexes of a root without storing anything.
 
     Returns:
-        The proposal, None when the indexes are so already; and what would change.
+        The proposal (None when nothing would change) and the changed indexes.
 
     Raises:
-        UsageError: the root has no such index, or one that holds more than lines that name memories, or no file stands
-            in its place but something else.
+        UsageError: the root has no index of links, or one with other text.
         NotFoundError: there is no memory to name.
     """
     if root.policy.index_format != LINKS or not root.policy.index_file:
@@ -110,11 +101,7 @@ def _rebuilt(engine: Engine, root: Root, home: str, named: Sequence[Memory], row
 
 
 def _head(address: Address, data: bytes) -> bytes:
-    """What stands above the first line that names a memory.
-
-    Raises:
-        UsageError: something else stands below it.
-    """
+    """Return the text above the first pointer; raises UsageError if other text follows the pointers."""
     lines = spans(data)
     named = {pointer.line for pointer in parse(data, address.path)}
     first = min(named, default=len(lines))

@@ -1,7 +1,6 @@
-"""Bringing an index under its agent's line without losing a word: the rest goes to a second file, which a line names.
+"""Splitting of an index that is too long: its rest moves unchanged to an overflow file, which a new line names.
 
-Pure. Nothing is written anew but that line: what goes is a span of the very file, so that no byte of it can differ.
-Where it is enough, only blank lines below blank lines go.
+If it is enough, only redundant blank lines are removed.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -32,18 +31,12 @@ def split(
     rests: Mapping[str, bytes],
     spare: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Fix | None, str]:
-    """Work out how all of an index is loaded: without needless blank lines, else with its rest in another file.
+    """Return a fix after which all of an index is loaded, or None and the reason.
 
     Args:
-        data: the index, which is longer than its agent loads.
-        path: its own path.
-        policy: what the layout says of it.
-        known: the paths there are below the root.
-        rests: files it names for its rest already, and what is in them.
-        spare: files for its rest that it does not name, and their versions: one that holds the very rest is named.
-
-    Returns:
-        The fix and nothing, or None and why there is none.
+        known: existing paths below the root.
+        rests: contents of the overflow files it names.
+        spare: versions of overflow files it does not name; one that already holds the rest is used.
     """
     lines, cut = spans(data), measure(data, policy).cut
     blank = tuple(Edit(*lines[number]) for number in surplus(data, lines))
@@ -72,14 +65,9 @@ def split(
 
 
 def filled(data: bytes, piece: Piece, held: bytes) -> bytes:
-    """Give what a file holds once a part of an index went to it; one that ends with it has it already.
+    """Return the contents of a file after a part of an index is appended, unless it already ends with that part.
 
-    That is so after memtui was killed between the two files.
-
-    Args:
-        data: the index.
-        piece: which part.
-        held: what is in the file already.
+    It does after a crash between the two writes.
     """
     part = data[piece.start : piece.end]
     head = held.removesuffix(part)
@@ -92,7 +80,7 @@ def filled(data: bytes, piece: Piece, held: bytes) -> bytes:
 def _appended(
     data: bytes, start: int, policy: Policy, above: Sequence[Pointer], rests: Mapping[str, bytes]
 ) -> tuple[Piece, ...]:
-    """The rest at the end of a file that what stays names already, where it has room."""
+    """Append the rest to an overflow file that is named above the cut, if it has room."""
     for name in dict.fromkeys(pointer.path for pointer in reversed(above)):
         if name is not None and name in rests:
             piece = Piece(name, start, len(data), sha256(rests[name]).hexdigest())
@@ -102,7 +90,7 @@ def _appended(
 
 
 def _new(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: Container[str]) -> tuple[Piece, ...]:
-    """The rest in new files, each small enough to be written; nothing when it cannot be parted so."""
+    """Move the rest to new files of writable size; nothing when it cannot be divided so."""
     names = _free(path, taken)
     found = []
     begin = last = starts[0]
@@ -117,7 +105,7 @@ def _new(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: C
 
 
 def _there(data: bytes, piece: Piece, spare: Mapping[str, str]) -> Piece:
-    """The file that holds a part already, instead of a new one."""
+    """Use an existing file with the same content instead of a new one."""
     sha = sha256(data[piece.start : piece.end]).hexdigest() if piece.sha256 is None and spare else None
     found = next((name for name in sorted(spare) if spare[name] == sha), None)
     return piece if found is None else piece._replace(path=found, sha256=sha)
@@ -130,7 +118,7 @@ def _free(path: str, taken: Container[str]) -> Iterator[str]:
 def _lines(
     data: bytes, lines: Sequence[Span], path: str, policy: Policy, above: Sequence[Pointer], pieces: Sequence[Piece]
 ) -> bytes:
-    """A line for each file that none names yet, written as the file writes its own."""
+    """Return the lines for files that are not named yet, in the index's style."""
     numbers = dict.fromkeys(pointer.line for pointer in above if is_entry(text_of(data, lines[pointer.line])))
     style = style_of(data, lines, list(numbers))
     found = []
@@ -143,7 +131,7 @@ def _lines(
 
 
 def _reads_the_same(data: bytes, after: bytes, pieces: Sequence[Piece], rests: Mapping[str, bytes]) -> bool:
-    """Whether each line is what it was where it is then: no more and no less of it is code or a comment."""
+    """Return whether no line becomes, or stops being, code or a comment."""
     lines, left = _read(data), _read(after)
     kept = data.count(b"\n", 0, pieces[0].start)
     if left != lines[:kept] + [line.strip() for line in after[pieces[0].start :].split(b"\n")]:
@@ -158,7 +146,6 @@ def _reads_the_same(data: bytes, after: bytes, pieces: Sequence[Piece], rests: M
 
 
 def _read(data: bytes) -> list[bytes]:
-    """The lines of a file as links are looked for in them."""
     return [text.strip() for _, text in prose(data)]
 
 

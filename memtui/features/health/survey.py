@@ -1,7 +1,4 @@
-"""The indexes of every root, looked at through the engine: which there are, what they name, what is wrong with them.
-
-An index is read again only when it or the list of memories around it is another one, so that following along is cheap.
-"""
+"""Health checks of all indexes of the given roots, cached until an index or its memories change."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ else:
     Protocol = object
 
 HIDES = "goose"
-"""The format of entries in which a later one can hide an earlier one."""
+"""The format of entries in which a later entry can hide an earlier one."""
 LATER = "a later entry of this file has the same tags, so the agent gets only that one"
 NEW_TAGS = "Give one of them other tags, or make one entry of both: enter opens the file."
 READ_ONLY = "This folder is only read."
@@ -45,10 +42,10 @@ class _Shelf(NamedTuple):
 
 
 class Looker:
-    """Looks at indexes, and keeps what it found for as long as nothing is different."""
+    """Checks indexes and caches the reports."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start with an empty cache."""
         self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
 
     def look(
@@ -59,16 +56,11 @@ class Looker:
         *,
         outdated: Callable[[], bool] | None = None,
     ) -> tuple[IndexReport, ...]:
-        """Look at every index of these roots; those without an index in their layout are left out.
+        """Return a report for each index of these roots, and for each missing one that has memories to name.
 
         Args:
-            engine: what reads.
-            roots: which.
-            listing: their memories, when they were listed just now; None: list them.
-            outdated: says whether nobody wants the result any more; it then ends before the next root.
-
-        Returns:
-            A report for each index, and for each that is missing although there are memories; in the order of roots.
+            listing: a current list of their memories; None: list them.
+            outdated: polled between roots; once true, the rest is skipped.
         """
         wanted = [root for root in roots if is_looked_at(root)]
         if not wanted:
@@ -94,14 +86,14 @@ class Looker:
 
 
 def has_index(root: Root) -> bool:
-    """Whether a root's layout has an index that memtui can look at."""
+    """Return whether a root's layout has an index that memtui can check."""
     policy = root.policy
     limits = (policy.index_lines, policy.index_bytes, policy.index_units)
     return policy.index_file is not None and (policy.index_format == LINKS or any(limits))
 
 
 def is_looked_at(root: Root) -> bool:
-    """Whether there can be findings in a root: it has an index, or files in which one entry can hide another."""
+    """Return whether a root can have findings: it has an index, or files whose entries can hide one another."""
     return has_index(root) or any(kind == HIDES for _, kind in root.policy.entries)
 
 
@@ -112,7 +104,7 @@ def _key(shelf: _Shelf) -> int:
 
 
 class _Text(NamedTuple):
-    """One file of an index: the index, or one with the rest of it."""
+    """An index, or one of its overflow files."""
 
     data: bytes
     sha256: str | None
@@ -157,7 +149,7 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
 
 
 def _hidden(engine: Engine, root: Root, address: Address) -> Iterator[IndexReport]:
-    """Report the entries of a file that the agent never gets to see."""
+    """Report entries that the agent ignores."""
     empty = measure(b"", root.policy)
     try:
         snapshot = engine.read(address)
@@ -175,7 +167,7 @@ def _hidden(engine: Engine, root: Root, address: Address) -> Iterator[IndexRepor
 def _reports(
     engine: Engine, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
 ) -> Iterator[IndexReport]:
-    """Check every file of every index; an index comes before its rest."""
+    """Check every file of every index, an index before its overflow files."""
     root, policy = shelf.root, shelf.root.policy
     memories = {path: row.description for path, row in shelf.rows.items()}
     rebuilt = Patterns(policy.generated)
@@ -235,12 +227,12 @@ def _imported(policy: Policy, path: str, text: _Text) -> frozenset[str | None]:
 
 
 def _is_part(policy: Policy, path: str) -> bool:
-    """Whether what a path holds is looked at: it can be an index, the rest of one by its name, or hide entries."""
+    """Return whether the content of a file matters: a possible index, overflow file, or file with hidden entries."""
     return policy.is_index(path) or policy.is_index(index_of(path)) or policy.format_of(path) == HIDES
 
 
 def by_index(policy: Policy, rows: Mapping[str, Memory], named: Container[str | None]) -> dict[str, list[str]]:
-    """Give the memories that are not named, by the index that has to; indexes and what is loaded whole need no line."""
+    """Group the memories that no index names by the index that has to name them."""
     name = (policy.index_file or "").rpartition("/")[2]
     suffix = name.rpartition(".")[2]
     found: dict[str, list[str]] = {}

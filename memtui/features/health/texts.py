@@ -1,7 +1,4 @@
-"""What is found in the texts of memories, as the groups and findings Health shows beside those of indexes.
-
-Apart from the survey of indexes because it knows no index: whatever adds a group gives it reports of the same shape.
-"""
+"""Findings in the texts of memories, grouped and shaped like those of indexes."""
 
 from __future__ import annotations
 
@@ -40,12 +37,12 @@ GROUPS = {
         "memtui dream proposes which stays, and takes along what names the others.",
     ),
 }
-"""Title of each group and what is to be known of it, in the order in which they are shown."""
+"""Title of each group and explanations, in display order."""
 _FAMILIES = {"S": SECRETS, "P": SECRETS, "H": ORDERS, "I": ORDERS, "T": OUTDATED, "D": DOUBLES}
 SIGNS = {SECRETS: "S", ORDERS: "h", OUTDATED: "o"}
-"""What a row of the tree shows, the gravest first."""
+"""Signs in the tree, gravest first."""
 _ALONE = ("H07", "H08", "H12", "I")
-"""What is cut one by one: words are lost."""
+"""Rules whose fixes lose words, and are done one by one."""
 _BY_HAND = {
     "open": "Only a person can tell whether it belongs there: enter opens the memory, e edits it.",
     "set": "What it should say only a person can tell: e edits the memory.",
@@ -55,21 +52,17 @@ _NOTHING = measure(b"", Policy())
 
 
 def group_of(rule: str) -> str:
-    """The group a rule's findings are in."""
+    """Return the group of a rule's findings."""
     return _FAMILIES[rule[0]]
 
 
 def many_at_once(rule: str) -> bool:
-    """Whether several findings of a rule may be fixed by one key: nothing of what people wrote is lost."""
+    """Return whether several findings of a rule may be fixed at once: their fixes lose no words."""
     return rule[0] in "SP" or (rule[0] == "H" and rule < "H07")
 
 
 def text_reports(found: Iterable[Told]) -> dict[str, tuple[IndexReport, ...]]:
-    """Sort what was found into groups, a report for each memory; what is muted or only counted (I) is left out.
-
-    Returns:
-        Groups with findings, in their order.
-    """
+    """Group findings, with a report for each memory; muted ones and those of severity I are left out."""
     groups: dict[str, dict[Memory, list[IndexFinding]]] = {name: {} for name in GROUPS}
     for one in found:
         if one.hazard.severity != "I" and not one.muted:
@@ -84,7 +77,7 @@ def text_reports(found: Iterable[Told]) -> dict[str, tuple[IndexReport, ...]]:
 
 
 def text_signs(reports: Mapping[str, tuple[IndexReport, ...]]) -> dict[Address, str]:
-    """The sign of each memory with a finding that has one."""
+    """Return the sign of each memory with a finding that has one."""
     return {report.address: sign for name, sign in reversed(SIGNS.items()) for report in reports.get(name, ())}
 
 
@@ -104,17 +97,7 @@ def _finding(one: Told) -> IndexFinding:
 def resolved(
     engine: Engine, address: Address, data: bytes, findings: Iterable[IndexFinding]
 ) -> tuple[list[IndexFinding], list[str]]:
-    """Work out the edits of findings in texts, which are not kept with them.
-
-    Args:
-        engine: reads older versions, and knows the root.
-        address: the memory.
-        data: the version the findings are about.
-        findings: those to fix; one of an index is passed on as it is.
-
-    Returns:
-        The findings with their edits, and in sentences what these cannot reach.
-    """
+    """Compute the edits of findings in texts, and return them with sentences on what the fixes cannot reach."""
     found: list[IndexFinding] = []
     notes: list[str] = []
     for one in findings:

@@ -1,4 +1,4 @@
-"""What is wrong with the indexes agents load, and the fixes for it: shown as a diff, made once the user agrees."""
+"""`memtui health`: findings about indexes, and their fixes after confirmation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,7 +39,7 @@ def health(call: Call) -> int:
 
 
 def _rebuild(call: Call, roots: Sequence[Root]) -> int:
-    """Propose the indexes of one root made anew."""
+    """Propose rebuilt indexes of one root."""
     from memtui.features.health.rebuild import rebuild
 
     if len(roots) != 1:
@@ -115,7 +115,7 @@ def _tell_unread(call: Call, reports: Sequence[IndexReport]) -> None:
 
 
 def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
-    """Say which commands show a fix, and of how much; what loses words or makes a file has its own."""
+    """List the commands that show fixes, each with its number of findings."""
     root = call.args.text("root")
     offers = []
     for name, kinds in (("all", TOGETHER), (LONG, (LONG,)), (CUT, (CUT,))):
@@ -131,7 +131,7 @@ def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
 
 
 def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool) -> int:
-    """Show what fixes would change, and make them if that is wanted."""
+    """Show the fixes, and write them if confirmed."""
     engine, out = call.engine, call.out
     kinds = TOGETHER if kind == "all" else (kind,)
     line = call.args.number("line", 0) or None
@@ -233,7 +233,7 @@ def _tell(
 
 
 def _reasons(reports: Sequence[IndexReport], kinds: Sequence[str]) -> Iterator[tuple[IndexReport, str]]:
-    """Why nothing of these kinds can be fixed, once for each index."""
+    """Yield the reasons why nothing of these kinds can be fixed, once for each index."""
     for report in reports:
         for why in dict.fromkeys(one.why for one in report.findings if one.kind in kinds and one.fix is None):
             if why:
@@ -252,7 +252,6 @@ def _names(chosen: Sequence[Chosen]) -> str:
 
 
 def _finding_json(value: IndexFinding) -> Json:
-    """Turn a finding into JSON."""
     return {
         "kind": value.kind,
         "index": str(value.address),
@@ -267,7 +266,6 @@ def _finding_json(value: IndexFinding) -> Json:
 
 
 def _index_json(value: IndexReport) -> Json:
-    """Turn what one index looks like into JSON."""
     found, policy = value.measure, value.policy
     return {
         "address": str(value.address),

@@ -1,7 +1,6 @@
-"""The health of the indexes agents load: findings by root, the fix of each as a diff, one key for one or for many.
+"""The Health view: findings about texts and indexes, with the fix of each as a diff.
 
-Nothing is written that was not shown, nothing moves under the cursor when an agent writes, and every fix is one step of
-undo.
+Rows stay in place under the cursor when files change.
 """
 
 from __future__ import annotations
@@ -39,31 +38,31 @@ _MUTES = {
     "mute_memory": "mutes {count} findings of {name}, each until its lines change",
     "mute_kind": "mutes all that {rule} finds in this root",
 }
-"""What each of these actions would do."""
+"""What each mute action does."""
 PATIENCE = 3.0
-"""Seconds that keys wait for the first look at every index."""
+"""Seconds that keys wait for the first check of all indexes."""
 
 
 class IndexHealth(Protocol):
-    """What is known of the indexes, to tree, tabs and view alike."""
+    """Findings about indexes, shared by tree, tabs and view."""
 
     done: bool
-    """Whether everything was looked at once."""
+    """Whether everything was checked once."""
     looked: int
-    """How many indexes there are."""
+    """Number of indexes."""
     strays: tuple[Stray, ...]
     """Memories that are not where their project is."""
 
     @property
     def reports(self) -> Reports:
-        """What was found."""
+        """Findings by root."""
 
     def look_around(self) -> None:
-        """Look for projects that moved or share memories, unless that was done for the same folders."""
+        """Look for moved projects and shared folders, once for the same folders."""
 
 
 class HealthView(ListView[HealthRow]):
-    """What is wrong with indexes."""
+    """Findings about texts and indexes."""
 
     ID = "health"
     HELP = """What somebody should look at in the texts of memories: secrets, hidden text, orders to agents, what is no
@@ -82,11 +81,11 @@ back."""
         self.host, self.jobs = host, host.jobs
         self.known: IndexHealth = host.index_health
         self._hold: Hold | None = None
-        """The first look, while keys wait for it."""
+        """Holds back keys until the first check is done."""
         self._asked: HealthRow | None = None
-        """The root that is asked about."""
+        """The root that a pending key sequence is about."""
         self._mine = False
-        """The next change of rows is the user's own."""
+        """Whether the next change of rows is the user's own."""
         self._does |= {
             "health_open": self._open,
             "edit": self._edit,
@@ -110,11 +109,11 @@ back."""
 
     @property
     def item(self) -> HealthRow | None:
-        """The row whose text is shown: while it is asked about a whole root, that root."""
+        """The row whose text is shown: during a key sequence for a whole root, that root."""
         return self._asked or super().item
 
     def entered(self, within: Within | None) -> None:
-        """The cursor stays where it was left."""
+        """Refresh, and keep the cursor where it was left."""
         del within
         self.prompt = None
         if self.rows.has_over:
@@ -126,11 +125,11 @@ back."""
         self.load()
 
     def on_mount(self) -> None:
-        """Take in what was found while it was being put up."""
+        """Load the findings."""
         self.load()
 
     def on_screen_suspend(self) -> None:
-        """No key is for it now."""
+        """Stop holding back keys."""
         self._end_waiting()
 
     def _end_waiting(self) -> None:
@@ -139,12 +138,12 @@ back."""
             self._hold = None
 
     def news(self) -> None:
-        """Take in what was found."""
+        """Take in new findings."""
         self.known.look_around()
         self.load()
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Show what is known."""
+        """Update the rows."""
         del awaited
         stay = None if self._mine else self.row
         if self._mine and self.rows.reports != self.known.reports:
@@ -168,7 +167,7 @@ back."""
             self._end_waiting()
 
     def row_moved(self) -> None:
-        """What is over goes when the cursor leaves it."""
+        """Drop rows that no longer hold once the cursor leaves them."""
         if self.rows.has_over:
             here = self.list.cursor
             self.list.change_rows(lambda: self.rows.drop_over(here))
@@ -176,11 +175,11 @@ back."""
     # The list
 
     def draw(self, item: HealthRow, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         return row_runs(item, self.rows, width, plain=self.ascii)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Explain an empty list."""
         if not self.loaded:
             return [[("  looking...", "dim")]]
         if self.rows.words:
@@ -194,7 +193,7 @@ back."""
         return [[(words, "strong")], [("  They are looked at again whenever they change.", "name")]]
 
     def list_words(self) -> tuple[str, Line]:
-        """How many there are."""
+        """Return title and counts of the list."""
         notes: Line = [(self.rows.counts, "title")] if self.loaded else []
         if self.rows.words:
             notes.append((f" | /{' '.join(self.rows.words)}", "agent"))
@@ -203,7 +202,7 @@ back."""
     # The text
 
     def read_text(self, item: HealthRow) -> None:
-        """Draw the fix of a finding."""
+        """Draw the page of a row."""
         look, reports = Look(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
         name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
 
@@ -213,7 +212,7 @@ back."""
         self.jobs.run(job, lambda drawn: self.show_text(item, drawn), what="draw a finding", latest=BESIDE)
 
     def page_words(self) -> tuple[str, Line]:
-        """What is shown beside the list."""
+        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Fix", []
@@ -226,7 +225,7 @@ back."""
     # Keys
 
     def off(self, action: Action) -> str:
-        """Why an action is off now."""
+        """Return why an action is off."""
         row = self.row
         if action.id == "repoint" and (row is None or row.stray is None or row.stray.kind != ORPHAN):
             return "re-point: put the cursor on a project that is gone first."
@@ -257,14 +256,14 @@ back."""
         return [one for one in self.rows.all if one.root == row.root]
 
     def _kinds(self) -> tuple[str, ...]:
-        """The kind that D k means."""
+        """Return the kind that `D k` fixes."""
         finding = self.row.finding if self.row is not None else None
         if finding is None or not (finding.kind in BY_NAME or (finding.hazard and many_at_once(finding.kind))):
             return ()
         return (finding.kind,)
 
     def asks_at_once(self, first: str) -> Line | None:
-        """`d` and `D` say what they would fix before they do."""
+        """Show what `d` and `D` would fix."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         row = self.row
         if row is None or row.stray is not None or self.jobs.read_only:
@@ -289,7 +288,7 @@ back."""
         return [(" ", "dim"), *line, ("; any other key cancels", "dim")]
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow; while it is asked about a whole root, all that would be done to it."""
+        """Show the possible next keys, and for a whole root everything they would change."""
         super().show_hint(line)
         after = {action.id for _, action in self._sequences.choices(self._sequences.pending)} if line else set()
         row = self.row
@@ -308,7 +307,7 @@ back."""
         self._open()
 
     def _open(self) -> None:
-        """Go to the memory; where there is none, to the index."""
+        """Go to the memory, or to the index if there is none."""
         row = self.row
         if row is None:
             return
@@ -322,7 +321,6 @@ back."""
             self.other_pane()
 
     def _edit(self) -> None:
-        """Open the index at the line."""
         row = self.row
         if row is None or row.report is None:
             return
@@ -330,14 +328,12 @@ back."""
         self.host.places.edit(row.report.address, then=f"line {line}" if line else "")
 
     def _repoint(self) -> None:
-        """Ask where a project that is gone is now, at its row in the tree."""
         row = self.row
         if row is not None and row.stray is not None:
             self._leave_to_root(row.stray.root)
             self.host.places.repoint(row.stray.root)
 
     def _leave_to_root(self, root_id: str) -> None:
-        """Go to the row of a root, which may lie in a closed group."""
         self.host.places.back()
         if not self.host.places.reveal_root(root_id):
             self.host.say("It is not in the tree now; A shows the other projects.", "warning")
@@ -345,7 +341,7 @@ back."""
     # Muting
 
     def _mute(self, id_: str) -> None:
-        """Ask why, then tell of it no more."""
+        """Ask for a reason, then mute."""
         finding = self.row.finding if self.row is not None else None
         if finding is None:
             return

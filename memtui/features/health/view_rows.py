@@ -1,7 +1,6 @@
-"""The rows of the health view, and the text beside each: roots with findings, and their findings, worst first.
+"""Rows of the Health view and the page beside each.
 
-A row that somebody else's change takes away stays under the cursor, and says that it is over, until the cursor leaves.
-The text comes from the same preview that is written, so that no key does something else than was shown.
+A row that no longer holds stays, marked, until the cursor leaves it. The page shows the same preview that is written.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 Reports = Mapping[str, tuple[IndexReport, ...]]
-"""What was found, by root, in the order of roots."""
+"""Reports by root, in the order of roots."""
 
 WORDS = {
     "broken": ("broken index", "broken indexes"),
@@ -53,12 +52,11 @@ WORDS = {
     "hidden": ("hidden entry", "hidden entries"),
     "below": ("memory the agent does not load", "memories the agent does not load"),
 }
-"""Kinds as nouns: one, and several."""
+"""Nouns for each kind, singular and plural."""
 GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
-"""Severities in words."""
 
 AROUND = 2
-"""Lines shown before the one a finding is about."""
+"""Lines shown before that of a finding."""
 SHOWN = 300
 """Lines shown from there on."""
 ABOUT_STRAYS = (
@@ -70,63 +68,56 @@ ABOUT_STRAYS = (
 OLD = "It changed a moment ago, and is being looked at again."
 
 _KIND = 11
-"""Cells of the column of kinds, with one between it and the next."""
+"""Width of the kind column."""
 LEAST_PATH, MOST_PATH = 12, 60
-"""Cells of the column of paths."""
+"""Width of the path column."""
 LEAST_TEXT = 12
-"""Cells below which the path has the room of the words: the page beside the list says them as well."""
+"""Least width of the text column; below it the path takes its room."""
 
 STRAYS = "projects"
-"""The row above those about projects."""
+"""The row above moved projects."""
 
 
 class HealthRow(NamedTuple):
-    """One row."""
+    """One row: a root, an index, a finding or a moved project."""
 
     key: tuple[object, ...]
     root: str
     report: IndexReport | None = None
-    """The index it is about; None for a root."""
+    """None for a root."""
     finding: IndexFinding | None = None
     over: bool = False
-    """It is not so any more."""
+    """Whether it no longer holds."""
     stray: Stray | None = None
-    """What it is about instead."""
 
     @property
     def heads(self) -> bool:
-        """Whether it stands above the rows it is about."""
+        """Whether it is a heading."""
         return self.report is None and self.stray is None
 
     @property
     def group(self) -> str:
-        """The root of the row above it."""
+        """The root of its heading."""
         return self.root if self.stray is None else STRAYS
 
 
 class HealthRows(ListRows[HealthRow]):
-    """All rows, those of the filter, and the one that is over."""
+    """All rows, the filtered ones, and one that may no longer hold."""
 
     def __init__(self) -> None:
         super().__init__(lambda row: row.key, self._text)
         self.reports: Reports = {}
         self.strays: tuple[Stray, ...] = ()
         self.name_of: Callable[[Address], str] = str
-        """Names a memory for the eye."""
+        """Returns the display name of a memory."""
         self._roots: Mapping[str, Root] = {}
         self.counts = ""
-        """How many findings there are, in words."""
+        """Number of findings, in words."""
         self.widest = LEAST_PATH
-        """Cells of the longest path."""
+        """Width of the longest path."""
 
     def update(self, reports: Reports, roots: Mapping[str, Root], stay: HealthRow | None = None) -> None:
-        """Take in what was found.
-
-        Args:
-            reports: by root.
-            roots: every root by its id.
-            stay: the row under the cursor; it stays where it is, also when it is over.
-        """
+        """Take in new reports; `stay` is the row under the cursor, which keeps its place."""
         before = self.shown
         self.counts = found_words(every(reports), len(self.strays))
         self.reports, self._roots = reports, roots
@@ -138,7 +129,7 @@ class HealthRows(ListRows[HealthRow]):
             self._keep(stay, before)
 
     def filter(self, words: Iterable[str]) -> None:
-        """Show only findings that have all of these words, each below its root."""
+        """Show the findings that contain all these words, each below its root."""
         super().filter(words)
         if self.words:
             kept = {("root", row.group) for row in self.shown} | {row.key for row in self.shown}
@@ -146,7 +137,7 @@ class HealthRows(ListRows[HealthRow]):
 
     @property
     def of_all(self) -> str:
-        """How many rows the filter leaves, without those above others."""
+        """Number of filtered findings, as in `3 of 12`."""
         shown, rows = (sum(not row.heads for row in some) for some in (self.shown, self.all))
         return f"{shown:,} of {rows:,}"
 
@@ -172,12 +163,12 @@ class HealthRows(ListRows[HealthRow]):
         self.shown = (*self.shown[:above], stay._replace(over=True), *self.shown[above:])
 
     def drop_over(self, but: int) -> None:
-        """Forget rows that are over, except the one at a place."""
+        """Drop rows that no longer hold, except the one at an index."""
         self.shown = tuple(row for place, row in enumerate(self.shown) if not row.over or place == but)
 
     @property
     def has_over(self) -> bool:
-        """Whether there is a row that is over."""
+        """Whether a row no longer holds."""
         return any(row.over for row in self.shown)
 
     def _listed(self) -> Iterator[HealthRow]:
@@ -200,11 +191,11 @@ class HealthRows(ListRows[HealthRow]):
             yield HealthRow((stray.kind, stray.root, stray.path), stray.root, stray=stray)
 
     def path_of(self, finding: IndexFinding) -> str:
-        """How the memory of a finding is named: below its root, or in a group of many roots for the eye."""
+        """Return the memory's path, or in groups across roots its display name."""
         return finding.path if finding.hazard is None else self.name_of(finding.address)
 
     def label(self, root: str) -> str:
-        """What a root is called."""
+        """Return the label of a root."""
         if root == STRAYS:
             return "Projects"
         if root in GROUPS:
@@ -213,11 +204,11 @@ class HealthRows(ListRows[HealthRow]):
         return found.label or root if found is not None else root
 
     def name(self, root: str) -> str:
-        """The short name of a root."""
+        """Return the short name of a root."""
         return self.name_of(Address(root, "")).rstrip("/: ")
 
     def fixable(self, root: str, kinds: Iterable[str]) -> tuple[IndexFinding, ...]:
-        """What can be fixed together in a root."""
+        """Return the findings of these kinds in a root that can be fixed together."""
         wanted = frozenset(kinds)
         return tuple(
             finding
@@ -228,17 +219,12 @@ class HealthRows(ListRows[HealthRow]):
 
 
 def every(reports: Reports) -> tuple[IndexFinding, ...]:
-    """All findings of all roots."""
+    """Return all findings."""
     return tuple(finding for some in reports.values() for report in some for finding in report.findings)
 
 
 def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
-    """Count findings as the tab does, then the others: `4 findings, 9 not loaded, 2 long`.
-
-    Args:
-        findings: of indexes.
-        projects: findings about projects.
-    """
+    """Count findings as the tab does, then the others: `4 findings, 9 not loaded, 2 long`."""
     counts = Counter(finding.kind for finding in findings)
     loud = sum(count for kind, count in counts.items() if kind not in QUIET)
     said = [f"{counts[kind]:,} {'not loaded' if kind == BELOW else kind}" for kind in QUIET if counts[kind]]
@@ -253,14 +239,7 @@ def kind_words(findings: Iterable[IndexFinding]) -> str:
 
 
 def fixed_words(fixed: int, left: Sequence[IndexFinding], name: str, keys: Mapping[str, str]) -> str:
-    """Say what was fixed, and what stays with the key it needs: `Fixed 1 of 2 findings of Notes; 1 cut line needs d f`.
-
-    Args:
-        fixed: findings that were.
-        left: those that stay.
-        name: of what they are findings.
-        keys: the keys of each action, by its id.
-    """
+    """Summarize a fix, with the keys for what remains: `Fixed 1 of 2 findings of Notes; 1 cut line needs d f`."""
     total = fixed + len(left)
     said = [f"Fixed {f'{fixed:,} of ' if left else ''}{count_words(total, 'finding')} of {name}"]
     for id_, some in (
@@ -273,7 +252,7 @@ def fixed_words(fixed: int, left: Sequence[IndexFinding], name: str, keys: Mappi
 
 
 def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
-    """Draw a row, exactly so many cells wide."""
+    """Draw a row in exactly `width` cells."""
     if row.stray is not None:
         return _stray_runs(row.stray, rows, width, plain=plain)
     if row.report is None:
@@ -336,15 +315,7 @@ def _root_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> 
 
 
 def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
-    """Draw what belongs to a row.
-
-    Args:
-        engine: reads the index.
-        row: which.
-        reports: those of the row's root.
-        look: how it is drawn.
-        name: of the index the row is about, for the eye.
-    """
+    """Draw the page of a row; `reports` are those of its root, `name` is that of its index."""
     if row.stray is not None:
         return words_page(*row.stray.lines, style="name", width=look.width)
     if row.root == STRAYS:
@@ -372,7 +343,7 @@ def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: L
 
 
 def _group_page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look) -> Page:
-    """What a group is about; while it is asked about all of one rule, what would be done to them."""
+    """Explain a group; during a key sequence for one rule, show what it would change first."""
     kind = row.finding.kind if row.finding is not None else ""
     return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
 
@@ -396,7 +367,7 @@ def _heading(finding: IndexFinding, row: HealthRow, name: str, width: int) -> Pa
 
 
 def _difference(previews: Sequence[FixPreview], look: Look, said: Collection[str] = ()) -> Page:
-    """What would be written, index by index; what is said above already is not said again."""
+    """Draw previews, without the notes in `said`."""
     lines: list[PageLine] = []
     for shown in previews:
         if len(previews) > 1:
@@ -409,14 +380,7 @@ def _difference(previews: Sequence[FixPreview], look: Look, said: Collection[str
 
 
 def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str = "") -> Page:
-    """How full each index is, what is wrong in all, and what would be fixed at once.
-
-    Args:
-        engine: reads the indexes.
-        reports: those of the root.
-        look: how it is drawn.
-        kind: what is asked about besides; of a kind that is fixed with no other, what would be done comes first.
-    """
+    """Summarize a root's indexes and show what `D r` would change; with `kind` also what `D k` would."""
     width = look.width
     off = dict.fromkeys(report.off for report in reports if report.off)
     lines = [*words_page(*off, style="problem", width=width)] if off else []
@@ -448,7 +412,7 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
 
 
 def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str) -> Page:
-    """What would be done to all of one kind."""
+    """Show what fixing all findings of one kind would change."""
     chosen = choose(reports, (kind,))
     if not chosen:
         return ()
@@ -462,7 +426,7 @@ def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
 
 
 def _full(found: Measure, policy: Policy) -> str:
-    """How full an index is: `215 of 200 lines, 12,345 of 25,000 bytes`."""
+    """Describe an index against its limits: `215 of 200 lines, 12,345 of 25,000 bytes`."""
     limits = (
         (found.lines, policy.index_lines, "lines"),
         (found.bytes, policy.index_bytes, "bytes"),
@@ -473,7 +437,7 @@ def _full(found: Measure, policy: Policy) -> str:
 
 
 def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: Look, *, shown: int = SHOWN) -> Page:
-    """The index around the line a finding is about, with the cut line where it is in sight."""
+    """Draw the index around the line of a finding, with the cut line."""
     if report.sha256 is None or finding.line is None:
         return ()
     data = shown_bytes(engine.read_bytes(finding.address))

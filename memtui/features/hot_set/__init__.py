@@ -1,4 +1,1 @@
-"""What an agent is given without asking: an index and a hot set, within budgets, byte for byte stable.
-
-It exists so that no front chooses, cuts or escapes for itself what a model is told unasked.
-"""
+"""What an agent is given unasked: an index and a hot set, within budgets and stable byte for byte."""

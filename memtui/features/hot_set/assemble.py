@@ -1,7 +1,6 @@
-"""Putting together what an agent is given: one look at the memories, then the index and the hot set from that look.
+"""Building of what an agent is given, cached for each engine.
 
-There is no clock here: who is hot was decided by the engine for the moment of the look. The same memories, pins and
-uses give the same bytes, in this process and in any other.
+The same memories, pins and uses give the same bytes in any process; heat is decided by the engine.
 """
 
 import threading
@@ -17,7 +16,7 @@ PARTS = ("index", "hot")
 
 
 class _Kept:
-    """What was rendered from one engine, so that only what changed is read and rendered again."""
+    """The cache for one engine."""
 
     def __init__(self) -> None:
         self.guard = threading.Lock()
@@ -40,21 +39,12 @@ def build(
     own: tuple[reach.ScopeListing, ...] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Context:
-    """Build what an agent is given from the memories this engine shows; nothing is recorded, and no use is counted.
-
-    Safe to call from several threads. What did not change since the last call is not read again.
+    """Build what an agent is given; nothing is recorded, and no use is counted. Thread-safe.
 
     Args:
-        engine: on memtui's own roots, among others; those a client may not see are not in it.
-        parts: which blocks: `index`, `hot`. The choice is the same whichever is asked for.
-        budgets: how much at most.
+        parts: `index`, `hot`; the choice of memories is the same for either.
         scopes: only these; None: all the engine shows.
-        own: what is pinned among the agent's own memories, from `own.py`: it has a claim, and no line in the index.
-        stop: says whether nobody wants the result any more; asked often.
-
-    Raises:
-        MemtuiError: the ledger cannot be used.
-        AbandonedError: `stop` said so.
+        own: the agent's own pinned memories, see `own.py`; the index does not list them.
     """
     wanted = frozenset(parts)
     if unknown := wanted.difference(PARTS):
@@ -69,11 +59,7 @@ def build(
 
 
 def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> str | None:  # noqa: B008
-    """Render a memory that is left out as it would stand in the block; None when it cannot be read as text.
-
-    Raises:
-        MemtuiError: it is not there any more.
-    """
+    """Render a memory that is left out as it would be given; None when it is no text."""
     kept = _kept_of(engine)
     row = engine.rows.get(one.address)
     with kept.guard:
@@ -81,7 +67,7 @@ def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> s
 
 
 def forget(engine: Engine) -> None:
-    """Render everything anew at the next call."""
+    """Drop the cache."""
     with _guard:
         _kept.pop(engine, None)
 

@@ -1,4 +1,4 @@
-"""The entry in the table of features: what agents are given without asking."""
+"""Feature entry for the hot set: `memtui context` and view 4."""
 
 from memtui.features.feature import Feature
 from memtui.ui.action import View, action

@@ -1,7 +1,6 @@
-"""Fitting what an agent is given through a door that takes only so much, by choosing less rather than by being cut.
+"""Fitting of what an agent is given into a size limit by choosing less, never by truncation.
 
-Some agents replace an over-long text by a short preview of its beginning, in silence: then neither the index nor the
-hot set arrives.
+Some agents silently replace an over-long text by a short preview.
 """
 
 import json
@@ -13,9 +12,9 @@ from memtui.features.hot_set.model import Budgets, Context
 from memtui.given.reach import ScopeListing
 
 HOOK = 10_000
-"""Characters (UTF-16) that Claude Code takes of what a hook prints; of more it shows the first two thousand."""
+"""UTF-16 units that Claude Code takes of a hook's output; of a longer one it shows the first two thousand."""
 _LEAST = 600
-"""Bytes the smallest index needs for its own lines."""
+"""Bytes of the smallest index."""
 
 
 def fitted(
@@ -27,15 +26,10 @@ def fitted(
     own: tuple[ScopeListing, ...] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Context:
-    """Build the largest context that fits: the hot set takes up to half, the index what is left.
+    """Build the largest context within a limit: the hot set takes up to half, the index the rest.
 
     Args:
-        engine: as for `build`.
-        measure: how large a context is as the door wants it, in the door's own measure.
-        limit: the largest that may come out.
-        scopes: as for `build`.
-        own: as for `build`.
-        stop: as for `build`.
+        measure: returns the size of a context in the unit of `limit`.
     """
     items, hot, index = 8, limit // 2, limit
     while True:
@@ -53,11 +47,11 @@ def fitted(
 
 
 def hook(found: Context) -> str:
-    """Write what a session-start hook prints for Claude Code and the agents that follow it: one line of JSON."""
+    """Return a session-start hook's output for Claude Code and compatible agents: one line of JSON."""
     answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": found.text}}
     return json.dumps(answer, ensure_ascii=False) + "\n"
 
 
 def hook_characters(found: Context) -> int:
-    """Tell how long the answer of a hook is, as the agent counts it: in units of UTF-16."""
+    """Return the length of a hook's output in UTF-16 units."""
     return len(hook(found).encode("utf-16-le")) // 2

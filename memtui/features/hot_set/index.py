@@ -1,7 +1,6 @@
-"""The index block: one line for each memory an agent can open, marked as data, within a budget, in one fixed order.
+"""The index block: one line for each memory an agent can open, marked as data, within a budget, in a fixed order.
 
-What does not fit is counted and named by its folder, never dropped in silence. Pinned and used memories are listed
-first of all, then each scope has its turn, so that a flood in one scope cannot hide the others.
+Pinned and used memories come first, then each scope in turn. What does not fit is counted by folder.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,14 +21,12 @@ HEAD = (
 FOOT = f"</{neutral.INDEX_TAG}>\n"
 EMPTY = "(no memories yet)\n"
 _ROOM, _ROOM_TOKENS = 250, 150
-"""Kept free for the lines that say what was left out."""
+"""Reserved for the lines on what was left out."""
 _MISSES = 32
-"""Lines that may not fit before no more are tried."""
+"""Lines that may not fit before the rest is skipped."""
 
 
 class Line(NamedTuple):
-    """One rendered line."""
-
     row: Memory
     text: str
     bytes: int
@@ -38,7 +35,7 @@ class Line(NamedTuple):
 
 
 class IndexText(NamedTuple):
-    """The block, and what it holds."""
+    """The index block and its counts."""
 
     block: Block
     memories: int
@@ -47,23 +44,13 @@ class IndexText(NamedTuple):
 
 
 Lines = dict[Address, Line]
-"""Lines rendered before, for rows that are still the same."""
+"""Cache of rendered lines."""
 
 
 def render(
     shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False
 ) -> IndexText:
-    """Render the index.
-
-    Args:
-        shelves: the memories, by scope.
-        budgets: how large it may become.
-        lines: kept from one call to the next, to render only what changed.
-        stop: says whether nobody wants the result any more.
-
-    Raises:
-        AbandonedError: `stop` said so.
-    """
+    """Render the index from the memories by scope."""
     there = [openable(shelf.rows) for shelf in shelves]
     rows = [[row for row in some if _named(row, lines)] for some in there]
     fixed = HEAD + FOOT
@@ -102,7 +89,7 @@ def render(
 
 
 def _ranked(rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:
-    """Scope and number of each row: pinned, used, then scope by scope the latest; what is not reviewed comes last."""
+    """Yield scope and number of each row: pinned, used, then the latest of each scope in turn; unreviewed last."""
     first: list[tuple[bool, float, int, int]] = []
     rest: list[list[tuple[bool, int, int]]] = []
     for scope, some in enumerate(rows):
@@ -135,7 +122,7 @@ def _line(shelf: ScopeListing, row: Memory, lines: Lines) -> Line:
 
 
 def _named(row: Memory, lines: Lines) -> bool:
-    """Whether an agent can open a memory by the address that stands in its line."""
+    """Return whether an agent can open a memory by the path in its line."""
     known = lines.get(row.address)
     return (known is not None and known.row is row) or listable(row.address.path)
 
@@ -159,6 +146,6 @@ def _left_out(unlisted: Sequence[Unlisted]) -> str:
 
 
 def _cut_short(shelves: Sequence[ScopeListing]) -> str:
-    """Say which scopes hold more than memtui looks at."""
+    """Return a line naming the scopes whose listing was truncated."""
     places = [shelf.place for shelf in shelves if shelf.status.truncated]
     return f"… and more than memtui lists in {', '.join(places)}\n" if places else ""

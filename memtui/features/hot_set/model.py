@@ -1,7 +1,4 @@
-"""What an agent is given, as a value: the texts, what was chosen for them, what was left out and why, and the budgets.
-
-Fronts print it, serve it or draw it; none of them needs to choose again, so none can choose differently.
-"""
+"""Values for what an agent is given: texts, chosen and omitted memories, and budgets."""
 
 from hashlib import sha256
 from typing import NamedTuple
@@ -21,7 +18,7 @@ REASONS = {
     "off": "it is switched off for the agent",
     "withheld": "you withhold it from agents; view 9 shows it",
 }
-"""Why a memory is not given although it is pinned or used."""
+"""Why a pinned or used memory is not given."""
 
 
 class AbandonedError(Exception):
@@ -29,40 +26,40 @@ class AbandonedError(Exception):
 
 
 class Budgets(NamedTuple):
-    """How much an agent is given at most. Bytes are of UTF-8; tokens are `tokens.estimate`'s."""
+    """Limits; bytes are UTF-8, tokens are those of `tokens.estimate`."""
 
     index_bytes: int = 24_576
     index_tokens: int = 8_000
     hot_items: int = 8
     item_bytes: int = 16_384
-    """Of one memory's text; what is longer is cut."""
+    """Of one memory, which is cut beyond."""
     hot_bytes: int = 49_152
-    """Of the texts of all memories in the hot set, without the lines around them."""
+    """Of all memories in the hot set together."""
     hot_tokens: int = 12_000
     """Of the whole block."""
     tries: int = 64
-    """Memories that are read at most, to find those that fit."""
+    """Number of memories that are read to find those that fit."""
 
 
 class Block(NamedTuple):
-    """One block of text, as an agent gets it."""
+    """One block of text."""
 
     text: str
-    """Empty when it was not asked for or has nothing to say; else it ends with a line feed."""
+    """Ends with a line feed, or is empty."""
     bytes: int
     tokens: int
     masked: int
-    """Secrets that were replaced."""
+    """Number of masked secrets."""
 
 
 NOTHING = Block("", 0, 0, 0)
 
 
 class Unlisted(NamedTuple):
-    """What the index has no room for in one scope."""
+    """Memories of one scope for which the index has no room."""
 
     place: str
-    """Such as `/memories/project`."""
+    """For example `/memories/project`."""
     memories: int
 
 
@@ -73,7 +70,7 @@ class GivenMemory(NamedTuple):
     path: str
     """As the agent sees it: `/memories/<scope>/<path>`."""
     place: int
-    """From 1, in the order of the block."""
+    """From 1."""
     pinned: bool
     heat: float
     uses: int
@@ -82,16 +79,16 @@ class GivenMemory(NamedTuple):
     bytes: int
     """Bytes of its text in the block."""
     tokens: int
-    """Of its part of the block, with the lines around it."""
+    """Including the lines around its text."""
     truncated: bool
     masked: int
     start: int = 0
     end: int = 0
-    """Where its part stands in the text of the block, in characters."""
+    """Offsets in the text of the block, in characters."""
 
 
 class LeftOut(NamedTuple):
-    """A memory that is pinned or used and still not in the hot set."""
+    """A pinned or used memory that is not in the hot set."""
 
     address: Address
     path: str
@@ -102,29 +99,28 @@ class LeftOut(NamedTuple):
     uses: int
     size: int
     needs: int = 0
-    """Bytes (`too-large`) or tokens (`over-tokens`) it would take; 0 when it was not read."""
+    """Bytes (`too-large`) or tokens (`over-tokens`) it needs; 0 when it was not read."""
     left: int = 0
-    """How many of them were left for it."""
+    """What was left of them."""
     sha256: str | None = None
-    """The version that was left out."""
 
 
 class Context(NamedTuple):
-    """Everything an agent is given without asking."""
+    """Everything an agent is given unasked."""
 
     index_block: Block
     hot_block: Block
     items: tuple[GivenMemory, ...]
     """The hot set, in order."""
     left_out: tuple[LeftOut, ...]
-    """Pinned and used memories that are not in it, in the order of their rank."""
+    """In the order of their rank."""
     memories: int
-    """How many there are to list."""
+    """Number of memories the index could list."""
     listed: int
     unlisted: tuple[Unlisted, ...]
-    """By scope, where the index has no room for all."""
+    """By scope."""
     unreviewed: tuple[str, ...]
-    """Ids of roots with versions that came with a checkout and wait for a review."""
+    """Ids of roots with unreviewed versions from a checkout."""
     budgets: Budgets
 
     @property
@@ -134,15 +130,15 @@ class Context(NamedTuple):
 
     @property
     def hot_text_bytes(self) -> int:
-        """What the texts of the hot set take of `Budgets.hot_bytes`."""
+        """Bytes that count against `Budgets.hot_bytes`."""
         return sum(item.bytes for item in self.items)
 
     @property
     def masked(self) -> int:
-        """How many secrets were replaced."""
+        """Number of masked secrets."""
         return self.index_block.masked + self.hot_block.masked
 
     @property
     def sha256(self) -> str:
-        """The digest of the text: equal when an agent is given the same bytes."""
+        """Digest of the text."""
         return sha256(self.text.encode()).hexdigest()

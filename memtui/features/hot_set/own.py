@@ -1,7 +1,6 @@
-"""An agent's own memories: which of them it begins with anyway, and which pinned ones memtui's hook has to give it.
+"""An agent's own memories: which it loads anyway, and which pinned ones memtui's hook gives it.
 
-Only the agent that a folder belongs to is given what is pinned in it, under the path by which it opens the file. What
-it loads whole by itself is not given twice. What Mux makes of its memories at a start is made here by the same rules.
+Pinned memories go only to the agent whose folder they are in, and never twice. Mux's start is built here by its rules.
 """
 
 import os
@@ -21,40 +20,33 @@ from memtui.pointers.cutline import end_of_index
 
 
 class OwnMemories(NamedTuple):
-    """What concerns one agent alone."""
+    """What is specific to one agent."""
 
     itself: tuple[LoadedFile, ...]
-    """What a session begins with without memtui, in the order of loading; last what the agent makes itself."""
+    """Files a session loads without memtui, in order, then the texts the agent makes."""
     pinned: tuple[ScopeListing, ...]
-    """Its pinned memories that it does not load whole by itself, by root."""
+    """Pinned memories that it does not load whole, by root."""
     used: tuple[Memory, ...]
-    """Those that are used, and neither pinned nor loaded."""
+    """Used memories that are neither pinned nor loaded."""
 
 
 class Made(NamedTuple):
-    """What an agent makes of its memories at a start."""
+    """Texts that an agent makes of its memories at a start."""
 
     texts: tuple[LoadedFile, ...] = ()
     given: frozenset[Address] = frozenset()
-    """The memories that stand in them whole."""
+    """Memories that are in them whole."""
 
 
 def agent_of_client(client: str) -> KnownAgent | None:
-    """Give the agent that a client is; None for one that memtui cannot be installed in."""
+    """Return the agent of a client; None if memtui cannot be installed in it."""
     name = canonical(client)
     found = next((one.id for one in KNOWN if name and name in one.client[:1]), None)
     return None if found is None else agent_of(found)
 
 
 def look(engine: Engine, around: Surroundings, agent: KnownAgent, roots: Iterable[Root]) -> OwnMemories:
-    """See what a session of an agent begins with, and what of its own is pinned or used; nothing is recorded.
-
-    Args:
-        engine: lists the memories.
-        around: where the session would start.
-        agent: which.
-        roots: those in reach there.
-    """
+    """Determine what a session of an agent loads, and which of its memories are pinned or used."""
     reach = tuple(roots)
     made = made_by(engine, agent.id, reach)
     itself = tuple(one for one in gather(agent, around, reach, end_of_index) if one.at_start)
@@ -73,7 +65,7 @@ def look(engine: Engine, around: Surroundings, agent: KnownAgent, roots: Iterabl
 
 
 def pinned(engine: Engine, around: Surroundings, client: str) -> tuple[ScopeListing, ...]:
-    """Give what memtui's hook has to give a client of its own memories; nothing of it is read yet."""
+    """Return the pinned memories of a client that memtui's hook has to give it."""
     agent, roots = agent_of_client(client), engine.roots.all()
     if agent is None or not any(row.pinned for shelf in _shelves(engine, agent, roots) for row in shelf.rows):
         return ()  # most have none, and their hook need not work out what the agent loads
@@ -81,13 +73,7 @@ def pinned(engine: Engine, around: Surroundings, client: str) -> tuple[ScopeList
 
 
 def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
-    """Make what an agent makes of its memories at a start: of those that memtui knows, only Mux does.
-
-    Args:
-        engine: reads them; that is no use of them.
-        agent: its id.
-        roots: those in reach.
-    """
+    """Make the texts an agent makes of its memories at a start; only Mux does."""
     if agent != "mux":
         return Made()
     from memtui.agents.known.mux import ROOTS
@@ -112,7 +98,7 @@ def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
 
 
 def as_loaded(listed: Block, unlisted: int, memories: int, hot: Block, left_out: int) -> tuple[LoadedFile, ...]:
-    """Give an index and a hot set as what a session begins with, each with what it has no room for."""
+    """Return an index and a hot set as loaded files."""
     said = f"There is no room for {unlisted:,} of {memories:,} memories." if unlisted else ""
     made = [_as_loaded("memory index", listed, said)]
     if hot.text:
@@ -127,7 +113,7 @@ def _as_loaded(label: str, block: Block, why: str) -> LoadedFile:
 
 
 def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterator[ScopeListing]:
-    """The agent's roots, each with what is there; the place is the folder."""
+    """Yield the agent's roots with their memories."""
     wanted = [root.id for root in roots if root.agent in (agent.id, *agent.also)]
     if not wanted:
         return

@@ -1,7 +1,7 @@
-"""Each agent's share: what it begins with by itself, what memtui gives it, and what is pinned or used and not given.
+"""Share of each agent: what it loads by itself, what memtui gives it, and what is pinned or used but not given.
 
-Whether memtui gives anything is what the agent's own configuration says now: through the hook, which alone gives an
-agent its own pinned memories, through the server, or not at all. Nothing here counts a use or records anything.
+The agent's current configuration decides whether memtui gives anything: by hook (which alone gives an agent its own
+pinned memories), by server, or not at all.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from memtui.engine.model import Memory, Root
 
 BY_HOOK, BY_SERVER, NOT_INSTALLED, IMPOSSIBLE = "hook", "server", "none", "impossible"
-"""How memtui gives something to an agent; `IMPOSSIBLE`: it cannot be installed there."""
+"""How memtui reaches an agent; `IMPOSSIBLE`: it cannot be installed there."""
 
 
 class Door(NamedTuple):
-    """Whose share it is."""
+    """A client or agent, and how memtui reaches it."""
 
     client: str = ""
-    """As the `[access]` table names it; empty for every client without an entry, and where there is no client."""
+    """As in the `[access]` table; empty for clients without an entry."""
     agent: str = ""
-    """The id of the agent; empty for a client of which no agent in use here is known."""
+    """Id of the agent; empty for a client without a known agent."""
     way: str = BY_SERVER
 
     @property
     def title(self) -> str:
-        """Its name, for people."""
+        """Display name."""
         return title_of(self.agent) if self.agent else self.client or "any other agent"
 
 
 class Given(NamedTuple):
-    """One share."""
+    """The share of one agent."""
 
     door: Door
     context: Context | None
@@ -60,26 +60,25 @@ class Given(NamedTuple):
     hidden: tuple[str, ...] = ()
     """Scopes that are off for the client."""
     used: int = 0
-    """Of a hook: characters of its answer."""
+    """Length of the hook's output."""
     itself: tuple[LoadedFile, ...] = ()
-    """What the agent begins with without memtui."""
+    """Files the agent loads without memtui."""
     left_out: tuple[LeftOut, ...] = ()
-    """What is pinned or used, memtui's and the agent's own, and not given."""
+    """Memories that are pinned or used, and not given."""
     tokens: int = 0
-    """Of both blocks that memtui gives, once they are `counted`."""
+    """Of both blocks, once `counted`."""
 
     @property
     def budgets(self) -> Budgets:
-        """What limits it."""
+        """The limits of the share."""
         return self.context.budgets if self.context is not None else Budgets()
 
 
 def doors(settings: Settings, around: Surroundings | None, roots: Iterable[Root]) -> tuple[Door, ...]:
-    """Find whose shares there are: agents in use here, other clients, then those that the `[access]` table names.
+    """Return whose shares there are: agents in use here, other clients, then those in the `[access]` table.
 
     Args:
-        settings: hold the table, and where memtui's own files live.
-        around: where sessions would start; None: not known, so that no agent is.
+        around: where sessions would start; None: unknown, so that there are no agents.
         roots: those in reach there.
     """
     found = []
@@ -96,7 +95,7 @@ def doors(settings: Settings, around: Surroundings | None, roots: Iterable[Root]
 
 
 def door_of(agent: KnownAgent, settings: Settings, around: Surroundings) -> Door:
-    """Look how memtui is installed in an agent: by the user, or by the project."""
+    """Determine how memtui is installed in an agent, by user or project."""
     if agent.client is None:
         return Door("", agent.id, IMPOSSIBLE)
     return Door(agent.client.name, agent.id, _way(agent.client, settings, around))
@@ -121,19 +120,7 @@ def load(
     roots: Iterable[Root] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Given:
-    """Work out one share; a person is also told what of it they withhold.
-
-    Args:
-        engine: on memtui's own roots, among others.
-        settings: hold the `[access]` table.
-        door: whose.
-        around: where the session would start; None: not known.
-        roots: those in reach there.
-        stop: says whether nobody wants the answer any more.
-
-    Raises:
-        AbandonedError: `stop` said so.
-    """
+    """Compute one share; a person also sees what they withhold from it."""
     given = _load(engine, settings, door, around, roots, stop)
     shown = [root for root in reach.roots(engine) if root.scope not in given.hidden]
     shown += [root for root in roots if door.agent and root.agent in (door.agent, *agent_of(door.agent).also)]
@@ -141,7 +128,7 @@ def load(
 
 
 def _withheld(engine: Engine, roots: Iterable[Root]) -> tuple[LeftOut, ...]:
-    """What is pinned or used and no agent is given, because a person withholds it; nothing where an agent asks."""
+    """Return pinned or used memories that a person withholds; nothing where an agent asks."""
     if not (engine.observations.withheld() and reach.is_person(engine)):
         return ()
     hidden, rows = reach.withheld(engine), engine.rows.list([root.id for root in roots]).items
@@ -189,10 +176,7 @@ def _load(
 
 
 def counted(given: Given) -> Given:
-    """Count the tokens of what memtui gives as the start cost does; budgets, and what is left of them, stay estimates.
-
-    The first count of a process loads a vocabulary, see `tokens.counter`.
-    """
+    """Count the tokens of a share with the best counter; budgets remain estimates."""
     found = given.context
     if found is None:
         return given
@@ -203,7 +187,6 @@ def counted(given: Given) -> Given:
 
 @lru_cache(maxsize=64)
 def _count(text: str) -> int:
-    """Count a text once: agents are given the same ones, and a change of one memory leaves the others."""
     return counter().of(text)
 
 
@@ -213,6 +196,6 @@ def _left(row: Memory, engine: Engine, reason: str) -> LeftOut:
 
 
 def _because(reason: str, left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
-    """Give one reason for all, but for those that would not be given in any case."""
+    """Set one reason for all, except for those that would not be given in any case."""
     stays = ("unreviewed", "unreadable", "not-pinned")
     return tuple(one if one.reason in stays else one._replace(reason=reason) for one in left)

@@ -1,7 +1,6 @@
-"""The hot set: the texts an agent is given without asking, pinned ones first, then the most used, within hard budgets.
+"""The hot set: texts given unasked, pinned ones first, then the most used, within hard budgets.
 
-Selection is greedy in one fixed order and goes on after a memory that does not fit, so that a large one never keeps
-smaller ones out. Every memory with a claim that is not chosen comes back with its reason.
+The choice is greedy and goes on after a memory that does not fit. Each omitted candidate gets a reason.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,25 +26,25 @@ HEAD = (
 FOOT = f"</{neutral.HOT_TAG}>\n"
 _END = f"</{neutral.FILE_TAG}>\n"
 _BEYOND = 16_384
-"""Bytes that are read behind an item's limit, so that a secret at the cut is still recognised."""
+"""Bytes read beyond an item's limit, so that a secret at the cut is recognised."""
 _KEPT = 64
-"""Rendered memories that are remembered."""
+"""Size of the cache of rendered memories."""
 
 
 class Rendered(NamedTuple):
-    """One memory as it stands in the block."""
+    """One memory rendered for the block."""
 
     text: str
     bytes: int
-    """Of the memory's own text."""
+    """Bytes of the memory's text."""
     tokens: int
-    """Of everything."""
+    """Tokens of everything."""
     truncated: bool
     masked: int
 
 
 class HotSet(NamedTuple):
-    """The block, what is in it, and what is not."""
+    """The hot set block, with chosen and omitted memories."""
 
     block: Block
     items: tuple[GivenMemory, ...]
@@ -53,7 +52,7 @@ class HotSet(NamedTuple):
 
 
 Texts = dict[tuple[str, str, int], Rendered]
-"""What was rendered before, by path, sha-256 and limit."""
+"""Cache of rendered memories by path, SHA-256 and limit."""
 
 
 def choose(
@@ -63,18 +62,7 @@ def choose(
     texts: Texts,
     stop: Callable[[], bool] = lambda: False,
 ) -> HotSet:
-    """Choose and render the hot set.
-
-    Args:
-        engine: reads the memories; that is no use of them.
-        shelves: the memories, by scope.
-        budgets: how large it may become.
-        texts: kept from one call to the next, to read only what changed.
-        stop: says whether nobody wants the result any more.
-
-    Raises:
-        AbandonedError: `stop` said so.
-    """
+    """Choose and render the hot set from the memories by scope."""
     items: list[GivenMemory] = []
     left_out: list[LeftOut] = []
     parts = [HEAD]
@@ -119,7 +107,7 @@ class _Space:
         self.tries = budgets.tries
 
     def why_not(self) -> str:
-        """Why nothing more goes in, whatever it is; nothing while something may."""
+        """Return why no further memory fits; "" while one may."""
         if self.places <= 0:
             return "no-place"
         if self.bytes <= 0:
@@ -129,7 +117,7 @@ class _Space:
         return "" if self.tries > 0 else "not-tried"
 
     def take(self, found: Rendered) -> None:
-        """Give room to a memory."""
+        """Subtract a memory."""
         self.places -= 1
         self.bytes -= found.bytes
         self.tokens -= found.tokens
@@ -138,7 +126,7 @@ class _Space:
 def _try(
     engine: Engine, row: Memory, path: str, space: _Space, budgets: Budgets, texts: Texts
 ) -> tuple[Rendered | None, str]:
-    """Render a memory if there may be room for it; a reason when it stays out, with what it would have been."""
+    """Render a memory if it may fit, or return why it does not."""
     reason = _reason(row) or space.why_not()
     if reason:
         return None, reason
@@ -152,13 +140,13 @@ def _try(
 
 
 def part(engine: Engine, row: Memory, path: str, budgets: Budgets, texts: Texts) -> str | None:
-    """Render one memory as it would stand in the block; None when it cannot be read as text."""
+    """Render one memory as it would be given; None when it is no text."""
     found = _render(engine, row, path, budgets.item_bytes, texts) if readable(row) else None
     return found.text if found is not None else None
 
 
 def _candidates(shelves: Sequence[ScopeListing]) -> Iterator[tuple[ScopeListing, Memory]]:
-    """Memories with a claim, best first: pinned ones, then by heat, then by scope and path."""
+    """Yield pinned memories, then used ones by heat, then by scope and path."""
     ranked = [
         (not row.pinned, -row.heat, scope, number)
         for scope, shelf in enumerate(shelves)
@@ -170,14 +158,12 @@ def _candidates(shelves: Sequence[ScopeListing]) -> Iterator[tuple[ScopeListing,
 
 
 def _reason(row: Memory) -> str:
-    """Why a memory is left out before it is read; nothing when it is not."""
     if not reviewed(row):
         return "unreviewed"
     return "" if readable(row) else "unreadable"
 
 
 def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) -> Rendered | None:
-    """Render one memory; None when it cannot be read as text."""
     key = (path, row.sha256 or "", limit)
     known = texts.get(key)
     if known is not None:
@@ -225,10 +211,7 @@ def _rendered(data: bytes, path: str, limit: int) -> Rendered | None:
 
 
 def _cut(text: str, limit: int) -> tuple[str, bool]:
-    """As much of a text as fits into so many bytes of UTF-8, and whether that is less than all.
-
-    No character is cut, and none loses the marks that belong to it.
-    """
+    """Cut a text to a number of bytes without separating combining marks; return whether it was cut."""
     data = text.encode()
     if len(data) <= limit:
         return text, False

@@ -1,4 +1,4 @@
-"""What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
+"""`memtui context`: what an agent is given, printed or as the output of its session-start hook."""
 
 from memtui.errors import UsageError
 from memtui.features.hot_set.assemble import PARTS, build
@@ -35,7 +35,7 @@ def _print(call: Call, found: Context, *, json: bool) -> None:
 
 
 def _hook(call: Call) -> int:
-    """Answer a hook, always: some agents take a refusal of a hook for an order to stop."""
+    """Print a hook's output, also after an error: some agents stop when a hook fails."""
     import json
 
     from memtui.errors import CODES, MemtuiError
@@ -53,7 +53,6 @@ def _hook(call: Call) -> int:
 
 
 def _fitting(call: Call) -> str:
-    """Make the answer with as much as an agent takes."""
     from memtui.features.hot_set.fit import HOOK, fitted, hook, hook_characters
     from memtui.features.hot_set.own import pinned
 
@@ -67,7 +66,7 @@ def _fitting(call: Call) -> str:
 
 
 def context_json(found: Context) -> Json:
-    """Turn a context into JSON."""
+    """Convert a context to JSON."""
     budgets = found.budgets
     return {
         "text": found.text,

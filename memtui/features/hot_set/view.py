@@ -1,7 +1,6 @@
-"""The hot set: what an agent would be given now, in order, against its budgets, with what just fails to fit and why.
+"""The Hot set view: what an agent would be given now, in order, against its budgets, and what is left out and why.
 
-It shows what `features/hot_set/` chose, and changes nothing but pins. The cursor stays with its memory, so that a pin
-can be seen to move it, and an agent's reads and writes rank anew only after a quiet moment.
+The cursor follows its memory, so that a pin visibly moves it.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 GROUP, BESIDE = "hot", "hot-page"
-"""Groups of jobs: the set, and the text of the row under the cursor."""
+"""Job groups: the shares, and the page of a row."""
 
 
 class HotSetView(ListView[HotSetRow]):
@@ -67,11 +66,11 @@ what it was given at its start."""
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.shares: tuple[Given, ...] = ()
-        """What was worked out last, for each agent."""
+        """The last result, for each agent."""
         self.chosen: tuple[str, str] | None = None
-        """Agent and client of the one that is shown; None: whom memtui gives something, or the first."""
+        """Agent and client of the share shown; None: the first that memtui gives something."""
         self.way = ""
-        """The door that it is shown through; empty: the one it has."""
+        """The way it is shown through; empty: its own."""
         keys = {one.id: shown_keys(one) for one in self.table}
         home = host.surroundings.home if host.surroundings is not None else None
         self.look = HotSetLook(self.ascii, keys["accept_root"], keys["pin"], keys["install_hook"], home or "")
@@ -93,12 +92,12 @@ what it was given at its start."""
     # Parts
 
     def body(self) -> Iterable[Widget]:
-        """The budgets, then the list and the text."""
+        """Yield the budgets, the list and the page."""
         yield Lines(self._summary, id="hot-summary")
         yield from super().body()
 
     def off(self, action: Action) -> str:
-        """Say why an action is off."""
+        """Return why an action is off."""
         row = self.item
         if action.id in ("pin", "edit", "versions", "describe_memory", "lift_line") and (
             row is None or row.memory is None
@@ -120,7 +119,7 @@ what it was given at its start."""
 
     @property
     def given(self) -> Given | None:
-        """The share that is shown."""
+        """The share shown."""
         wanted = next((one for one in self.shares if (one.door.agent, one.door.client) == self.chosen), None)
         return (
             wanted
@@ -135,11 +134,11 @@ what it was given at its start."""
 
     @property
     def context(self) -> Context | None:
-        """What is given."""
+        """What memtui gives."""
         return self.given.context if self.given is not None else None
 
     def _unreviewed(self) -> str:
-        """The root that the accept key means: that of the row, else the only one there is."""
+        """Return the root the accept key applies to: that of the row, else the only one waiting."""
         found = self.context
         waiting = found.unreviewed if found is not None else ()
         row = self.item
@@ -149,7 +148,7 @@ what it was given at its start."""
     # Coming, and news
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Work out what is given now."""
+        """Compute all shares."""
         chosen, way, settings, around = self.chosen, self.way, self.host.settings, self.host.surroundings
         roots = tuple(self.host.projects.own_roots.values())
 
@@ -172,7 +171,7 @@ what it was given at its start."""
         self._take(shares, first=first)
 
     def _take(self, shares: tuple[Given, ...], *, first: bool) -> None:
-        """Show a share; at first the cursor stands on its first memory."""
+        """Show a share; at first the cursor goes to its first memory."""
 
         def change() -> None:
             self.shares = shares
@@ -193,19 +192,19 @@ what it was given at its start."""
     # Rows
 
     def draw(self, item: HotSetRow, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         assert self.given is not None
         return row_runs(item, self.given, width, self.look)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is said where nothing is given."""
+        """Explain an empty list."""
         if self.given is None:
             return [[("  reading...", "dim")]]
         lines = words_page(self.given.off, width=max(self.list.room - 2, 20))
         return [[], *([(" " + "".join(text for text, _ in line.runs), "warning")] for line in lines)]
 
     def list_words(self) -> tuple[str, Line]:
-        """The title of the list."""
+        """Return title and notes of the list."""
         given = self.given
         if given is None:
             return "Hot set", []
@@ -216,7 +215,7 @@ what it was given at its start."""
         return "Hot set", notes
 
     def page_words(self) -> tuple[str, Line]:
-        """The title of the text."""
+        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Text", []
@@ -255,7 +254,7 @@ what it was given at its start."""
         return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
 
     def read_row(self) -> None:
-        """Read the text of the row under the cursor; without rows, say why nothing is given."""
+        """Read the page of the row under the cursor; without rows, say why nothing is given."""
         if self.item is not None or self.given is None:
             super().read_row()
             return
@@ -263,7 +262,7 @@ what it was given at its start."""
         self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
 
     def read_text(self, item: HotSetRow) -> None:
-        """Read the text of a row."""
+        """Draw the page of a row."""
         width, look, given = self.page.text_width, self.look, self.given
         if given is not None:
             self.jobs.run(
@@ -303,7 +302,7 @@ what it was given at its start."""
             self._show(self.shares[(self.shares.index(self.given) + 1) % len(self.shares)])
 
     def _show(self, given: Given) -> None:
-        """Show the share of another agent, through the door it has."""
+        """Show the share of another agent."""
         turned, self.way, self._shown = bool(self.way), "", None
         self.chosen = given.door.agent, given.door.client
         self._take(self.shares, first=True)

@@ -1,8 +1,4 @@
-"""What the view of the hot set shows: its rows, its budgets as bars, the text of each row; seen with whose eyes.
-
-Nothing is chosen here: `assemble.py` does that, so the view can never show another set than the one an agent gets.
-What is given stands above a line, what just fails below it, each with the numbers its rank comes from.
-"""
+"""Rows of the Hot set view, its budget bars, and the page of each row."""
 
 from __future__ import annotations
 
@@ -29,12 +25,12 @@ if TYPE_CHECKING:
 
 ALL, ITSELF, ITEM, CUT, LEFT, ROOT, INDEX = "all", "itself", "item", "cut", "left", "root", "index"
 REST, AGENT = "rest", "agent"
-"""What a row is: everything that memtui gives; what the agent begins with without it; a memory that is given; the line
-below them; a memory that is not; a root that waits for its review; the index; the line above the other agents; one."""
+"""Kinds of rows: everything memtui gives, files loaded without it, a given memory, the line below them, an omitted
+memory, a root to review, the index, the line above other agents, another agent."""
 
 
 class HotSetLook(NamedTuple):
-    """How things are drawn here."""
+    """Drawing options."""
 
     plain: bool = False
     """Only ASCII."""
@@ -43,40 +39,38 @@ class HotSetLook(NamedTuple):
     pin: str = "p"
     """The key that pins."""
     install: str = "g h"
-    """The key that puts memtui into an agent."""
+    """The key that installs memtui in an agent."""
     home: str = ""
-    """The user's home folder, which is written as `~`."""
+    """The home folder, shown as `~`."""
     names: Mapping[Address, str] = MappingProxyType({})
-    """What memories are called here that have no path for every agent."""
+    """Display names of memories without a path common to all agents."""
 
 
 class HotSetRow(NamedTuple):
-    """One row."""
-
     kind: str
     item: GivenMemory | None = None
     left: LeftOut | None = None
     root: str = ""
     waiting: int = 0
-    """Of a root: its memories that would have a claim."""
+    """Number of candidates in a root to review."""
     other: Given | None = None
-    """Of another agent: its share."""
+    """The share of another agent."""
 
     @property
     def memory(self) -> GivenMemory | LeftOut | None:
-        """The memory it is about."""
+        """The memory of the row."""
         return self.item or self.left
 
     @property
     def key(self) -> Hashable:
-        """What it is, wherever it stands: a memory that comes in or falls out is the same row."""
+        """Identity of the row, also when a memory enters or leaves the set."""
         if self.memory is not None:
             return self.memory.address
         return (self.kind, self.root if self.other is None else (self.other.door.agent, self.other.door.client))
 
 
 def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[HotSetRow, ...]:
-    """Arrange one share: what is given, what is not, and what waits; below it the others, each in a row."""
+    """Return the rows of a share, followed by the other agents."""
     found = given.context
     rows = [] if found is None else [HotSetRow(ALL)]
     rows += [HotSetRow(ITSELF)] if given.door.agent else []
@@ -92,16 +86,13 @@ def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[HotSetRow, ...]
 
 
 def kib(size: int) -> str:
-    """Bytes in KiB: `48`, `23.1`."""
+    """Format bytes in KiB: `48`, `23.1`."""
     whole = size / 1024
     return f"{whole:.0f}" if whole == int(whole) else f"{whole:.1f}"
 
 
 def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Line]:
-    """Two lines: text and tokens of the hot set, then its places and the index, each against its budget.
-
-    Budgets hold for tokens as they are estimated, which is more than a vocabulary counts.
-    """
+    """Return two lines of meters: text and tokens of the hot set, then its memories and the index."""
     limits, block = found.budgets, found.hot_block
     cells = 4 if width < 76 else 10 if width < 100 else 20 if width < 160 else 32
     text = found.hot_text_bytes
@@ -140,14 +131,6 @@ def _meter(name: str, used: int, limit: int, words: str, cells: int) -> list[Run
 
 
 def row_runs(row: HotSetRow, given: Given, width: int, look: HotSetLook) -> Sequence[Run]:
-    """Draw a row.
-
-    Args:
-        row: which.
-        given: the share it is a row of.
-        width: cells there are.
-        look: how things are drawn here.
-    """
     return fitted(_runs(row, given, width, look), width, plain=look.plain)
 
 
@@ -203,7 +186,7 @@ def _left_runs(left: LeftOut, width: int, look: HotSetLook) -> Sequence[Run]:
 def _memory_runs(
     memory: GivenMemory | LeftOut, lead: Line, tail: Line, style: str, width: int, look: HotSetLook
 ) -> Sequence[Run]:
-    """Rank, sign, path, uses and heat, and what is at the end; the path gives way, but not below its name."""
+    """Draw rank, pin, path, uses and heat; the path shrinks, but keeps its name."""
     claim = f" x{memory.uses:<4}" if memory.uses else "      "
     heat = f"{memory.heat:>5.1f}" if memory.heat else "     "
     numbers: Line = [(claim, "description"), (heat, "description")] if width >= 52 else []
@@ -216,7 +199,7 @@ def _memory_runs(
 
 
 def short_reason(left: LeftOut, accept: str) -> str:
-    """Say why a memory is left out in a few words."""
+    """Describe in a few words why a memory is left out."""
     match left.reason:
         case "too-large" if left.needs:
             needs, there = size_words(left.needs), size_words(left.left)
@@ -255,7 +238,7 @@ def _root_runs(row: HotSetRow, width: int, look: HotSetLook) -> Sequence[Run]:
 
 
 def shown_path(memory: GivenMemory | LeftOut, look: HotSetLook) -> str:
-    """Name a memory: as every agent does, or as it is called in the tree where it is one agent's own."""
+    """Return the common path of a memory, or its display name if it is an agent's own."""
     shared = memory.path.startswith("/memories/")
     return memory.path if shared else look.names.get(memory.address, str(memory.address))
 
@@ -265,15 +248,12 @@ def _not_given(count: int) -> str:
 
 
 def share_words(given: Given) -> str:
-    """Say a share in a few words, as the title does."""
+    """Summarize a share, as the title does."""
     return ", ".join(words for words, _ in share_parts(given))
 
 
 def share_parts(given: Given) -> Line:
-    """Say a share: `loads 3`, `memtui adds 5`, `1 left out`, each with its style.
-
-    Without a hot set memtui still adds the index, where it gives anything.
-    """
+    """Summarize a share with styles: `loads 3`, `memtui adds 5`, `1 left out`."""
     parts: Line = [(f"loads {_some(len(given.itself))}", "title")] if given.door.agent else []
     if given.context is None:
         parts.append(("memtui adds none", "warning"))
@@ -288,15 +268,7 @@ def _some(count: int) -> str:
 
 
 def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetLook) -> Page:
-    """Draw what belongs to a row: the very text an agent is given for it, or would be.
-
-    Args:
-        engine: reads what is left out.
-        given: what comes through the door.
-        row: which.
-        width: cells there are.
-        look: how things are drawn here.
-    """
+    """Draw the page of a row: the exact text an agent is given for it, or would be."""
     found, plain = given.context, look.plain
     if row.other is not None:
         return _share_page(row.other, width, look)
@@ -319,7 +291,6 @@ def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetL
 
 
 def _first_words(found: Context, width: int, look: HotSetLook) -> Page:
-    """What to do where nothing is hot yet."""
     if found.items or found.left_out:
         return ()
     said = f"No memory is pinned or used yet, so agents are given the index only. {look.pin} in the tree pins one: its "
@@ -330,7 +301,7 @@ def _first_words(found: Context, width: int, look: HotSetLook) -> Page:
 
 
 def _text(text: str, width: int, *, plain: bool) -> Page:
-    """The text as it is given; what stands for a secret is marked."""
+    """Draw a text as it is given, with masks marked."""
     if not text:
         return words_page("Nothing.", style="dim", width=width)
     spans = []
@@ -343,7 +314,6 @@ def _text(text: str, width: int, *, plain: bool) -> Page:
 
 
 def _share_page(given: Given, width: int, look: HotSetLook) -> Page:
-    """One agent's share, in words."""
     title = given.door.title
     lines = [f"{title}: {share_words(given)}."]
     if given.off:
@@ -354,7 +324,6 @@ def _share_page(given: Given, width: int, look: HotSetLook) -> Page:
 
 
 def _itself_page(files: Sequence[LoadedFile], width: int, look: HotSetLook) -> Page:
-    """What an agent begins with without memtui."""
     if not files:
         return words_page("memtui knows of nothing here that it loads by itself.", style="dim", width=width)
     said = []
@@ -380,7 +349,7 @@ def _left_page(engine: Engine, given: Given, left: LeftOut, width: int, look: Ho
 
 
 def reason_words(left: LeftOut, accept: str) -> str:
-    """Say why a memory is left out, with the numbers."""
+    """Describe why a memory is left out, with numbers."""
     why = REASONS[left.reason]
     if left.reason == "too-large" and left.needs:
         return f"{why} ({left.needs:,} bytes are needed, {left.left:,} are left)"
@@ -425,7 +394,7 @@ def _index_notes(found: Context, width: int) -> Page:
 
 
 def copied(given: Given, row: HotSetRow) -> str:
-    """The text of a row as it is given, for the clipboard; nothing where nothing is given."""
+    """Return the text given for a row, for the clipboard."""
     found = given.context
     if found is None:
         return ""

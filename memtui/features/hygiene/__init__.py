@@ -1,1 +1,1 @@
-"""Hygiene: what in a memory somebody should look at before an agent reads it."""
+"""Hygiene: secrets, hidden text, orders to agents and duplicates in memories."""

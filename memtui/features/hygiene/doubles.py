@@ -1,8 +1,7 @@
-"""Memories that say the same: word for word, or nearly; and entries that stand in one file twice.
+"""Memories with the same or nearly the same text, and entries that stand twice in one file.
 
-Near doubles are found by the share of five-word sequences they have in common (Jaccard index), with the prefix filter
-of Bayardo, Ma and Srikant (2007): only the rarest sequences of a text are looked up, so that a phrase which thousands
-of memories share costs nothing.
+Near duplicates are found by their common five-word sequences (Jaccard index), with the prefix filter of Bayardo, Ma and
+Srikant (2007): only the rarest sequences of a text are looked up.
 """
 
 from __future__ import annotations
@@ -34,51 +33,47 @@ if TYPE_CHECKING:
 SHINGLE = 5
 """Words in a sequence."""
 NEAR = 0.8
-"""The share of sequences above which two texts are near doubles."""
+"""Share of common sequences from which on two texts are near duplicates."""
 GROUP = 20
-"""Memories in one group of near doubles at most."""
+"""Largest group of near duplicates."""
 _FEWEST = 8
-"""Words below which a text says too little to be nearly the same as another."""
+"""Words a text needs to be compared."""
 _WORD = re.compile(r"\w+")
 
 
 class ReadMemory(NamedTuple):
-    """A memory as it was read."""
+    """A memory with its text."""
 
     row: Memory
     sha256: str
     data: bytes
     type: str
-    """`user`, `feedback`, ...; empty where it says none."""
+    """`user`, `feedback`, ...; empty where it has none."""
 
     @property
     def body(self) -> bytes:
-        """What it says, without front matter."""
+        """The text without front matter."""
         return self.data[split(self.data).body :]
 
     @property
     def key(self) -> tuple[str, str]:
-        """Only memories of one root and one type are doubles."""
+        """Root and type: only memories with the same key are duplicates."""
         return self.row.address.root, self.type
 
 
 class Doubles(NamedTuple):
-    """Memories that say the same; `stays` and each of `others` are in one root."""
+    """Memories of one root with the same text: the one to keep, and the others."""
 
     stays: ReadMemory
     others: tuple[ReadMemory, ...]
     share: float = 1.0
-    """Of common sequences, the lowest of any of them with the one that stays."""
+    """Lowest share of common sequences with the one to keep."""
 
 
 def read_all(
     engine: Engine, roots: Sequence[Root], *, cancelled: Callable[[], bool] = bool
 ) -> tuple[list[ReadMemory], list[ReadMemory]]:
-    """Read what may be tidied up: nothing that is read-only, protected, made by an agent, or brought and not reviewed.
-
-    Returns:
-        Memories, and files with many entries.
-    """
+    """Read the memories that may be tidied up, and the files with many entries."""
     memories: list[ReadMemory] = []
     files: list[ReadMemory] = []
     mine = [root for root in roots if not root.read_only]
@@ -89,7 +84,7 @@ def read_all(
 
 
 def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
-    """Take a memory that may be tidied up, whole or some of its entries; None: it stays as it is."""
+    """Return a memory that may be tidied up, with its text; None for all others."""
     path = row.address.path
     kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
     if root.read_only or kept or not row.writable or not reviewed(row) or carry.is_index(root, path):
@@ -101,11 +96,7 @@ def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
 
 
 def entries_twice(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
-    """Find entries of a file that stand there before already, and what it holds without them.
-
-    Returns:
-        None of them, and no bytes, where one cannot go without others being read otherwise.
-    """
+    """Return the repeated entries of a file, and the file without them; nothing where one cannot be removed alone."""
     kind = format_of(root, file.row.address.path)
     if kind is None or file.row.pinned:
         return [], b""
@@ -126,9 +117,9 @@ def entries_twice(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
 
 
 def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
-    """Group memories whose bodies are equal up to line ends and final blanks; pinned ones are never among `others`.
+    """Group memories with equal bodies; pinned ones are never among `others`.
 
-    One whose front matter says anything that the one which stays does not say, but for its name, is no double.
+    One whose front matter says more than that of the one to keep, its name aside, is no duplicate.
     """
     groups: dict[tuple[tuple[str, str], bytes], list[ReadMemory]] = {}
     for one in texts:
@@ -143,14 +134,14 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
 
 
 def plain_body(data: bytes) -> bytes:
-    """What a text says, without its front matter, line ends and blanks at the ends of lines."""
+    """Return a text without front matter and trailing blanks."""
     return b"\n".join(line.rstrip() for line in data[split(data).body :].splitlines()).strip()
 
 
 def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:
-    """Say as lines what the front matter of one memory says that another does not; names do not count.
+    """Return as lines what the front matter of one memory says beyond that of another, names aside.
 
-    Front matter that cannot be taken apart is given whole.
+    Unreadable front matter is returned whole.
     """
     mine, front = split(stays.data).fields, split(other.data)
     if not front.fields:
@@ -161,12 +152,12 @@ def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:
 
 
 def rank(one: ReadMemory) -> tuple[bool, int, int, str]:
-    """Sort what is to stay first: pinned, most used, oldest."""
+    """Sort key that puts the memory to keep first: pinned, most used, oldest."""
     return not one.row.pinned, -one.row.uses, one.row.modified_at, str(one.row.address)
 
 
 def near(texts: Sequence[ReadMemory], *, cancelled: Callable[[], bool] = bool) -> list[Doubles]:
-    """Group memories that share at least `NEAR` of their five-word sequences, the most alike first."""
+    """Group memories that share at least `NEAR` of their five-word sequences, most similar first."""
     sets = [(one, shingles(one.body.decode("utf-8", "replace"))) for one in sorted(texts, key=rank)]
     common: Counter[int] = Counter()
     for _, found in sets:
@@ -196,9 +187,9 @@ def near(texts: Sequence[ReadMemory], *, cancelled: Callable[[], bool] = bool) -
 
 
 def shingles(text: str) -> frozenset[int]:
-    """The sequences of words of a text, as numbers; none where it has too few words.
+    """Return the word sequences of a text as hashes; none for a short text.
 
-    A text without blanks between words is taken sign by sign.
+    A text without blanks between words is split into characters.
     """
     words = _WORD.findall(normalize("NFKC", text).casefold())
     if words and sum(map(len, words)) > 12 * len(words):
@@ -220,10 +211,7 @@ def _share(one: frozenset[int], other: frozenset[int]) -> float:
 
 
 def union(stays: ReadMemory, others: Iterable[ReadMemory]) -> bytes:
-    """The text that stays with every line of the others that it lacks, each behind what stands before it there.
-
-    What it has already stays byte for byte; lines that come get its line ends.
-    """
+    """Return the text to keep with every line it lacks of the others, each after its predecessor there."""
     start = split(stays.data).body
     end = b"\r\n" if b"\r\n" in stays.data else b"\n"
     lines = byte_lines(stays.data[start:])

@@ -1,4 +1,4 @@
-"""The entry in the table of features: what in memories somebody should look at before an agent reads it."""
+"""Feature entry for `memtui check` and `memtui rules`."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

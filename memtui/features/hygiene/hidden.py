@@ -1,6 +1,6 @@
-"""Text that a model reads and a person does not see (family H): what looks like it, and what is none.
+"""Rules for text that a model reads and a person does not see (family H), with their guards.
 
-Apart from the table so that each guard stands beside its pattern. No invisible character stands in this file.
+No invisible character stands in this file.
 """
 
 import re
@@ -14,12 +14,12 @@ _FLAGS = tuple("".join(chr(0xE0000 + ord(sign)) for sign in f"{region}\x7f") for
 _BIDI = r"[\u202A-\u202E\u2066-\u2069]"
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]")
 _JOINED = re.compile(r"[\u0590-\u109F\u1780-\u18AF\uA800-\uABFF\uFB1D-\uFDFF\uFE70-\uFEFC]")
-"""Scripts in which joiners, marks of direction and word breaks without width belong to spelling."""
+"""Scripts in which joiners, direction marks and zero-width breaks belong to spelling."""
 _ODD = re.compile(
     r"[\x00-\x08\x0B-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E"
     r"\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U0001D173-\U0001D17A\U000E0000-\U000E01EF]"
 )
-"""Characters that few texts have; without one, nothing is hidden by its characters (H01 to H06)."""
+"""Rare characters, without one of which H01 to H06 cannot match."""
 _SELECTOR = r"[\uFE00-\uFE0F\U000E0100-\U000E01EF]"
 _LOOK_ALIKES = frozenset(
     map(
@@ -31,7 +31,7 @@ _LOOK_ALIKES = frozenset(
         ),
     )
 )
-"""Letters of Cyrillic and Greek that are drawn as Latin ones are; others are seen to be what they are."""
+"""Letters of Cyrillic and Greek that look like Latin ones."""
 _MARK = (
     r"(?:toc|prettier|[a-z]*lint|cspell|spell|vale|begin|end|start|stop|region|endregion|more|template|generated"
     r"|all-contributors|omit|slide|vim|memtui)"
@@ -49,7 +49,7 @@ _WITHOUT_BLANKS = re.compile(r"[\u3040-\u30FF\u3400-\u9FFF]")
 
 
 def words(text: str) -> int:
-    """Count words; two signs of scripts without blanks are one."""
+    """Count words; two characters of scripts without blanks are one."""
     blankless = len(_WITHOUT_BLANKS.findall(text))
     return blankless // 2 + sum(1 for word in _WORD.findall(text) if not _WITHOUT_BLANKS.match(word))
 
@@ -65,7 +65,7 @@ def _tags(page: Scanned, found: re.Match[str]) -> Judged | None:
 
 
 def _bidi(page: Scanned, found: re.Match[str]) -> Judged | None:
-    """Overrides are grave; embeddings and isolates that are closed belong to lines from right to left."""
+    """Closed embeddings and isolates are usual in right-to-left lines; overrides never are."""
     waiting: list[int] = []
     whole = True
     for sign in map(ord, re.findall(_BIDI, found[0])):
@@ -91,7 +91,7 @@ def _zero_width(page: Scanned, found: re.Match[str]) -> Judged | None:
 
 
 def _selectors(page: Scanned, found: re.Match[str]) -> Judged | None:
-    """A run carries bytes, 16 in the first block and the others in the second."""
+    """Decode the bytes that a run carries: 16 values in the first block, the others in the second."""
     if len(found[0]) == 1:
         base = page.text[max(0, found.start() - 1) : found.start()]
         if not has_hidden(base + found[0] + page.text[found.end() : found.end() + 1]):
@@ -156,7 +156,7 @@ def _far_words(page: Scanned, found: re.Match[str]) -> Judged | None:
 
 
 def _mixed(page: Scanned, found: re.Match[str]) -> Judged | None:
-    """Letters drawn as others; where the other script is written as well, they are slips of the hand."""
+    """Only look-alike letters count; where the other script is written as well, they are slips."""
     foreign = [sign for sign in found[0] if sign > "\u0250"]
     if not _LOOK_ALIKES.issuperset(foreign):
         return None
@@ -188,7 +188,7 @@ def _coded(page: Scanned, found: re.Match[str]) -> Judged | None:
 
 
 def _hosts(url: str) -> str:
-    """The host of a URL without its scheme, in lower case."""
+    """Return the host of a URL given without its scheme, in lower case."""
     return re.split(r"[/?#]", url, maxsplit=1)[0].rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
 
 
@@ -211,7 +211,7 @@ _NAMED_LINK = re.compile(
     r"%s|[{$<\[]{1,3}(?![\w.-]*(?:data|secret|key|token|conversation|chat|history|context|memor|prompt|content|summar|message"
     r"|user|env|answer|response|text|file|passw|cred|note|info|all))[\w.-]{1,30}[}>\]]{0,3}"
 )
-"""Slots with one plain name, as documentation has them: an image is fetched unasked, so it gets fewer."""
+"""Slots with one plain name, as in documentation; fewer are allowed in images, which are fetched unasked."""
 
 
 def _other_host(page: Scanned, found: re.Match[str]) -> Judged | None:
@@ -355,4 +355,4 @@ HIDDEN = (
         begins=("&#", "%"),
     ),
 )
-"""The rules of the family; two that find one kind of thing in two ways share a number."""
+"""Two rules that find one kind of thing in two ways share a number."""

@@ -1,7 +1,4 @@
-"""Memories looked through: each text once, whatever names it has and however often it is asked about.
-
-Apart from the verb so that Health and the tree, which ask the same, do not load a command line.
-"""
+"""Scanning of memories: each text once, whatever its name and however often it is asked for."""
 
 from __future__ import annotations
 
@@ -31,36 +28,36 @@ _FILE = "texts"
 _SIZE = 16
 _LARGEST = 2 * 1_048_576
 _NAMED = 3
-"""Doubles of a memory that are named; the others are counted."""
+"""Number of duplicates that are named; the others are counted."""
 _LEAST = 20
-"""Bytes; two memories of fewer may say the same by chance."""
+"""Bytes below which equal texts are no duplicates."""
 _SAME, _NEAR, _ENTRY = DOUBLES
 
 
 class LookedThrough(NamedTuple):
-    """One memory, and what was found in it."""
+    """One memory and what was found in it."""
 
     row: Memory
     hazards: tuple[Hazard, ...] = ()
     error: MemtuiError | None = None
-    """Why it could not be looked at."""
+    """Why it could not be read or scanned."""
 
 
 class Told(NamedTuple):
-    """One finding, by its name."""
+    """One finding with its id."""
 
     id: str
-    """Another one when the lines change."""
+    """Changes with the lines it is about."""
     kind_id: str
-    """The name of all that this rule finds in the root."""
+    """The id of all findings of this rule in the root."""
     row: Memory
     hazard: Hazard
     muted: str
-    """Why a person does not want to be told of it; empty: they do."""
+    """The reason of a mute; empty when it is not muted."""
 
 
 def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
-    """Name what was found, and say what of it is muted."""
+    """Give findings their ids, and say which are muted."""
     mutes, found = engine.changes.mutes.all(), []
     for row, hazards, _ in looked:
         before: Counter[tuple[str, bytes]] = Counter()
@@ -76,14 +73,14 @@ def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
 
 
 def grave(engine: Engine, addresses: Iterable[Address]) -> list[Told]:
-    """Find what somebody must not get in memories, but for what is muted."""
+    """Return the findings of severity E in memories that are not muted."""
     rows = tuple(engine.rows.some(addresses).values())
     found = told(engine, TextLooker().look(engine, rows, engine.tasks.clock()))
     return [one for one in found if one.hazard.severity == "E" and not one.muted]
 
 
 def grave_words(engine: Engine, addresses: Iterable[Address]) -> str:
-    """Say before somebody accepts memories what is grave in them: ` Look first at line 3 of a.md: ...`, or nothing."""
+    """Return a warning about grave findings for a question: ` Look first at line 3 of a.md: ...`, or ""."""
     found = grave(engine, addresses)
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
     first = (
@@ -94,22 +91,18 @@ def grave_words(engine: Engine, addresses: Iterable[Address]) -> str:
 
 
 class _Kept(NamedTuple):
-    """What is remembered of a text."""
+    """The cached result for a text."""
 
     hazards: tuple[Hazard, ...]
     body: bytes
-    """Of its type and body, up to line ends and final blanks: texts with another are no doubles. Empty: it says too
-    little to be one."""
+    """Keyed digest of type and body; only texts with the same one are duplicates. Empty for a very short text."""
 
 
 class _Clean:
-    """Texts in which no rule finds anything, for the next process: a disposable file of digests by the ledger's key.
-
-    Texts with findings are looked through again, so that nothing of them has to stand in another file.
-    """
+    """Cache of texts without findings for the next process: keyed digests only, safe to delete."""
 
     def __init__(self, engine: Engine) -> None:
-        """Read what there is; what is cut, garbled, of other rules or of another ledger is nothing."""
+        """Load the cache; a damaged one, or one of another version or ledger, counts as empty."""
         self._engine = engine
         self._key = bytes.fromhex(engine.changes.mutes.name(Address("", ""), f"texts {__version__} {VERSION}"))
         try:
@@ -127,12 +120,12 @@ class _Clean:
         return blake2b(data, key=self._key, digest_size=_SIZE).digest()
 
     def get(self, key: tuple[object, ...]) -> _Kept | None:
-        """What is known of a text without findings."""
+        """Return the result for a text without findings."""
         body = self._bodies.get(self._digest(repr(key).encode()))
         return None if body is None else _Kept((), body.rstrip(b"\0"))
 
     def keep(self, key: tuple[object, ...], found: _Kept) -> _Kept:
-        """Take in what was found in a text, and give it with its digest by this ledger's key."""
+        """Cache a result, and return it with its digest keyed by this ledger."""
         kept = found._replace(body=self._digest(found.body)[:-1] + b"1" if found.body else b"")
         if not found.hazards:
             self._bodies[self._digest(repr(key).encode())] = kept.body.ljust(_SIZE, b"\0")
@@ -140,7 +133,7 @@ class _Clean:
         return kept
 
     def save(self) -> None:
-        """Write down what came to it; where that is not possible, the next process looks again."""
+        """Write new results to disk; failures are ignored."""
         if self._more and not self._engine.roots.read_only:
             newest = islice(reversed(self._bodies.items()), _LARGEST // (2 * _SIZE) - 1)
             body = b"".join(one for pair in reversed(tuple(newest)) for one in pair)
@@ -150,10 +143,10 @@ class _Clean:
 
 
 class TextLooker:
-    """Looks through memories, and keeps what it found of each text."""
+    """Scans memories and caches the results."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
+        """Start with an empty cache."""
         self._clean: _Clean | None = None
         self._known: dict[tuple[object, ...], _Kept] = {}
         self._claims: dict[tuple[Address, str | None], tuple[Hazard, ...]] = {}
@@ -168,18 +161,13 @@ class TextLooker:
         alike: bool = False,
         cancelled: Callable[[], bool] = bool,
     ) -> list[LookedThrough]:
-        """Look through memories; texts that were looked through before are not read again.
+        """Scan memories, and look for duplicates among them.
 
         Args:
-            engine: what reads.
-            rows: which; doubles are looked for among them.
             now: milliseconds since the epoch.
-            around: every memory of the roots these are in; None: these.
-            alike: also find memories that say nearly the same, for which every text is read.
-            cancelled: says whether nobody wants the result any more; what was found until then is returned.
-
-        Returns:
-            One for each memory, in their order.
+            around: all memories of their roots; None: the same as `rows`.
+            alike: also find near duplicates, for which every text is read.
+            cancelled: polled; once true, the results so far are returned.
         """
         self._clean = self._clean or _Clean(engine)
         others = finders(engine, rows if around is None else around, now)
@@ -229,7 +217,7 @@ class TextLooker:
         return known
 
     def renew(self) -> None:
-        """Forget what depends on more than a text: the claims in it may be others when the code around is."""
+        """Drop results that depend on more than a text: claims about a checkout."""
         self._claims = {}
 
 
@@ -246,7 +234,7 @@ def _place(one: Hazard) -> tuple[int, int, str]:
 
 
 def instructs(root: Root, row: Memory, data: bytes) -> bool:
-    """Whether a text is rules of the user's own: a file of instructions, or feedback, that no repository brought."""
+    """Return whether a text holds the user's own rules: instructions or feedback that no repository brought."""
     own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
     return own and row.trust != BROUGHT
 
@@ -260,7 +248,6 @@ def _entries(root: Root, row: Memory, data: bytes) -> Iterator[Hazard]:
 def _doubles(
     engine: Engine, rows: Iterable[Memory], *, alike: bool, cancelled: Callable[[], bool]
 ) -> Iterator[tuple[Address, tuple[Hazard, ...]]]:
-    """Name for each group of doubles the one that stays, and the others in words."""
     read: list[ReadMemory] = []
     for row in rows:
         root = engine.roots.find(row.address.root)

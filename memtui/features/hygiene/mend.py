@@ -1,7 +1,4 @@
-"""What would mend a finding, as bytes that are replaced; and what that cannot reach.
-
-Apart from the scan because it is asked only about the finding somebody looks at.
-"""
+"""Fixes of findings as replaced bytes, and where a fixed secret still is."""
 
 from __future__ import annotations
 
@@ -24,25 +21,15 @@ LABELS = {
     "cut": "cut it",
     "set": "say what is so now",
 }
-"""What each fix does, as a verb and what it does it to."""
+"""What each fix does, as a phrase."""
 _KEPT = {"H02": re.compile(r"[^\u202A-\u202E\u2066-\u2069]+"), "H06": re.compile(r"[\r\u2028\u2029]")}
-"""What of the place stays: text between signs of direction, and ends of lines in another spelling."""
+"""What is kept of the match: text between direction marks, and line ends in another spelling."""
 _VERSIONS = 100
-"""Older versions that are looked through for what a fix takes away."""
+"""Number of older versions that are searched."""
 
 
 def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[int, int, bytes] | None:
-    """Say which bytes would be replaced, and by what.
-
-    Args:
-        engine: knows how the file is read.
-        address: the memory.
-        data: the text the finding is about.
-        one: the finding.
-
-    Returns:
-        Start, end and the new bytes; None where a person has to decide.
-    """
+    """Return start, end and replacement of a fix in `data`; None where a person has to decide."""
     kind, start, end = one.rule.fix, one.start, one.end
     if kind == "mask":
         return start, end, f"[removed: {one.text.removeprefix(BEGIN).rstrip(']')}]".encode()
@@ -66,7 +53,7 @@ def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[
 
 
 def beyond(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
-    """Say in sentences where a secret stays that a fix takes out of a memory."""
+    """Return sentences about the places where a removed secret still is."""
     count = 0
     for version in engine.history.of(address)[:_VERSIONS]:
         try:

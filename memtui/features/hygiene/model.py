@@ -1,4 +1,4 @@
-"""What the rules of hygiene are made of: a rule as data, the text it looks at, and what it finds there."""
+"""Building blocks of hygiene rules: the rule, the scanned text and the finding."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 SEVERITIES = ("E", "W", "I")
-"""Somebody gets what they must not; look at it; counted, and listed on request. The gravest first."""
+"""Gravest first: somebody gets what they must not; look at it; usually harmless, listed on request."""
 _MARKS = re.compile(
     r"<!--|(?<!`)(`{1,2})(?!`)[^`\n]{1,400}+\1(?!`)|^[ \t>]{0,12}+(?:[-*+][ \t]++)?+(`{3,}+|~{3,}+)", re.M
 )
@@ -16,30 +16,25 @@ _ATTACKS = re.compile(
     r"(?i)\b(?:security|attack|injection|threat|jailbreak|malicious|exploit|phishing|red.?team|adversar\w|untrusted"
     r"|sicherheit|angriff|sécurité|attaque|seguridad|ataque)|安全|攻击|注入|セキュリティ|攻撃"
 )
-"""What a heading has over examples of attacks, in six languages."""
+"""Words in headings above examples of attacks, in six languages."""
 
 _OFTEN = 200
 
 
 class Judged(NamedTuple):
-    """What a guard says of a match that it does not spare."""
+    """A guard's verdict on a match."""
 
     said: str = ""
-    """What hidden or coded text says, decoded; empty: the match itself is shown."""
+    """The decoded text; empty: show the match itself."""
     severity: str = ""
-    """Another one than the rule's; empty: the rule's."""
+    """Overrides the rule's severity unless empty."""
 
 
 class Scanned:
-    """A text, and which parts of it are code, which its reader sees as it is written."""
+    """A text with its code spans, headings and lines, each computed when first needed."""
 
     def __init__(self, text: str, *, instructs: bool = False) -> None:
-        """Keep the text; code and headings are looked for when they are first asked about.
-
-        Args:
-            text: what is looked through.
-            instructs: these are rules of the user's own: a file of instructions, or feedback that was written here.
-        """
+        """Wrap a text; `instructs` marks the user's own rules, which may tell an agent what to do."""
         self.text, self.instructs = text, instructs
         self._code: tuple[list[int], list[int]] | None = None
         self._headings: tuple[list[int], list[bool]] | None = None
@@ -50,7 +45,7 @@ class Scanned:
         self._begins: dict[re.Pattern[str], list[int]] = {}
 
     def in_code(self, place: int) -> bool:
-        """Whether a character stands in a closed fence or between backticks; in an unclosed fence nothing does."""
+        """Return whether a character is in a closed fence or between backticks."""
         if self._code is None:
             spans = list(_code(self.text))
             self._code = [start for start, _ in spans], [end for _, end in spans]
@@ -59,7 +54,7 @@ class Scanned:
         return at >= 0 and place < ends[at]
 
     def about_attacks(self, place: int) -> bool:
-        """Whether the heading a character stands under, or one above that, is about security or attacks."""
+        """Return whether a character is below a heading about security or attacks."""
         if self._headings is None:
             path: list[tuple[int, bool]] = []
             self._headings = [], []
@@ -73,7 +68,7 @@ class Scanned:
         return at >= 0 and self._headings[1][at]
 
     def line_of(self, place: int) -> tuple[int, int]:
-        """Where the line of a character begins and ends; asked for in order, each line is looked for once."""
+        """Return start and end of a character's line; cheap when asked for in order."""
         start, end = self._line
         if not start <= place < end:
             end = self.text.find("\n", place)
@@ -81,14 +76,14 @@ class Scanned:
         return start, end
 
     def line_has(self, pattern: "re.Pattern[str]", place: int) -> bool:
-        """Whether the line of a character holds something."""
+        """Return whether the line of a character matches a pattern."""
         key = pattern, self.line_of(place)
         if self._has is None or self._has[0] != key:
             self._has = key, pattern.search(self.text, *key[1]) is not None
         return self._has[1]
 
     def near(self, pattern: "re.Pattern[str]", start: int, end: int) -> bool:
-        """Whether something stands between two places; who asks often has the text looked through for it once."""
+        """Return whether a pattern matches between two offsets; frequent callers get all matches indexed."""
         self._asked += 1
         if self._asked < _OFTEN:
             return pattern.search(self.text, max(0, start), end) is not None
@@ -99,11 +94,11 @@ class Scanned:
         return at < len(begins) and begins[at] < end
 
     def shows(self, place: int) -> bool:
-        """Whether a character stands in code, or under a heading about attacks."""
+        """Return whether a character is in code or below a heading about attacks."""
         return self.in_code(place) or self.about_attacks(place)
 
     def writes(self, script: str) -> bool:
-        """Whether 3 words stand here that have letters of one script alone; `script` is a range of characters."""
+        """Return whether the text has 3 words of one script alone; `script` is a range of characters."""
         if script not in self._written:
             own = re.findall(rf"(?<![^\W\d_])[{script}]{{3,}}+(?![^\W\d_])", self.text)
             self._written[script] = len(own) >= 3
@@ -121,41 +116,41 @@ class Rule(NamedTuple):
     what: str
     severity: str
     spares: str
-    """What is not found though it looks alike; a severity behind a colon: found as that."""
+    """What is not reported though it looks alike; a severity after a colon: reported as that."""
     fix: str
-    """`mask` the value, `strip` the characters, `cut` the words, `set` others, or `open`: a person decides."""
+    """`mask`, `strip`, `cut` or `set` the match, or `open`: a person decides."""
     pattern: str = ""
-    """Empty: `memtui.mask` finds it, or `look`. Takes time in proportion to the text."""
+    """Linear in time; empty where `memtui.mask` or `look` finds it."""
     judge: Callable[[Scanned, "re.Match[str]"], Judged | None] = _found
-    """The guard: None spares a match."""
+    """The guard; returns None for a match to spare."""
     anchors: tuple[str, ...] = ()
-    """Lower-case texts one of which is there whenever the pattern matches; none: always looked for."""
+    """Lower-case texts of which every match contains one; empty: none is known."""
     begins: tuple[str, ...] = ()
-    """Lower-case words and other texts with one of which every match begins, of longer words the first four letters."""
+    """Lower-case prefixes of every match, of words their first four letters."""
     needs: re.Pattern[str] | None = None
-    """What is there whenever the pattern matches, and quicker to look for."""
+    """A quicker pattern that every matching text contains."""
 
 
 class Hazard(NamedTuple):
-    """One place somebody should look at."""
+    """One finding in a text."""
 
     rule: Rule
     severity: str
     start: int
     end: int
-    """Offsets in bytes; `end` is behind the last one."""
+    """Byte offsets; `end` is exclusive."""
     line: int
     """From 1."""
     text: str
-    """What stands there, or what it says: masked, safe to draw, on one line."""
+    """The match or what it decodes to, masked, safe to draw, on one line."""
     new: str | None = None
-    """Of the fix `set`: the words to put there; None: a person finds them."""
+    """Replacement for the fix `set`; None: a person writes it."""
     lines: bytes = b""
-    """A digest of the whole lines it stands in, of a claim with its own words; empty: it is about what it says."""
+    """Digest of the lines it is in, for a claim also of its words; empty: `text` identifies it."""
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:
-    """Find code from top to bottom; marks inside comments open none, because nobody sees them."""
+    """Yield the spans of code; markers within comments open none."""
     at, unclosed = 0, {"`": len(text), "~": len(text)}
     while (mark := _MARKS.search(text, at)) is not None:
         at = mark.end()

@@ -1,8 +1,7 @@
-"""Words that give an agent orders its user did not give (family I).
+"""Rules for orders to agents that their user did not give (family I), with their guards.
 
-Apart from the table so that each guard stands beside its pattern. What is quoted, warned against or shown in a text
-about attacks is found all the same, as I: a guard that hides it would be the first thing an attacker writes. What is
-said in sentences is read in English, German, French, Spanish, Chinese and Japanese.
+Orders that are quoted, warned against or shown under a heading about attacks are reported as I, not hidden: an attacker
+would use any guard that hides them. Sentences are read in six languages.
 """
 
 import re
@@ -12,7 +11,7 @@ from memtui.features.hygiene.model import Judged, Rule, Scanned
 
 
 def _any(words: str) -> str:
-    """Write words as a pattern for one of them; `_` stands for blanks."""
+    """Build an alternation of words; `_` stands for blanks."""
     return f"(?:{'|'.join(words.split())})".replace("_", r"\s++")
 
 
@@ -51,7 +50,7 @@ _PLACED = re.compile(
     r"(?i)[\s*_]{0,4}(?:in|of|from|for|(?:set|given|made|defined) (?:by|in)) (?!now\b|good\b|this\b|that\b|ever\b)"
     r"([^\n.;]{1,60}[^\n]{0,12})"
 )
-"""What says whose rules are meant."""
+"""Names whose rules are meant."""
 _EARLIER = re.compile(
     r"(?i)\b(?:previous|prior|earlier|above|preceding|former|your|my|system|safety|original|initial|told)"
 )
@@ -59,7 +58,7 @@ _DEICTIC = re.compile(
     r"(?i)\b(?:this|these|that you|that it|that this|it|what|your|any|anything|all|everything|commands?|steps?"
     r"|changes?|rules?|instructions?|notes?|scripts?|uploads?|truth|memor(?:y|ies))\b"
 )
-"""What an agent does or was told, and not what a program shows."""
+"""Words for what an agent does or was told, not for what a program shows."""
 _HELPS = re.compile(
     r"(?i)[\s,]{0,3}(?:to|how|what to|which|whether|until|unless|before|when|while|if|once|twice|again|more"
     r"|every|on|an?|of)\b"
@@ -67,7 +66,7 @@ _HELPS = re.compile(
 
 
 def _sentence(page: Scanned, found: "re.Match[str]") -> tuple[str, str]:
-    """What stands before and behind a match in its sentence, as far as it is near."""
+    """Return the parts of a match's sentence before and after it."""
     before = page.text[max(0, found.start() - 120) : found.start()]
     behind = page.text[found.end() : found.end() + 60]
     start = max((end.end() for end in _ENDS.finditer(before)), default=0)
@@ -85,13 +84,12 @@ def _is_quoted(page: Scanned, found: "re.Match[str]") -> bool:
 
 
 def _is_refused(page: Scanned, found: "re.Match[str]") -> bool:
-    """Whether the sentence says not to."""
     before, behind = _sentence(page, found)
     return not _URGED.search(before) and bool(_NO.search(before) or _NO.search(behind))
 
 
 def _said(page: Scanned, found: "re.Match[str]") -> Judged:
-    """Grave when it is said to an agent, and not about agents; a refusal has to stand right before it."""
+    """Spare what is quoted, shown or directly refused."""
     before = " ".join(_sentence(page, found)[0].split()[-4:])
     refused = _NO.search(before) and not _URGED.search(before)
     spared = refused or page.shows(found.start()) or _is_quoted(page, found)
@@ -99,7 +97,7 @@ def _said(page: Scanned, found: "re.Match[str]") -> Judged:
 
 
 def _dropped(page: Scanned, found: "re.Match[str]") -> Judged:
-    """Rules of a program, as `override all rules in ruff.toml` names them, are no instructions of an agent."""
+    """Spare rules of a program, as in `override all rules in ruff.toml`."""
     if found[0].lower().startswith(("drop", "skip")) and not _EARLIER.search(found[0]):
         return Judged(severity="I")
     placed = None if _EARLIER.search(found[0]) else _PLACED.match(page.text, found.end())
@@ -110,7 +108,7 @@ _FIELD = re.compile(r"[ \t]{0,8}[\w -]{1,24}:[ \t]\S")
 
 
 def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
-    """Tags that a sentence only names, a list of fields and what a system reports are none."""
+    """Spare tags that a sentence only names, lists of fields and system reports."""
     text, (start, end) = page.text, found.span()
     before = text[max(0, start - 120) : start].rpartition("\n")[2]
     behind = text[end : end + 200].partition("\n")
@@ -131,7 +129,7 @@ def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
 
 
 def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
-    """`Do not tell the user to ..` is about how to help, and `hide the spinner from the user` about a program."""
+    """Spare advice (`Do not tell the user to ..`) and what a program shows (`hide the spinner from the user`)."""
     if page.instructs:
         return Judged(severity="I")
     said, behind = found[0], page.text[found.end() : found.end() + 60].partition("\n")[0]
@@ -151,7 +149,7 @@ def _unless_refused(page: Scanned, found: "re.Match[str]") -> Judged:
 
 
 def _own(page: Scanned, found: "re.Match[str]") -> Judged:
-    """A person's own rules may say so."""
+    """Spare the user's own rules."""
     return Judged(severity="I") if page.instructs else _unless_refused(page, found)
 
 
@@ -161,7 +159,7 @@ def _piped(page: Scanned, found: "re.Match[str]") -> Judged:
 
 
 def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
-    """A target, where the sentence around it tells to send what is secret."""
+    """Match an address only in a sentence that says to send secrets."""
     near = found.start() - 120, found.end() + 60
     if not (page.near(_SENDS, *near) and page.near(_KEPT, *near)):
         return None
@@ -177,7 +175,7 @@ _GUARDS = "quoted, refused, in code or under a heading about attacks: I"
 _REFUSED = "refused, or under a heading about attacks: I"
 _OWN = f"in rules of the user's own: I; {_REFUSED}"
 _MORE = r"(?:\w++,?\s++){0,5}?"
-"""A few words between two that matter."""
+"""Up to five words."""
 _BY_USER = r"(?:do(?:es)?|must|should|may|shall)\s*+(?:not|never|n['’]t)\s++"
 _USER = r"(?:(?:the|your|any)\s++)?+(?:user|human|developer|operator|owner|anyone|anybody)\b"
 _PAST = _any(
@@ -258,13 +256,13 @@ _SILENT_THERE = (
 
 
 def _in_words(words: str, there: str) -> str:
-    """Write one pattern of what begins with a word, and what stands in scripts without blanks."""
+    """Build one pattern of alternatives that begin a word, and of others in scripts without blanks."""
     words = words.replace(r"\b", r"(?:(?<![^\W_])(?=[^\W_])|(?<=[^\W_])(?![^\W_]))")  # `_` may be emphasis
     return rf"(?i)(?<![^\W_])(?<![^\W_]_)(?:{words})|{there}"
 
 
 _BETWEEN = r"[\s*_~>|]++"
-"""What stands between words for a reader of Markdown: emphasis and marks of quotations too."""
+"""Blanks, Markdown emphasis and quotation marks between words."""
 
 
 def _order(
@@ -367,4 +365,3 @@ ORDERS = (
         r"|outputs?|repl(?:y|ies)|responses?|conversations?|sessions?|\S{0,20}\.md)",
     ),
 )
-"""The rules of the family."""

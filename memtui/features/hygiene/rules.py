@@ -1,6 +1,6 @@
-"""The one table of what is looked for in memories: what is not here is not found by any front.
+"""All rules of hygiene.
 
-The patterns and guards of secrets are those of `memtui.mask`, so that what is masked and what is found are the same.
+Secrets are matched by `memtui.mask`, so that the same are masked and reported.
 """
 
 from memtui.features.hygiene.hidden import HIDDEN
@@ -41,8 +41,8 @@ DOUBLES = (
     Rule("D02", "memories that say nearly the same", "I", "below 80 % of five-word sequences in common", "open"),
     Rule("D03", "an entry that stands in its file before already", "W", "what cannot go by itself", "cut"),
 )
-"""What is told by several texts, or by the entries of one; `look` finds it."""
+"""Rules over several texts or entries, evaluated in `look`."""
 VERSION = 4
-"""Raised with every change of what a rule finds in a text: what was looked through by older rules is again."""
+"""Raise it when a rule finds something else than before; cached results then expire."""
 RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN, *ORDERS, *DOUBLES)
-"""Every rule, by family; a number stands twice where one kind of thing is found in two ways."""
+"""All rules by family; a number stands twice where one kind of thing is found in two ways."""

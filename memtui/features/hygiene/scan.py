@@ -1,6 +1,6 @@
-"""Looks through one text by every rule: bytes in, findings out.
+"""Scanner of one text: bytes in, findings out.
 
-A finding is a reason to look and no proof; a text without any is not called safe. No finding holds a secret.
+A finding is a reason to look, no proof; a text without any is not called safe. No finding holds a secret.
 """
 
 import re
@@ -17,15 +17,15 @@ from memtui.mask import BEGIN, Secret, mask, secrets
 from memtui.safe_text import one_line
 
 _MOST = 100
-"""Findings of one rule that are told one by one."""
+"""Findings of one rule that are reported one by one."""
 _ENOUGH = 10_000
-"""Findings of one rule behind which nothing more is looked for: the text is full of them."""
+"""Findings after which a rule stops."""
 _SHOWN = 100
-"""Cells of what a finding shows."""
+"""Cells of a finding's excerpt."""
 _AROUND = 16
-"""Characters shown on each side of a place that is too short to tell anything."""
+"""Characters shown on each side of a very short match."""
 _BEFORE, _BEHIND = 400, 700
-"""Characters around the anchor of an order in which all of it stands."""
+"""Characters before and after the anchor of an order that can belong to it."""
 _NEEDS = {rule.needs: None for rule in RULES}
 
 
@@ -34,7 +34,7 @@ def _is_word(text: str) -> bool:
 
 
 def _one_of(texts: Iterable[str], group: str) -> str:
-    """A pattern for one of some texts, which goes by their first characters: far quicker than to try each text."""
+    """Build an alternation grouped by first characters, which is far quicker than the plain one."""
     rests: dict[str, list[str]] = {}
     for text in texts:
         rests.setdefault(text[0], []).append(re.escape(text[1:]) + (r"\b" if _is_word(text) and len(text) < 4 else ""))
@@ -49,26 +49,25 @@ _MASKED = {rule.id: rule for rule in RULES if rule.fix == "mask"}
 
 
 class _Place(NamedTuple):
-    """A finding, in characters."""
+    """A finding with offsets in characters."""
 
     rule: Rule
     severity: str
     start: int
     end: int
     said: str
-    """Empty: what stands there."""
+    """Empty: show the match itself."""
 
 
 def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
-    """Find what somebody should look at.
+    """Scan a text.
 
     Args:
-        data: a text in UTF-8; bytes that are none are left alone.
-        instructs: these are rules of the user's own, which may tell an agent what to do.
+        data: UTF-8; invalid bytes are skipped.
+        instructs: these are the user's own rules, which may tell an agent what to do.
 
     Returns:
-        In the order of their places, which may meet. Of one rule the first 100, and one that covers those behind them;
-        behind 10,000 of a rule nothing more is looked for by it.
+        Findings by offset; they may overlap. After the first 100 of a rule, one covers all further ones.
     """
     text = data.decode("utf-8", "surrogateescape")
     hidden = secrets(text)
@@ -83,7 +82,7 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
 
 
 def newly(before: bytes, after: bytes) -> tuple[Hazard, ...]:
-    """Find what a person wrote that somebody should look at, without what stood there before and what harms nobody."""
+    """Return the findings of severity E or W that a change of a text adds."""
     found = [one for one in scan(after, instructs=True) if one.severity != "I"]
     known = {(one.rule.id, one.lines) for one in scan(before, instructs=True)} if found else set()
     return tuple(one for one in found if (one.rule.id, one.lines) not in known)
@@ -99,7 +98,6 @@ def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
 def _of_rules(
     rules: Iterable[Rule], page: Scanned, parts: Sequence[tuple[int, int]], hidden: Sequence[Secret]
 ) -> Iterator[_Place]:
-    """What rules find that begins in parts of a text."""
     lowered = lower(page.text)
     begun = _begun(lowered, parts) if len(lowered) == len(page.text) else None
     for rule in rules:
@@ -118,7 +116,7 @@ def _of_rules(
 
 
 def _begun(lowered: str, parts: Sequence[tuple[int, int]]) -> dict[str, list[int]]:
-    """Where in parts of a text rules may begin: by the first four letters of words, and of others by the first sign."""
+    """Return the offsets at which rules may match, by the first four letters of words and by other first characters."""
     begun: dict[str, list[int]] = {}
     for start, end in parts:
         for word in _WORDS.finditer("\n" + lowered, start, end + 1):
@@ -129,7 +127,7 @@ def _begun(lowered: str, parts: Sequence[tuple[int, int]]) -> dict[str, list[int
 
 
 def _at(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
-    """What a pattern matches that begins at one of some places, none over another."""
+    """Yield the matches of a pattern that start at one of these offsets, without overlaps."""
     end = 0
     for place in places:
         if place >= end and (match := pattern.match(text, place)) is not None:
@@ -138,7 +136,7 @@ def _at(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[
 
 
 def _spans(rule: Rule, lowered: str, part: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The parts of a part of a text in which a rule can match; those of orders are around their anchors."""
+    """Yield the spans of a part in which a rule can match; for orders those around their anchors."""
     if rule not in ORDERS:
         if not rule.anchors or any(lowered.find(anchor, *part) >= 0 for anchor in rule.anchors):
             yield part
@@ -165,7 +163,7 @@ def _judged(rule: Rule, page: Scanned, found: Iterable[re.Match[str]], hidden: S
 
 
 def _undisguised(text: str, known: Container[tuple[str, int]], *, instructs: bool) -> Iterator[_Place]:
-    """Orders that the text holds for a reader to whom letters of another width are letters."""
+    """Yield the orders that appear once look-alike letters are folded."""
     plain, places, others = undisguised(text)
     parts = lines_around(plain, others, _BEHIND, _BEFORE)
     for one in _of_rules(ORDERS, Scanned(plain, instructs=instructs), parts, ()):
@@ -175,7 +173,7 @@ def _undisguised(text: str, known: Container[tuple[str, int]], *, instructs: boo
 
 
 def _some(places: Iterator[_Place]) -> Iterator[_Place]:
-    """Pass the first on; one place of the gravest severity stands for all that follow."""
+    """Yield the first findings of a rule, and one of the gravest severity for all further ones."""
     rest: list[_Place] = []
     for number, place in enumerate(places):
         if number < _MOST:
@@ -216,7 +214,7 @@ def _size(text: str) -> int:
 
 
 def _quoted(text: str, place: _Place, hidden: Sequence[Secret]) -> str:
-    """What stands at a place, without the secrets that reach into it, and with its neighbours if it is short."""
+    """Return an excerpt without secrets, with context if it is short."""
     start, end = place.start, place.end
     lead = tail = ""
     if end - start < _AROUND:

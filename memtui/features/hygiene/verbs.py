@@ -1,4 +1,4 @@
-"""What in memories somebody should look at, on the command line: listed, mended, muted."""
+"""`memtui check` and `memtui rules`: findings in memories listed, fixed and muted."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +17,7 @@ from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
 _GIVEN = Memory(Address("", "-"), "", "", 0, 0, None)
-"""What stands for a text from standard input, which is no memory."""
+"""Placeholder for a text from standard input."""
 
 
 def _address(one: Told) -> str:
@@ -29,7 +29,7 @@ def _shown(call: Call, one: Told) -> str:
 
 
 def check(call: Call) -> int:
-    """List findings; exit 8 when one of those listed is of severity E or W. Or mend or mute one."""
+    """List findings, or fix or mute one; exit 8 when a listed one has severity E or W."""
     args = call.args
     unread: list[Json] = []
     if (name := args.text("unmute")) is not None:
@@ -86,7 +86,7 @@ def _named(found: Iterable[Told], name: str) -> list[Told]:
 
 
 def _mute(call: Call, chosen: Sequence[Told]) -> int:
-    """Mute one finding, or all that a rule finds in the roots of these."""
+    """Mute one finding, or all findings of a rule in the roots."""
     reason, one = call.args.text("reason"), chosen[0]
     if not reason:
         raise UsageError("A mute needs a reason.", hint="Say with --reason why it is no harm.")
@@ -103,7 +103,7 @@ def _mute(call: Call, chosen: Sequence[Told]) -> int:
 
 
 def _fix(call: Call, chosen: Sequence[Told]) -> int:
-    """Show what would mend a finding, and do it once that is agreed to."""
+    """Show the fix of a finding, and write it after confirmation."""
     engine, out, one = call.engine, call.out, chosen[0]
     now = engine.read(one.row.address)
     change = mended(engine, one.row.address, now.bytes, one.hazard) if now.sha256 == one.row.sha256 else None
@@ -157,7 +157,6 @@ def rules(call: Call) -> int:
 
 
 def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[Told]:
-    """Look through what was asked for."""
     text = call.args.text("place")
     if text == "-":
         return [Told("", "", _GIVEN, one, "") for one in scan(call.given_text())]

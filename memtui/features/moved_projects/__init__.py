@@ -1,1 +1,1 @@
-"""Memories whose project moved or went, and moving them to where it is now."""
+"""Memories of projects that were moved or deleted."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: memories whose project is somewhere else now."""
+"""Feature entry for `memtui orphans` and `memtui repoint`."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -1,7 +1,6 @@
-"""Memories that lost their project, folders that two projects share, worktrees that share or split: as values.
+"""Detection of memories without a project, folders shared by projects, and worktrees that share or split memories.
 
-A slug does not say which of its dashes were slashes, so every answer says how sure it is and why. Nothing here writes,
-and nothing is believed because a file said so: whatever is shown is for a person to decide.
+A slug does not say which of its dashes were slashes, so every answer has a certainty. Nothing is written.
 """
 
 import os
@@ -20,23 +19,23 @@ SURE = {
     SEVERAL: "several folders on this machine fit the name",
     UNKNOWN: "no folder on this machine fits the name, and the agent's own files name none",
 }
-"""How sure it is which project a folder of memories belongs to."""
+"""Certainty of the project of a folder of memories."""
 SHARED, SPLIT = "shared", "split"
 
 
 class Decoded(NamedTuple):
-    """Which project a folder of memories belongs to."""
+    """The project of a folder of memories."""
 
     sure: str
     """A key of `SURE`."""
     projects: tuple[str, ...]
-    """Paths, whether they are there or not; empty when nothing is known. May hold hostile text."""
+    """Paths, existing or not; untrusted."""
     there: tuple[str, ...]
     """Existing folders that fit the name."""
 
 
 class ProjectMove(NamedTuple):
-    """Where a project may have gone."""
+    """A possible new place of a project."""
 
     path: str
     why: str
@@ -48,18 +47,18 @@ class Orphan(NamedTuple):
     root: Root
     decoded: Decoded
     moved: tuple[ProjectMove, ...]
-    """The likeliest first; empty when nothing speaks for any place."""
+    """Most likely first."""
 
     @property
     def sure(self) -> str:
-        """How sure it is where the project went, in words."""
+        """Certainty of the new place, in words."""
         if not self.moved:
             return "unknown: nothing here has its name"
         return "one candidate" if len(self.moved) == 1 else f"{len(self.moved)} candidates"
 
 
 class Collision(NamedTuple):
-    """One folder of memories that more than one project has."""
+    """A folder of memories shared by several projects."""
 
     root: Root
     projects: tuple[str, ...]
@@ -71,17 +70,16 @@ class Worktrees(NamedTuple):
     """Checkouts of one repository, and how an agent keeps their memories."""
 
     kind: str
-    """`shared`: one folder for all of them; `split`: a folder of its own for each."""
+    """`shared`: in one folder; `split`: in one each."""
     agent: str
     main: str
-    """The main checkout."""
     roots: tuple[Root, ...]
     checkouts: tuple[str, ...]
-    """The checkouts besides the main one."""
+    """Without the main one."""
 
 
 class Survey(NamedTuple):
-    """Everything that was found."""
+    """All findings."""
 
     orphans: tuple[Orphan, ...]
     collisions: tuple[Collision, ...]
@@ -89,7 +87,7 @@ class Survey(NamedTuple):
 
 
 def slug_of(root: Root) -> str | None:
-    """Give the slug in the path of a root's folder; None for an agent that does not name folders so."""
+    """Return the slug in a root's path; None for an agent without slugs."""
     if agent_of(root.agent).transcripts is None or root.scope != "project" or os.path.basename(root.path) != "memory":
         return None
     name = os.path.basename(os.path.dirname(root.path))
@@ -97,7 +95,7 @@ def slug_of(root: Root) -> str | None:
 
 
 def decode(root: Root, decoder: SlugDecoder) -> Decoded | None:
-    """Say which project a root belongs to; None for a root that is not named by a project's path."""
+    """Determine the project of a root; None for one that is not named by a project's path."""
     name, transcripts = slug_of(root), agent_of(root.agent).transcripts
     if name is None or transcripts is None:
         if root.agent == "mux" and root.project is not None:
@@ -116,12 +114,7 @@ def decode(root: Root, decoder: SlugDecoder) -> Decoded | None:
 
 
 def survey(roots: Iterable[Root], home: str | None) -> Survey:
-    """Look for what is out of place among the roots of all projects.
-
-    Args:
-        roots: what `discover` found with all projects.
-        home: the user's home folder, below which moved projects are looked for.
-    """
+    """Find misplaced memories among the roots of all projects; moved projects are searched below `home`."""
     decoder, places = SlugDecoder(), Places(home)
     known = {root.id: root for root in roots}
     decoded = {id_: one for id_, root in known.items() if (one := decode(root, decoder)) is not None}
@@ -139,13 +132,7 @@ def survey(roots: Iterable[Root], home: str | None) -> Survey:
 
 
 def where(root: Root, roots: Iterable[Root], home: str | None) -> Orphan:
-    """Say of one root which project it belongs to and where that may be now, whether or not it is gone.
-
-    Args:
-        root: which.
-        roots: those of all projects.
-        home: the user's home folder.
-    """
+    """Return where the project of one root may be now, whether it is gone or not."""
     decoder = SlugDecoder()
     found = decode(root, decoder) or Decoded(UNKNOWN, (), ())
     living = tuple(dict.fromkeys(one.project for one in roots if one.project and os.path.isdir(one.project)))
@@ -153,7 +140,7 @@ def where(root: Root, roots: Iterable[Root], home: str | None) -> Orphan:
 
 
 def leads_to(orphan: Orphan, project: str) -> bool:
-    """Whether the likeliest place of a project that is gone is this folder."""
+    """Return whether the most likely place of a missing project is this folder."""
     return bool(orphan.moved) and os.path.realpath(orphan.moved[0].path) == os.path.realpath(project)
 
 
@@ -165,7 +152,7 @@ def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
 
 
 def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[ProjectMove, ...]:
-    """Look for folders with the old project's own name."""
+    """Find folders with the project's name."""
     found: dict[str, str] = {}
     for old in one.projects:
         name = os.path.basename(old)
@@ -181,7 +168,7 @@ def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[Pro
 
 
 def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Worktrees, ...]:
-    """Bring together the checkouts of one repository, by agent."""
+    """Group the checkouts of one repository by agent."""
     families: dict[tuple[str, str], list[tuple[Root, str]]] = {}
     for id_, one in decoded.items():
         here = one.there[0] if len(one.there) == 1 else None
@@ -199,19 +186,19 @@ def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Wor
 
 
 class Places:
-    """Folders below the home folder by their names: looked for once, and never without an end."""
+    """Folders below the home folder by name, found by a bounded search."""
 
     most_folders = 3_000
     most_answers = 8
     depth = 4
 
     def __init__(self, home: str | None) -> None:
-        """Look at nothing yet."""
+        """Search nothing yet."""
         self._home = home
         self._by_name: dict[str, list[str]] | None = None
 
     def named(self, name: str, old: str) -> tuple[str, ...]:
-        """Give folders of a name, those nearest to where the old one was first."""
+        """Return folders of a name, nearest to the old one first."""
         if self._by_name is None:
             self._by_name = self._look()
         found = [path for path in self._by_name.get(name, ()) if path != old]

@@ -1,7 +1,6 @@
-"""Moving memories that lost their project to where it is now: a plan that is shown first, and done as one undo step.
+"""Moving of memories to the folder of their moved project: a plan first, then one undo step.
 
-Memories are renamed into the folder the agent looks in for the new path, so pins and history follow; an index that is
-there already takes in the pointers of the old one. What has no free name stays where it is and is said.
+Pins and history follow the renames, and an existing index takes in the pointers. Memories whose name is taken stay.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are ad
 
 
 class RepointLine(NamedTuple):
-    """What becomes of one memory."""
+    """The outcome for one memory."""
 
     address: Address
     new: Address | None
@@ -33,32 +32,32 @@ class RepointLine(NamedTuple):
     what: str
     """`MOVED`, `SAME`, `MERGED` or `STAYS`."""
     why: str = ""
-    """Why it stays. May hold hostile text."""
+    """Why it stays; untrusted."""
 
 
 class RepointPlan(NamedTuple):
-    """What re-pointing would do."""
+    """A plan for moving memories."""
 
     pairs: tuple[tuple[Root, Root], ...]
-    """Each old root and the new one."""
+    """Old and new roots."""
     project: str
-    """The project's path now."""
+    """The project's current path."""
     lines: tuple[RepointLine, ...]
     steps: tuple[Step, ...]
 
     @property
     def staying(self) -> tuple[RepointLine, ...]:
-        """What has to stay."""
+        """Memories that stay."""
         return tuple(line for line in self.lines if line.what == STAYS)
 
     @property
     def moving(self) -> int:
-        """How many memories would not stay."""
+        """Number of memories that move."""
         return len(self.lines) - len(self.staying)
 
     @property
     def words(self) -> str:
-        """The plan in one sentence."""
+        """Summary in one sentence."""
         count = self.moving
         said = f"{count:,} {'memory' if count == 1 else 'memories'} to {self.project}"
         left = len(self.staying)
@@ -66,11 +65,7 @@ class RepointPlan(NamedTuple):
 
 
 def meant(roots: Iterable[Root], old: str) -> tuple[Root, ...]:
-    """Find the roots of other projects that a text means: a root's id, the old path of the project, or its slug.
-
-    Raises:
-        NotFoundError: there is none.
-    """
+    """Return the roots that match a root id, an old project path or a slug; raises NotFoundError without any."""
     movable = [root for root in roots if _place(root) is not None]
     path = os.path.normpath(old) if old.startswith("/") else None
     found = tuple(
@@ -87,14 +82,13 @@ def meant(roots: Iterable[Root], old: str) -> tuple[Root, ...]:
 
 
 def target(root: Root, project: str) -> Root:
-    """Give the root an agent would look in for a project.
+    """Return the root an agent uses for a project.
 
     Args:
-        root: where the memories are.
-        project: the project's folder, absolute and canonical.
+        project: absolute and canonical.
 
     Raises:
-        UsageError: the agent's folder for such a path cannot be told, or it is the one the memories are in.
+        UsageError: the agent's folder for such a path is unknown, or is the current one.
     """
     place = _place(root)
     if place is None:
@@ -116,22 +110,18 @@ def target(root: Root, project: str) -> Root:
 
 
 def _beside(root: Root, place: str, name: str) -> Root:
-    """Give the root of another of the folders that an agent keeps by project, whether it is there or not."""
+    """Return a sibling among an agent's project folders, existing or not."""
     path = os.path.join(place, name) if root.agent == "mux" else os.path.join(place, name, "memory")
     prefix = root.id.rpartition(":")[0]
     return root._replace(id=f"{prefix}:{id_part(name)}", path=path, project=None, aliases=(), note="")
 
 
 def open_next(engine: Engine, kind: str, roots: Callable[[], Iterable[Root]]) -> bool:
-    """Open the folders of the next step if it went from one project to another: nobody stands in both.
+    """Open the folders of the next undo or redo step if it moved memories between projects; return whether it did.
 
     Args:
-        engine: gets to know the roots.
         kind: `undo` or `redo`.
-        roots: finds those of all projects; asked when there may be such a step.
-
-    Returns:
-        Whether there is one.
+        roots: finds the roots of all projects; called when needed.
     """
     known: tuple[Root, ...] | None = None
     for folders in engine.undo.beyond(kind):
@@ -143,18 +133,9 @@ def open_next(engine: Engine, kind: str, roots: Callable[[], Iterable[Root]]) ->
 
 
 def parted(roots: Iterable[Root], folders: Iterable[str]) -> tuple[Root, ...]:
-    """Give the roots of a step that went from the folder of one project to that of another, as re-pointing does.
+    """Return the roots of a step that moved memories from one project to another; none for any other step.
 
-    Such a step is of no single project, so it can be taken back wherever the user stands; a step within the folders of
-    one project is for whoever stands there.
-
-    Args:
-        roots: every root of every project.
-        folders: the folders that the step reached into.
-
-    Returns:
-        A root for each of them, also for one whose folder is gone since; none when they are all of one project, or one
-        of them is no agent's folder by project.
+    Such a step can be undone from anywhere, one within a project only there.
     """
     known = {os.path.realpath(root.path): root for root in roots if _place(root) is not None}
     places = {_place(root): root for root in known.values()}
@@ -170,7 +151,7 @@ def parted(roots: Iterable[Root], folders: Iterable[str]) -> tuple[Root, ...]:
 
 
 def _gone(places: Mapping[str | None, Root], folder: str) -> Root | None:
-    """Give the root of a folder that is not there any more, by the place it was in."""
+    """Return the root of a deleted folder, by its parent."""
     for place, root in places.items():
         name = os.path.basename(folder if root.agent == "mux" else os.path.dirname(folder))
         found = _beside(root, place or "", name)
@@ -180,17 +161,7 @@ def _gone(places: Mapping[str | None, Root], folder: str) -> Root | None:
 
 
 def plan(engine: Engine, old: Iterable[Root], project: str) -> RepointPlan:
-    """Work out what re-pointing would do; nothing is written.
-
-    Args:
-        engine: reads; it gets to know the roots, old and new.
-        old: from `meant`.
-        project: where the project is now.
-
-    Raises:
-        NotFoundError: the new project is not there.
-        UsageError: see `target`.
-    """
+    """Plan the move of memories to a project; writes nothing, but registers the roots."""
     real = os.path.realpath(project)
     if not os.path.isdir(real):
         raise NotFoundError(f"There is no folder {project!r}.", hint="Give the folder the project is in now.")
@@ -207,12 +178,7 @@ def plan(engine: Engine, old: Iterable[Root], project: str) -> RepointPlan:
 
 
 def apply(engine: Engine, wanted: RepointPlan, *, actor: Actor) -> Done:
-    """Do what a plan says as one undo step, or nothing of it when a memory is another one by now.
-
-    Raises:
-        UsageError: the plan moves nothing.
-        MemtuiError: nothing is changed; see `Engine.together`.
-    """
+    """Carry out a plan as one undo step, or nothing of it when a memory changed meanwhile."""
     if not wanted.steps:
         raise UsageError("There is nothing to move.", hint="Every memory there has to stay; `memtui repoint` says why.")
     return engine.together.do(wanted.steps, actor=actor, label=f"re-point {wanted.words}")
@@ -244,7 +210,7 @@ def _plan_root(engine: Engine, root: Root, new: Root, lines: list[RepointLine], 
 
 
 def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[RepointLine], steps: list[Step]) -> None:
-    """Add to the index that is there the lines of the old one that name a memory which comes along."""
+    """Add the pointers of the old index to memories that move to the existing index."""
     coming = {line.address.path for line in lines if line.address.root == old.address.root and line.new is not None}
     try:
         ours, theirs = engine.read(old.address), engine.read(new.address)
@@ -274,7 +240,7 @@ def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[RepointLi
 
 
 def _place(root: Root) -> str | None:
-    """Give the folder that holds an agent's folders by project; None for a root that is not one of them."""
+    """Return the folder of an agent's project folders; None for any other root."""
     if slug_of(root) is not None:
         return os.path.dirname(os.path.dirname(root.path))
     folder = os.path.dirname(root.path)
@@ -284,6 +250,6 @@ def _place(root: Root) -> str | None:
 
 
 def _is_of(root: Root, project: str) -> bool:
-    """Whether a root is that of a project, by what is known of it or by the name of its folder."""
+    """Return whether a root belongs to a project, by what is known of it or by its folder name."""
     is_mux = root.agent == "mux" and os.path.basename(root.path) == project_folder(project)
     return root.project == project or slug_of(root) == slug(project) or is_mux

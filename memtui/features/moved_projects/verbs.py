@@ -1,4 +1,4 @@
-"""Memories whose project moved or went: found, and moved to where the project is now once the user says so."""
+"""`memtui orphans` and `memtui repoint`."""
 
 import os
 
@@ -19,7 +19,7 @@ DEPTH = 16
 
 
 def orphans(call: Call) -> int:
-    """List what is out of place."""
+    """List misplaced memories."""
     roots = other_projects(call.session)
     found = survey(roots, call.settings.home)
     call.engine.roots.add(one.root for one in found.orphans)
@@ -55,7 +55,7 @@ def orphans(call: Call) -> int:
 
 
 def _held(call: Call, root_id: str) -> tuple[int, int]:
-    """Count the memories of a root and their bytes, straight from its folder: thousands of roots are not registered."""
+    """Count a root's memories and their bytes from its folder, as thousands of roots are not registered."""
     try:
         found = call.engine.folders.items(root_id, depth=DEPTH, sizes=True)
     except MemtuiError as error:
@@ -86,7 +86,7 @@ def _tell(call: Call, kept: tuple[Orphan, ...], found: Survey) -> None:
 
 
 def repoint(call: Call) -> int:
-    """Show what re-pointing would do, or do it."""
+    """Show the plan for a moved project, or carry it out."""
     call.engine.roots.add(other_projects(call.session))
     old = call.args.text("old") or ""
     new = call.args.text("new") or ""
@@ -124,7 +124,6 @@ def _short(call: Call, path: str) -> str:
 
 
 def _orphan_json(value: Orphan, files: int, size: int) -> Json:
-    """Turn memories that lost their project into JSON, with how many there are and their bytes."""
     return {
         "root": value.root.id,
         "agent": value.root.agent,
@@ -139,12 +138,10 @@ def _orphan_json(value: Orphan, files: int, size: int) -> Json:
 
 
 def _collision_json(value: Collision) -> Json:
-    """Turn a folder that projects share into JSON."""
     return {"root": value.root.id, "projects": list(value.projects), "sure": value.sure}
 
 
 def _family_json(value: Worktrees) -> Json:
-    """Turn the checkouts of one repository into JSON."""
     return {
         "kind": value.kind,
         "agent": value.agent,
@@ -155,7 +152,6 @@ def _family_json(value: Worktrees) -> Json:
 
 
 def _plan_json(value: RepointPlan, txn: str | None) -> Json:
-    """Turn a plan into JSON; `txn` is the transaction that did it, None when it was only shown."""
     return {
         "written": txn is not None,
         "txn": txn,

@@ -1,1 +1,1 @@
-"""Memories that agents are always given."""
+"""Pins: memories that agents are always given."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: memories that agents are always given."""
+"""Feature entry for pins."""
 
 from memtui.features.feature import Feature
 from memtui.wire.params import ADDRESSES

@@ -1,7 +1,4 @@
-"""What becomes of a pin: whether the agent that a memory is of is given it, by what, and what stands in the way.
-
-It says what view 4 shows, worked out by the same function, so that a key and a view cannot tell two different things.
-"""
+"""Effect of a pin: whether its agent is given the memory, how, and what prevents it; consistent with view 4."""
 
 from __future__ import annotations
 
@@ -29,31 +26,31 @@ if TYPE_CHECKING:
 
 
 class Fate(NamedTuple):
-    """What becomes of one pin."""
+    """The effect of one pin."""
 
     address: Address
     given: bool
     """Whether an agent begins its next session with the text."""
     words: str
-    """By whom it is given, or why it is not, as a part of a sentence; empty where nothing is to be said."""
+    """How it is given, or why not, as a clause; may be empty."""
     client: str = ""
-    """The client that memtui has to be installed in for it; empty when that is not what is missing."""
+    """Client in which memtui has to be installed for it; empty when that is not missing."""
     below: IndexFinding | None = None
-    """The line for it that the agent does not load; None: it does, or several pins were asked about."""
+    """The finding about its index line, if that is not loaded; only set for a single pin."""
 
 
 class _Reader(NamedTuple):
-    """An agent, and its share here."""
+    """An agent and its share."""
 
     agent: KnownAgent
     door: Door
     given: Given
     whole: frozenset[str]
-    """What it loads whole by itself, without links."""
+    """Real paths of the files it loads whole by itself."""
 
 
 def agent_of_root(root: Root) -> KnownAgent | None:
-    """Give the agent that a folder belongs to; None for memtui's own, and for one of no agent."""
+    """Return the agent of a folder; None for memtui's own and for none."""
     return next((one for one in agents() if root.agent in (one.id, *one.also)), None)
 
 
@@ -64,17 +61,12 @@ def fates(
     roots: Iterable[Root],
     addresses: Iterable[Address],
 ) -> tuple[Fate, ...]:
-    """Find out what becomes of pins; nothing is recorded.
+    """Determine the effect of pins; nothing is recorded.
 
     Args:
-        engine: on the roots in reach.
-        settings: hold the `[access]` table.
-        around: where the user stands; None: not known.
-        roots: those in reach there, without other projects'.
-        addresses: memories that are there.
-
-    Raises:
-        MemtuiError: one is not there any more.
+        around: where the user is; None: unknown.
+        roots: those in reach, without other projects'.
+        addresses: existing memories.
     """
     here = {root.id: root for root in roots}
     readers: dict[str, _Reader | None] = {}
@@ -127,7 +119,7 @@ def _fate(engine: Engine, root: Root, reader: _Reader | None, address: Address, 
 
 
 def lifted(engine: Engine, address: Address) -> Chosen | None:
-    """Find the line that names a memory and is not loaded, with what would move it up; None: there is none."""
+    """Find the index line of a memory that is not loaded, with the fix that moves it up."""
     root = engine.roots.find(address.root)
     for report in Looker().look(engine, [root]):
         for finding in report.of(BELOW):
@@ -137,15 +129,7 @@ def lifted(engine: Engine, address: Address) -> Chosen | None:
 
 
 def lift(engine: Engine, address: Address, *, actor: Actor) -> str:
-    """Move the line that names a memory above the cut of its index, as one step of undo; unpinning leaves it there.
-
-    Returns:
-        What came of it, in sentences.
-
-    Raises:
-        ConflictError: the index changed meanwhile; nothing was written.
-        MemtuiError: it could not be written.
-    """
+    """Move the index line of a memory above the cut, as one undo step; return the outcome in sentences."""
     chosen = lifted(engine, address)
     if chosen is None:
         return f"No line for {address.name} lies below the cut of an index."

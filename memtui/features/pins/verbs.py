@@ -1,4 +1,4 @@
-"""Pins: set, taken off, and taken over from an agent that keeps its own."""
+"""`memtui pin`, `unpin` and `pins`."""
 
 from typing import NamedTuple
 
@@ -17,26 +17,26 @@ _WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned ther
 
 
 class KeptMemory(NamedTuple):
-    """What the agent keeps of one memory that is here."""
+    """What the agent recorded of a memory."""
 
     memory: Memory
     kept: Kept
 
     @property
     def state(self) -> str:
-        """What taking it over means."""
+        """The effect of taking it over."""
         if self.kept.pinned:
             return SET if self.memory.pinned else PIN
         return COUNT if self.risen else SAME
 
     @property
     def risen(self) -> bool:
-        """Whether the agent counts more uses."""
+        """Whether the agent counted more uses."""
         return self.kept.uses > self.memory.uses
 
 
 def pins(call: Call) -> int:
-    """Show what an agent keeps, or take it over."""
+    """Show an agent's own pins and uses, or take them over."""
     found, absent, gone = _look(call)
     write = call.args.flag("write")
     fresh = [one.memory.address for one in found if one.state == PIN]
@@ -63,7 +63,7 @@ def pins(call: Call) -> int:
 
 
 def _look(call: Call) -> tuple[list[KeptMemory], int, int]:
-    """Find the memories of which anything is kept; also how many are in roots that are not open, and are no more."""
+    """Return the memories with records, and the numbers of those in roots that are not open and of missing ones."""
     engine = call.engine
     found: dict[Address, KeptMemory] = {}
     absent = gone = 0
@@ -136,7 +136,7 @@ def pin(call: Call) -> int:
 
 
 def unpin(call: Call) -> int:
-    """Take the pin off."""
+    """Unpin memories."""
     return _set_pinned(call, pinned=False)
 
 
@@ -158,12 +158,7 @@ def _set_pinned(call: Call, *, pinned: bool) -> int:
 
 
 def _tell_fates(call: Call, typed: dict[Address, str]) -> None:
-    """Say of pins whether the agent is given them, and what would help.
-
-    Args:
-        call: where to say it.
-        typed: the memories, each with what it was called.
-    """
+    """Print the effect of pins and what would help; `typed` has the names as typed."""
     from memtui.features.pins.fate import fates
 
     session = call.session
