@@ -22,7 +22,7 @@ from memtui.pointers.index import parse
 from memtui.pointers.rest import index_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 
 from memtui.agents.agent import APPROVAL
@@ -127,26 +127,12 @@ def agent_named(name: str) -> KnownAgent:
     raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)
 
 
-def of_all(
-    engine: Engine,
-    surroundings: Surroundings,
-    *,
-    count: Counter | None = None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Cost]:
-    """Compute the start cost of every agent in use here; a failed one has a `problem`.
-
-    Args:
-        surroundings: where the sessions would start.
-        count: the token counter.
-        stop: polled; once true, the rest is skipped.
-    """
+def of_all(engine: Engine, surroundings: Surroundings, *, count: Counter | None = None) -> Iterator[Cost]:
+    """Compute the start cost of every agent in use here; a failed one has a `problem`."""
     count = count or counter()
     for agent in agents(engine, surroundings):
-        if stop():
-            return
         try:
-            found = work_out(engine, surroundings, agent, count=count, stop=stop)
+            found = work_out(engine, surroundings, agent, count=count)
         except Exception as error:  # noqa: BLE001 - said in the agent's place, whatever it is
             words = problem_words(agent, error)
             item = CountedFile(LoadedFile("problem", words, SKIPPED, words, made=True), 0, 0)
@@ -166,28 +152,16 @@ def problem_words(agent: KnownAgent, error: Exception) -> str:
     return f"{agent.title} cannot be worked out: {said}"
 
 
-def work_out(
-    engine: Engine,
-    surroundings: Surroundings,
-    agent: KnownAgent,
-    *,
-    count: Counter | None = None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Cost:
+def work_out(engine: Engine, surroundings: Surroundings, agent: KnownAgent, *, count: Counter | None = None) -> Cost:
     """Compute the start cost of one agent; no use is counted.
 
     Raises:
         MemtuiError: memories from which the agent makes a text cannot be listed.
     """
     count = count or counter()
-    found = look(engine, surroundings, agent)
     known = {os.path.realpath(root.path) for root in engine.roots.all()}
-    items = []
-    for loaded in found:
-        if stop():
-            break
-        items.append(_item(engine, loaded, count, known))
-    return Cost(agent.id, agent.title, surroundings.project, tuple(items), count.method, count.words, _note(agent))
+    items = tuple(_item(engine, loaded, count, known) for loaded in look(engine, surroundings, agent))
+    return Cost(agent.id, agent.title, surroundings.project, items, count.method, count.words, _note(agent))
 
 
 def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:

@@ -171,11 +171,15 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             self._loaded(Worked((), ()))
             return
 
-        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Worked], None]) -> Worked:
-            del tell
-            return view_rows.load(engine, around, opened, stop)
-
-        self.jobs.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=awaited)
+        self.jobs.run(
+            lambda engine: view_rows.load(engine, around, opened),
+            self._loaded,
+            what=WHAT,
+            otherwise=self._could_not,
+            lane=GROUP,
+            latest=GROUP,
+            awaited=awaited,
+        )
 
     def _could_not(self, error: MemtuiError) -> None:
         """Show an error where nothing is known yet."""

@@ -5,7 +5,7 @@ Shares are numbers and signs as well as colours; a cut has a row of its own belo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import loaded_text
@@ -15,7 +15,6 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
 from memtui.features.cost import start_cost
 from memtui.features.cost.start_cost import MEMTUI, Cost, CountedFile, short
-from memtui.given.tokens import counter
 from memtui.pointers.cutline import lines_with_text
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
@@ -186,11 +185,10 @@ class Worked(NamedTuple):
     """The agent whose texts are included."""
 
 
-def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], bool]) -> Worked:
+def load(engine: Engine, around: Surroundings, opened: str) -> Worked:
     """Compute all costs, keeping only the texts of the agent `opened`."""
-    count = counter()
     found, seen = [], []
-    for cost in start_cost.of_all(engine, around, count=count, stop=stop):
+    for cost in start_cost.of_all(engine, around):
         seen.append(hash(cost.problem or tuple(item.loaded for item in cost.items)))
         found.append(cost if cost.agent == opened else _without_texts(cost))
     return Worked(tuple(found), tuple(seen), opened)

@@ -4,7 +4,7 @@ The same memories, pins and uses give the same bytes in any process; heat is dec
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 from memtui.engine import Engine
@@ -37,7 +37,6 @@ def build(
     budgets: Budgets = Budgets(),  # noqa: B008
     scopes: frozenset[str] | None = None,
     own: tuple[reach.ScopeListing, ...] = (),
-    stop: Callable[[], bool] = lambda: False,
 ) -> Context:
     """Build what an agent is given; nothing is recorded, and no use is counted. Thread-safe.
 
@@ -54,7 +53,7 @@ def build(
         shelves = reach.look(engine, scopes)
         inputs = (shelves, wanted, budgets, own)
         if kept.context is None or kept.inputs != inputs:
-            kept.context, kept.inputs = _build(engine, shelves, own, wanted, budgets, kept, stop), inputs
+            kept.context, kept.inputs = _build(engine, shelves, own, wanted, budgets, kept), inputs
         return kept.context
 
 
@@ -84,10 +83,9 @@ def _build(
     wanted: frozenset[str],
     budgets: Budgets,
     kept: _Kept,
-    stop: Callable[[], bool],
 ) -> Context:
-    listed = index.render(shelves, budgets, kept.lines, stop)
-    chosen = texts.choose(engine, (*shelves, *own), budgets, kept.texts, stop)
+    listed = index.render(shelves, budgets, kept.lines)
+    chosen = texts.choose(engine, (*shelves, *own), budgets, kept.texts)
     if len(kept.lines) > 2 * listed.memories + 100:
         kept.lines.clear()  # mostly of memories that are gone
     return Context(

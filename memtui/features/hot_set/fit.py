@@ -24,7 +24,6 @@ def fitted(
     *,
     scopes: frozenset[str] | None = None,
     own: tuple[ScopeListing, ...] = (),
-    stop: Callable[[], bool] = lambda: False,
 ) -> Context:
     """Build the largest context within a limit: the hot set takes up to half, the index the rest.
 
@@ -34,7 +33,7 @@ def fitted(
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
-        found = build(engine, budgets=budgets, scopes=scopes, own=own, stop=stop)
+        found = build(engine, budgets=budgets, scopes=scopes, own=own)
         over = measure(found) - limit
         if over <= 0 or not (items or index > _LEAST):
             return found

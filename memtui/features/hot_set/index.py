@@ -3,11 +3,11 @@
 Pinned and used memories come first, then each scope in turn. What does not fit is counted by folder.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Memory
-from memtui.features.hot_set.model import AbandonedError, Block, Budgets, Unlisted
+from memtui.features.hot_set.model import Block, Budgets, Unlisted
 from memtui.given import neutral
 from memtui.given.reach import ScopeListing, openable, reviewed
 from memtui.given.tokens import estimate
@@ -47,9 +47,7 @@ Lines = dict[Address, Line]
 """Cache of rendered lines."""
 
 
-def render(
-    shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False
-) -> IndexText:
+def render(shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines) -> IndexText:
     """Render the index from the memories by scope."""
     there = [openable(shelf.rows) for shelf in shelves]
     rows = [[row for row in some if _named(row, lines)] for some in there]
@@ -59,8 +57,6 @@ def render(
     chosen: list[list[tuple[int, Line]]] = [[] for _ in shelves]
     misses = masked = 0
     for scope, number in _ranked(rows):
-        if stop():
-            raise AbandonedError
         line = _line(shelves[scope], rows[scope][number], lines)
         if line.bytes > room or line.tokens > tokens:
             misses += 1

@@ -21,10 +21,6 @@ REASONS = {
 """Why a pinned or used memory is not given."""
 
 
-class AbandonedError(Exception):
-    """Nobody wants the result any more, so it is not worked out to its end."""
-
-
 class Budgets(NamedTuple):
     """Limits; bytes are UTF-8, tokens are those of `tokens.estimate`."""
 

@@ -6,7 +6,7 @@ pinned memories), by server, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -118,10 +118,9 @@ def load(
     door: Door,
     around: Surroundings | None = None,
     roots: Iterable[Root] = (),
-    stop: Callable[[], bool] = lambda: False,
 ) -> Given:
     """Compute one share; a person also sees what they withhold from it."""
-    given = _load(engine, settings, door, around, roots, stop)
+    given = _load(engine, settings, door, around, roots)
     shown = [root for root in reach.roots(engine) if root.scope not in given.hidden]
     shown += [root for root in roots if door.agent and root.agent in (door.agent, *agent_of(door.agent).also)]
     return given._replace(left_out=(*_withheld(engine, shown), *given.left_out))
@@ -142,7 +141,6 @@ def _load(
     door: Door,
     around: Surroundings | None,
     roots: Iterable[Root],
-    stop: Callable[[], bool],
 ) -> Given:
     mine = own.OwnMemories((), (), ())
     if door.agent and around is not None:
@@ -161,10 +159,10 @@ def _load(
     if door.way == BY_HOOK:
         given = tuple(shelf for shelf in mine.pinned if access.shows(shelf.status.root))
         rest = _because("off", (one for one in rest if one.address.root not in {each.status.root.id for each in given}))
-        found = fit.fitted(engine, hook_characters, HOOK, scopes=scopes, own=given, stop=stop)
+        found = fit.fitted(engine, hook_characters, HOOK, scopes=scopes, own=given)
         left = (*found.left_out, *rest, *used)
         return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
-    found = build(engine, scopes=scopes, stop=stop)
+    found = build(engine, scopes=scopes)
     if door.way == BY_SERVER:
         return Given(door, found, "", hidden, 0, mine.itself, (*found.left_out, *rest, *used))
     reason, off = "no-hook", f"memtui is not installed in {door.title}."

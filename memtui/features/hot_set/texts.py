@@ -3,7 +3,7 @@
 The choice is greedy and goes on after a memory that does not fit. Each omitted candidate gets a reason.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.model import NOTHING, AbandonedError, Block, Budgets, GivenMemory, LeftOut
+from memtui.features.hot_set.model import NOTHING, Block, Budgets, GivenMemory, LeftOut
 from memtui.given import neutral
 from memtui.given.reach import ScopeListing, readable, reviewed
 from memtui.given.tokens import estimate
@@ -60,7 +60,6 @@ def choose(
     shelves: Sequence[ScopeListing],
     budgets: Budgets,
     texts: Texts,
-    stop: Callable[[], bool] = lambda: False,
 ) -> HotSet:
     """Choose and render the hot set from the memories by scope."""
     items: list[GivenMemory] = []
@@ -69,8 +68,6 @@ def choose(
     space = _Space(budgets)
     at = len(HEAD)
     for shelf, row in _candidates(shelves):
-        if stop():
-            raise AbandonedError
         path = f"{shelf.place}/{row.address.path}"
         found, reason = _try(engine, row, path, space, budgets, texts)
         if reason or found is None:

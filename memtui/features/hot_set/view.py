@@ -152,17 +152,16 @@ what it was given at its start."""
         chosen, way, settings, around = self.chosen, self.way, self.host.settings, self.host.surroundings
         roots = tuple(self.host.projects.own_roots.values())
 
-        def job(
-            engine: Engine, stop: Callable[[], bool], tell: Callable[[tuple[Given, ...]], None]
-        ) -> tuple[Given, ...]:
-            del tell
+        def job(engine: Engine) -> tuple[Given, ...]:
             found = []
             for door in doors(settings, around, roots):
                 through = door._replace(way=way) if way and (door.agent, door.client) == chosen else door
-                found.append(counted(load(engine, settings, through, around, roots, stop)))
+                found.append(counted(load(engine, settings, through, around, roots)))
             return tuple(found)
 
-        self.jobs.stream(job, self._loaded, what="work out what agents are given", group=GROUP, awaited=awaited)
+        self.jobs.run(
+            job, self._loaded, what="work out what agents are given", lane=GROUP, latest=GROUP, awaited=awaited
+        )
 
     def _loaded(self, shares: tuple[Given, ...]) -> None:
         if shares == self.shares:

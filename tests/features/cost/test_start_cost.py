@@ -171,14 +171,6 @@ def test_paths_are_short_for_people(machine: Machine) -> None:
     assert short("/etc/c.md", around) == "/etc/c.md"
 
 
-def test_it_stops_when_nobody_waits(machine: Machine) -> None:
-    homes.claude_code(machine.home, machine.app)
-    with opened(machine) as engine:
-        table = agent_named("claude-code")
-        found = start_cost.work_out(engine, machine.surroundings(), table, count=BYTES, stop=lambda: True)
-    assert found.items == ()
-
-
 def test_uses_by_agents_make_muxs_hot_set(machine: Machine) -> None:
     homes.mux(machine.home, machine.app)
     with opened(machine) as engine:
@@ -208,7 +200,6 @@ def test_an_agent_that_cannot_be_worked_out_takes_no_other_along(
         assert (found["codex"].bytes, found["codex"].problem) == (15, "")
         assert found["claude-code"].problem == "Claude Code cannot be worked out: RecursionError: too deep."
         assert [item.loaded.mark for item in found["claude-code"].items] == ["skipped"]
-        assert [one.agent for one in start_cost.of_all(engine, machine.surroundings(), stop=lambda: True)] == []
 
 
 @pytest.mark.parametrize("link", [".memtui/memory", ".memtui"])

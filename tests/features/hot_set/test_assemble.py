@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.features.hot_set.assemble import build, forget
-from memtui.features.hot_set.model import AbandonedError, Budgets
+from memtui.features.hot_set.model import Budgets
 from memtui.virtual_names import listable
 from tests.conftest import Clock
 from tests.examples import examples
@@ -210,18 +210,3 @@ def test_only_the_scopes_asked_for_are_in_it(world: World, engine: Engine) -> No
     assert "b.md" not in narrow.text
     assert [item.address for item in build(engine).items] == [mine, other]
     assert build(engine, scopes=frozenset()).memories == 0
-
-
-def test_work_that_nobody_wants_any_more_ends_at_once(world: World, engine: Engine) -> None:
-    for number in range(20):
-        world.write("global", f"{number}.md", "x\n")
-    asked: list[int] = []
-
-    def stop() -> bool:
-        asked.append(1)
-        return len(asked) > 5
-
-    with pytest.raises(AbandonedError):
-        build(engine, stop=stop)
-    assert len(asked) == 6
-    assert build(engine).listed == 20

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from memtui.config.settings import AccessRule
-from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, REVIEWED, Address
-from memtui.features.hot_set import shares
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.model import Context
 from memtui.features.hot_set.view import HotSetView
 from memtui.workbench.browse.reviews import ReviewScreen
 from tests.workbench.memories import CLAUDE, Memories
@@ -268,23 +262,6 @@ async def test_an_agents_use_ranks_anew_after_a_quiet_moment_without_moving_the_
         engine.use(TODO, 9)
         await screen.until(lambda: order(view) == [PREFS, TODO, RETRY])
         assert under_cursor(view) == RETRY
-
-
-async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    stops: list[Callable[[], bool]] = []
-    real = build
-
-    def watched(engine: Engine, **rest: Any) -> Context:
-        stops.append(rest["stop"])
-        return real(engine, **rest)
-
-    monkeypatch.setattr(shares, "build", watched)
-    async with shown(hot_engine()) as screen:
-        view = await hot(screen)
-        assert not stops[-1]()
-        view.load()
-        assert stops[0]()
-        await screen.until(lambda: len(stops) > 1)
 
 
 async def test_a_use_by_another_process_shows() -> None:
