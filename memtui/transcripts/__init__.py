@@ -1,1 +1,1 @@
-"""Agents' own session files, read only: what a person said, what the agent answered, which tools it called."""
+"""Reading agents' session files: prompts, answers and tool calls."""

@@ -1,8 +1,7 @@
-"""What a call of a tool did to which files, and what it took in from outside, as far as its own words say.
+"""What tool calls did to which files and what they read from outside, as far as their arguments tell.
 
-Nothing that a call names is opened: paths are texts, resolved against the agent's working directory. Names of tools are
-those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and Qwen Code 0.24, as the readers beside this read them. It is
-apart because a reader reads lines of one agent, and this what calls of any agent mean.
+No named file is opened; paths are resolved as text. Tool names are those of Claude Code 2.1, Codex 0.169, Gemini CLI
+0.61 and Qwen Code 0.24. It is apart because readers parse one agent's lines, and this interprets calls of any agent.
 """
 
 from __future__ import annotations
@@ -40,32 +39,26 @@ _URL = re.compile(r"https?://[^\s\"'<>|;)]{1,2000}+")
 _PATCHED = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)|\*\*\* Move to: (.+)")
 _PATH, _COMMAND, _HOST = 4_096, 65_536, 80
 _TEXT = 16 * 1_048_576
-"""Characters of a text that edits make."""
+"""Characters of the largest edited text."""
 _OURS = "memtui"
 
 
 class FileTouch(NamedTuple):
-    """One thing that a call did to a file."""
+    """An effect of a call on a file."""
 
     kind: str
     """One of `KINDS`."""
     path: str
-    """Absolute, without `.` and `..`."""
     text: str | None = None
-    """All that the file holds afterwards, where the call says so."""
+    """Whole content afterwards, if the call tells."""
     edits: tuple[tuple[str, str, bool], ...] = ()
-    """What was put in the place of what: old, new, and whether everywhere."""
+    """Replacements: old text, new text, and whether all occurrences."""
     added: tuple[str, ...] = ()
-    """Lines that it wrote."""
+    """Lines it wrote."""
 
 
 def touched(event: SessionEvent, home: str) -> Iterator[FileTouch]:
-    """Give what a call did to files; nothing for one that failed, or that says no path.
-
-    Args:
-        event: of a call, with what it was asked and gave.
-        home: what `~` means.
-    """
+    """Yield what a successful call did to files; `home` is what `~` means."""
     name = event.tool.lower()
     if event.failed or not name:
         return
@@ -82,12 +75,9 @@ def touched(event: SessionEvent, home: str) -> Iterator[FileTouch]:
 
 
 def taint(event: SessionEvent, home: str, inside: Callable[[str], bool]) -> str:
-    """Say what a call took in from outside: `web: pkgs.example`, `mcp: github`, `file: outside`; empty for nothing.
+    """Return what a call read from outside: `web: pkgs.example`, `mcp: github`, `file: outside`, or nothing.
 
-    Args:
-        event: of a call.
-        home: what `~` means.
-        inside: says of an absolute path whether it is the agent's own business besides its working directory.
+    `inside` tells whether an absolute path outside the working directory is the agent's own.
     """
     name = event.tool.lower()
     if event.failed or not name:
@@ -116,7 +106,7 @@ def _web(url: str) -> str:
 
 
 def resolved(path: str, cwd: str, home: str) -> str:
-    """Make a path absolute, as text; empty where it cannot be told."""
+    """Return an absolute path as text; empty when it is unknown."""
     if path.startswith("~/") and home:
         path = home + path[1:]
     if not path or "\0" in path or len(path) > _PATH or not os.path.isabs(path if path[0] == "/" else cwd):
@@ -125,7 +115,7 @@ def resolved(path: str, cwd: str, home: str) -> str:
 
 
 def after(text: str, edits: Sequence[tuple[str, str, bool]]) -> str | None:
-    """Apply edits to a text; None where one does not fit, or makes it larger than any memory."""
+    """Apply edits to a text; None when one does not fit or the result is too large."""
     for old, new, everywhere in edits:
         many = text.count(old) if old and everywhere else 1
         if not old or old not in text or len(text) + many * len(new) > _TEXT:
@@ -165,24 +155,24 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
 
 
 def command_of(event: SessionEvent) -> str:
-    """What a call told a shell; empty for calls of other tools."""
+    """Return the shell command of a call; empty for other tools."""
     return _command(event) if event.tool.lower() in _SHELL else ""
 
 
 def only_reads(event: SessionEvent) -> bool:
-    """Whether a call only looked at something, so that it says little when it fails."""
+    """Whether a call only looked at something, so that its failure says little."""
     words = command_of(event).split(maxsplit=1)
     looks = bool(words) and os.path.basename(words[0]) in _SHOWS | _FINDS
     return looks or event.tool.lower() in _READING | _SEARCHING | _LOADING | _WEB
 
 
 def is_changed_by_user(event: SessionEvent) -> bool:
-    """Whether a person changed what a call wrote before it was written."""
+    """Whether a person changed the text of a call before it was written."""
     return event.gave.get("userModified") is True or event.asked.get("modified_by_user") is True
 
 
 def _patched(patch: str, cwd: str, home: str) -> Iterator[FileTouch]:
-    """Read a patch in the form of Codex' `apply_patch`."""
+    """Parse a patch in the form of Codex' `apply_patch`."""
     kind, path, added, after_path = "", "", list[str](), ""
     for line in (*patch.splitlines(), "*** End Patch"):
         head = _PATCHED.fullmatch(line.rstrip())
@@ -208,7 +198,7 @@ def _section(kind: str, path: str, new_path: str, added: list[str], cwd: str, ho
 
 
 def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[FileTouch]:
-    """Read the changes of Codex' newer format, by path."""
+    """Parse the changes of Codex' newer format."""
     for name, said in changes.items():
         change, path = mapping(said), resolved(name, cwd, home)
         kind = string(change.get("type")) or next(iter(change), "")
@@ -229,7 +219,7 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
 
 
 def _command(event: SessionEvent) -> str:
-    """The text of a command; of a list of words what its shell is told."""
+    """Return the command as text."""
     for name in ("command", "cmd"):
         value = event.asked.get(name)
         if isinstance(value, list):
@@ -241,7 +231,7 @@ def _command(event: SessionEvent) -> str:
 
 
 def _commanded(command: str, cwd: str, home: str) -> Iterator[FileTouch]:
-    """Say what a command of a shell did, where that is plain: variables, patterns and loops are not worked out."""
+    """Yield what a plain shell command did; variables, patterns and loops are ignored."""
     if "*** Begin Patch" in command:
         yield from _patched(command[command.index("*** Begin Patch") :], cwd, home)
         return
@@ -263,7 +253,7 @@ def _commanded(command: str, cwd: str, home: str) -> Iterator[FileTouch]:
 
 
 def _simple(part: list[str], cwd: str, home: str) -> Iterator[FileTouch]:
-    """Read one command and its arguments."""
+    """Interpret one simple command."""
     name = os.path.basename(part[0]) if part else ""
     inputs: list[str] = []
     redirected = ""

@@ -1,6 +1,6 @@
-"""Claude Code's sessions: a tree of records; seen in 2.1. It is apart because one agent is one file.
+"""Reader of Claude Code's sessions, a tree of records; seen in 2.1. It is apart because one agent is one file.
 
-Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and the shapes in parsers' tests of others.
+Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and parsers' tests of others.
 """
 
 from memtui.transcripts.event import (
@@ -32,11 +32,11 @@ _NOT_TYPED = (
     "[Request interrupted",
     "Caveat: ",
 )
-"""How texts begin that stand where the user's do."""
+"""Beginnings of user messages that no person typed."""
 
 
 def head(log: Log, record: dict[str, object]) -> tuple[str, bool]:
-    """Read what records have in common, Qwen Code's too: the id, and whether it belongs to the main tree."""
+    """Read the fields common to Claude Code's and Qwen Code's records; return id and whether it is in the main tree."""
     log.session = string(record.get("sessionId")) or log.session
     log.cwd = string(record.get("cwd")) or log.cwd
     log.sidechain = record.get("isSidechain") is True
@@ -49,7 +49,7 @@ def head(log: Log, record: dict[str, object]) -> tuple[str, bool]:
 
 
 def read(log: Log, record: dict[str, object]) -> bool:
-    """Add what a record says; see `Reader`."""
+    """Add a record; see `Reader`."""
     kind = string(record.get("type"))
     uuid, in_tree = head(log, record)
     if kind not in KNOWN:

@@ -1,7 +1,7 @@
-"""Codex's sessions: a list of items, in two formats; seen in 0.169. It is apart because one agent is one file.
+"""Reader of Codex's sessions, a list of items in two formats; seen in 0.169. It is apart because one agent is one file.
 
 Source: openai/codex, `codex-rs/rollout/src/policy.rs`: the older format has events beside the model's items, the newer
-one (`paginated`) only completed items. Nothing in them has an id but calls, so the time of what was said is part of it.
+(`paginated`) only completed items. Only calls have ids, so messages are identified by time and text.
 """
 
 import re
@@ -30,15 +30,15 @@ KNOWN = frozenset(
 )
 _NOT_TYPED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>")
 _LOADED = "# AGENTS.md instructions for "
-"""How the text begins by which it gives itself the instructions of a folder."""
+"""Beginning of the message that loads a folder's instructions."""
 _REQUEST = "## My request for Codex:"
-"""Behind it stands what the user typed, where an editor adds what is open."""
+"""Precedes the typed text where an editor adds context."""
 _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|\"exit_code\":)[ \t]*+(-?[0-9]{1,9})", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
 def read(log: Log, record: dict[str, object]) -> bool:
-    """Add what a record says; see `Reader`."""
+    """Add a record; see `Reader`."""
     kind, payload = string(record.get("type")), mapping(record.get("payload"))
     if kind not in KNOWN:
         return False
@@ -86,7 +86,7 @@ def _typed(log: Log, said: str) -> None:
 
 
 def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
-    """Read an item as the model has it; what the user typed stands here alone in the oldest sessions."""
+    """Add an item of the model; in the oldest sessions only this holds the user's text."""
     call = string(payload.get("call_id")) or log.key
     if kind == "message" and payload.get("role") == "user":
         said = words(payload.get("content"))
@@ -113,7 +113,7 @@ def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
 
 
 def _completed(log: Log, item: dict[str, object]) -> None:
-    """Read an item of the newer format."""
+    """Add an item of the newer format."""
     kind, uuid = item.get("type"), string(item.get("id")) or log.key
     failed = item.get("status") in ("failed", "declined")
     if kind == "UserMessage":
@@ -138,7 +138,7 @@ def _completed(log: Log, item: dict[str, object]) -> None:
 
 
 def _id(log: Log, said: str) -> str:
-    """Name what was said by its time and text, which copies of a session share."""
+    """Return an id from time and text, equal in copies of a session."""
     return sha256(f"{log.stamp or log.key}\n{said}".encode("utf-8", "replace")).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""What is read from a session: events, in the order of the file, without those of turns that were rolled back."""
+"""Events of a session in file order, without rolled back turns."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -8,78 +8,75 @@ from typing import NamedTuple
 from memtui.mask import mask
 
 USER, AGENT, TOOL = "user", "agent", "tool"
-"""Who an event is of: what stands where a person's words do; the agent's answer; a call of a tool."""
+"""Roles: user messages, the agent's answers, tool calls."""
 SUMMARY = "summary"
-"""What stands as the tool of a text that sums up what came before, so that the agent may forget it."""
+"""Tool name of a summary that replaces earlier context."""
 MAYBE = "maybe user"
-"""What a person may have typed: it counts in sessions that never say formally what was typed (`Log.formal`)."""
+"""Role of a possible user message, which counts when the session has no formal ones (`Log.formal`)."""
 
 TEXT = 65_536
-"""Characters of a text that are kept."""
+"""Characters of a text."""
 FAILURE = 400
-"""Characters of what a failed call gave back that are kept."""
+"""Characters of a failed call's output."""
 _TARGETS = (
     *("file_path", "absolute_path", "filePath", "notebook_path", "path", "dir_path", "paths", "filesRead"),
     *("command", "cmd", "url", "pattern"),
 )
-"""Arguments of tools that say what a call is about, the most telling first."""
+"""Arguments that tell what a call is about, by preference."""
 NOTHING: Mapping[str, object] = {}
 
 
 class SessionEvent(NamedTuple):
-    """One thing that happened in a session."""
+    """An event of a session."""
 
     uuid: str
-    """Of the message, or of the call; a copy of the session in another file has the same."""
+    """Of the message or call; equal in copies of the session."""
     session: str
     at: int
-    """Milliseconds since 1970; never after the file was last written."""
+    """Milliseconds since 1970, at most the file's modification time."""
     cwd: str
-    """The agent's working directory as it says; empty where it does not."""
+    """The agent's working directory, if known."""
     role: str
     text: str
-    """What was said; of a call that failed, the beginning of what it gave back."""
+    """The message; of a failed call, the beginning of its output."""
     tool: str
-    """As the agent calls it; empty when only the result of a call is new. Of what stands where a person's words do:
-    `SUMMARY`, or nothing."""
+    """The agent's name of the tool; of a user message `SUMMARY` or empty."""
     target: str
-    """The path, command or address that a call is about, as the agent gave it; several are lines."""
+    """Path, command or address of a call as given; several are lines."""
     failed: bool
-    """Whether a call failed, or was refused."""
+    """Whether a call failed or was refused."""
     meta: bool
-    """Whether it stands where a person's words do and is none: a summary, a hook's text, a notice."""
+    """Whether it is in the user's role without being typed: a summary, hook text, notice."""
     sidechain: bool
-    """Whether a subagent did it."""
+    """Whether it belongs to a subagent."""
     file: str
     offset: int
     length: int
-    """The line that says so: its bytes in the file."""
+    """Bytes of its line in the file."""
     program: bool = False
-    """Whether the session answers a program once (`claude -p`, `codex exec`), as far as the format tells."""
+    """Whether the session answers a program (`claude -p`, `codex exec`), as far as the format tells."""
     asked: Mapping[str, object] = NOTHING
-    """Of a call, the arguments as the agent gave them; only where they are wanted (`Log`)."""
+    """Arguments of a call; only when requested (`Log`)."""
     gave: Mapping[str, object] = NOTHING
-    """Of a call that ended, what its result says besides text; only where it is wanted."""
+    """Result of a call besides text; only when requested."""
 
     @property
     def typed(self) -> bool:
-        """Whether a person typed it to the agent itself."""
+        """Whether it is in the main conversation and not meta."""
         return self.role == USER and not (self.meta or self.sidechain)
 
 
 class Log:
-    """Collects the events of a file, or of what is new of it.
+    """Collects the events of a file, or of its new part.
 
-    A reader tells it of each record where it belongs. Agents keep a session in two ways: as a list, of which the end is
-    taken back (`begin`, `roll_back`, `rewind`); or as a tree, in which the next turn grows from an earlier record
-    (`node`, `branch`, `seal`).
+    Sessions are lists whose end is taken back (`begin`, `roll_back`, `rewind`) or trees that continue from an earlier
+    record (`node`, `branch`, `seal`).
     """
 
     def __init__(self, file: str, *, whole: bool, leaf: str = "", latest: int = 0, calls: bool = False) -> None:
-        """Begin with nothing, or with the id of the last record of the tree before (`leaf`) where it is not `whole`.
+        """Start empty; `leaf` is the last tree record read before, when the file is not read `whole`.
 
-        No event is later than `latest`, when the file was last written. With `calls` they have what a call was asked
-        and gave.
+        Events are dated at most `latest`. With `calls` they have arguments and results.
         """
         self._calls = calls
         self.session = self.cwd = ""
@@ -91,7 +88,7 @@ class Log:
         self.forget()
 
     def forget(self) -> None:
-        """Drop all events; what is known of the session stays."""
+        """Drop all events, but keep what is known of the session."""
         self.leaf = self._leaf_before = self._before
         self.leaves: dict[int, str] = {}
         """The last record of the tree before each line that begins a turn, by its offset."""
@@ -103,12 +100,12 @@ class Log:
         self._anchors: dict[str, str | None] = {}
 
     def events(self) -> tuple[SessionEvent, ...]:
-        """Give what was not rolled back, in order."""
+        """Return the events that were not rolled back, in order."""
         plain = (one._replace(role=USER) if one.role == MAYBE and not self.formal else one for one in self._events)
         return tuple(one for one in plain if one.role != MAYBE)
 
     def record(self, offset: int, length: int, timestamp: object) -> None:
-        """Say which line is read now, and when it says it was written: ISO 8601."""
+        """Start a line, with its ISO 8601 timestamp."""
         self.line, self._leaf_before = (offset, length), self.leaf
         self.stamp = string(timestamp)
         try:
@@ -119,7 +116,7 @@ class Log:
 
     @property
     def key(self) -> str:
-        """A name for a record that has none."""
+        """Fallback id of the current record."""
         return f"{self.session}:{self.line[0]}"
 
     def add(
@@ -135,10 +132,7 @@ class Log:
         asked: Mapping[str, object] = NOTHING,
         gave: Mapping[str, object] = NOTHING,
     ) -> None:
-        """Add an event; one with the same id takes the place of the earlier, but for a call that asks something else.
-
-        See `SessionEvent` for what it has.
-        """
+        """Add an event, replacing one with the same id unless that is another call."""
         kept = _failure(text) if role == TOOL else text[:TEXT]
         shown, session, cwd, name = map(_clean, (kept, self.session, self.cwd, tool))
         event = SessionEvent(
@@ -155,7 +149,7 @@ class Log:
             self._events.append(event)
 
     def result(self, call: str, text: str, *, failed: bool, gave: Mapping[str, object] = NOTHING) -> None:
-        """Say how a call ended; only of one that failed the text is kept."""
+        """Record how a call ended; text is kept only of a failure."""
         place = self._places.get(call, -1)
         if 0 <= place < len(self._events) and self._events[place].uuid == call:
             told = _clean(_failure(text)) if failed else ""
@@ -165,26 +159,26 @@ class Log:
             self.add(call, TOOL, text, failed=True)
 
     def begin(self, key: str) -> None:
-        """Begin a turn, or any record that can be gone back to."""
+        """Begin a turn, or another record that can be returned to."""
         self._turns.setdefault(key, len(self._events))
         self._anchors[key] = key
         self.leaves.setdefault(self.line[0], self._leaf_before)
 
     def roll_back(self, turns: int) -> None:
-        """Take back the last turns."""
+        """Remove the last turns."""
         self.reaches_back |= turns > len(self._turns) and not self._whole
         for _ in range(min(turns, len(self._turns))):
             self._drop()
 
     def rewind(self, key: str) -> None:
-        """Take back a record and all behind it; everything, where it is not known."""
+        """Remove a record and all after it; everything when it is unknown."""
         known = key in self._turns
         self.reaches_back |= not known and not self._whole
         while self._turns and (not known or key in self._turns):
             self._drop()
 
     def node(self, uuid: str, parent: str) -> None:
-        """Put a record into the tree; one that grows from a line that could not be read belongs to the last turn."""
+        """Add a record to the tree; one with an unreadable parent belongs to the last turn."""
         anchor: str | None = ""
         if parent in self._anchors:
             anchor = self._anchors[parent]
@@ -196,7 +190,7 @@ class Log:
         self.leaf = uuid
 
     def branch(self, uuid: str) -> None:
-        """Go on from a record of the tree: turns that it does not grow from are rolled back."""
+        """Continue from a record; turns that do not lead to it are removed."""
         anchor = self._anchors.get(uuid)
         self.reaches_back |= anchor is None and not self._whole
         if not anchor or anchor in self._turns:
@@ -204,7 +198,7 @@ class Log:
                 self._drop()
 
     def seal(self, uuid: str) -> None:
-        """Begin the tree anew at a record, as a session does that was compacted: what was before stays."""
+        """Restart the tree at a record, as compaction does; earlier events stay."""
         self._turns.clear()
         self._anchors[uuid] = ""
 
@@ -214,26 +208,21 @@ class Log:
 
 
 def _asks(event: SessionEvent) -> tuple[str, str, str, Mapping[str, object]]:
-    """What makes a call another one, where a session gives two of them one id."""
+    """Return what distinguishes calls that share an id."""
     return (TOOL, event.tool, event.target, event.asked) if event.role == TOOL else (event.role, "", "", NOTHING)
 
 
 class Reader(NamedTuple):
-    """How the lines of one agent are read."""
+    """Parser of one agent's lines."""
 
     read: Callable[[Log, dict[str, object]], bool]
-    """Adds what a record says; False when it does not know such records. It must take any object."""
+    """Adds any record; returns False for an unknown one."""
     version: int
-    """Rises when it reads more from the same lines: files are then read from 0."""
+    """Raised when it reads more; files are then read again."""
 
 
 def parsed(text: str) -> object:
-    """Read JSON; half of a pair of UTF-16, which an escape can write and UTF-8 cannot, becomes a question mark.
-
-    Raises:
-        ValueError: it is no JSON.
-        RecursionError: it is too deep.
-    """
+    """Parse JSON, replacing lone surrogates; raises ValueError or RecursionError."""
     found: object = json.loads(text)
     if "\\ud" in text or "\\uD" in text:
         found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
@@ -241,22 +230,22 @@ def parsed(text: str) -> object:
 
 
 def string(value: object) -> str:
-    """Give a text; empty for anything else."""
+    """Return a string, or empty for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """Give an object of JSON; empty for anything else."""
+    """Return an object, or empty for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: object) -> list[object]:
-    """Give a list; empty for anything else."""
+    """Return a list, or empty for anything else."""
     return value if isinstance(value, list) else []
 
 
 def words(content: object) -> str:
-    """Give the text of a message: a text, or its parts that have one; thoughts, calls and pictures have none."""
+    """Return the text of a message, without thoughts, calls and pictures."""
     parts = content if isinstance(content, list) else [content]
     plain = (
         part if isinstance(part, str) else "" if mapping(part).get("thought") else mapping(part).get("text")
@@ -266,7 +255,7 @@ def words(content: object) -> str:
 
 
 def target_of(arguments: object) -> str:
-    """Give the path, command or address that a call of a tool is about."""
+    """Return the path, command or address of a call's arguments."""
     for name in _TARGETS:
         value = mapping(arguments).get(name)
         text = "\n".join(filter(None, map(string, value))) if isinstance(value, list) else string(value)
@@ -276,10 +265,10 @@ def target_of(arguments: object) -> str:
 
 
 def _failure(text: str) -> str:
-    """The beginning of what a failed call gave back, without secrets: the end may lie in one."""
+    """Truncate a failed call's output after masking it, because a secret may lie at the cut."""
     return mask(text[:TEXT]).text[:FAILURE]
 
 
 def _clean(text: str) -> str:
-    """Give a text that has a UTF-8 form."""
+    """Replace lone surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""Reading on in session files: from where an earlier look ended, in bounded memory, or from 0 when one was rewritten.
+"""Incremental reading of session files in bounded memory, from 0 when a file was rewritten.
 
-Nothing is written, no link is followed, and no file of another user is read. These files are not documented by those
-who write them: what a reader does not know is counted, never guessed.
+Nothing is written, no link followed, and no other user's file read. The formats are undocumented, so unknown lines are
+counted, never guessed.
 """
 
 import json
@@ -17,46 +17,44 @@ from memtui.engine.model import Root
 from memtui.transcripts.event import Log, Reader, SessionEvent, parsed
 
 LINE = 8 * 1_048_576
-"""Bytes; a longer line is passed over, and counted."""
+"""Longest line in bytes; longer ones are skipped and counted."""
 SLICE = 64 * 1_048_576
-"""Bytes that are read at once, and the rest of the line they end in."""
+"""Bytes read at once, up to the end of the last line."""
 LARGEST = 256 * 1_048_576
-"""Bytes; a larger file is not read: all of it may have to be read at once, when a turn was rolled back."""
+"""Largest file in bytes, because a rollback may need all of it at once."""
 _CHUNK = 1_048_576
 _HEAD, _TAIL = 1_024, 256
 _NUMBER = 2**63 - 1
 
 Needle = tuple[bytes, tuple[bytes, ...]]
-"""A word, and in which forms it counts: where the word is missing they need no look. Those of `ENDING` end with it."""
+"""A word and the forms in which it counts; those of `ENDING` end with it."""
 ENDING = b".md"
 GONE, REFUSED, LINK, SPECIAL, FOREIGN, LARGE = "gone", "refused", "link", "special", "foreign", "large"
-"""Why a file is not read: it is missing, access is denied, it is a link, no regular file, another user's, too large."""
+"""Why a file is not read."""
 
 
 class Slice(NamedTuple):
-    """What one look at a file gave."""
+    """Result of one read."""
 
     events: tuple[SessionEvent, ...]
-    """Without those of turns that are rolled back in what was read."""
     cursor: SessionCursor | None
-    """Where to go on; to be kept together with what was made of the events."""
+    """Where to continue; store it together with the events."""
     whole: bool = False
-    """Whether it was read from the beginning, as a file that was rewritten is, or one in which a turn was rolled back
-    that an earlier look had read: what earlier looks at the file gave counts no longer; what is left of it comes again,
-    in this look or the next ones."""
+    """Whether it was read from the beginning, because the file was rewritten or a turn of an earlier read was rolled
+    back; earlier results count no longer."""
     lines: int = 0
     unknown: int = 0
-    """Lines that the reader does not know."""
+    """Lines the reader does not know."""
     broken: int = 0
-    """Lines that are too long, not UTF-8, or no object of JSON."""
+    """Lines too long, not UTF-8 or no JSON object."""
     skipped: str = ""
-    """Why nothing was read: `GONE`, `REFUSED`, `LINK`, `SPECIAL`, `FOREIGN` or `LARGE`."""
+    """Why nothing was read."""
     leaves: Mapping[int, str] = {}
-    """The last record of the tree before each line that begins a turn, by its offset: see `back`."""
+    """Last tree record before each line that begins a turn, by offset; see `back`."""
 
 
 class _RolledBackEarlierError(Exception):
-    """A turn was rolled back that an earlier look had read."""
+    """A turn of an earlier read was rolled back."""
 
 
 class _Line(NamedTuple):
@@ -76,11 +74,10 @@ def follow(
     now: int = _NUMBER,
     stop: Callable[[], bool] = lambda: False,
 ) -> Slice:
-    """Read what is new in a session file; all of it where the cursor of an earlier look does not fit it any more.
+    """Read what is new in a session file, or all of it when `cursor` no longer fits.
 
-    Of `most` bytes at once the last line is read to its end; a last line without its line feed waits. With `calls` the
-    events have what calls were asked and gave. A file that says it was written after `now` (milliseconds) was written
-    when the system last changed anything of it. `stop` is asked after each line whether to leave the rest.
+    At least `most` bytes are read, to the end of the line; an unfinished last line waits. `calls` adds arguments and
+    results. `now` bounds a modification time in the future. `stop` is asked after each line.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -113,17 +110,10 @@ def skim(
     cursor: SessionCursor | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[bool, SessionCursor | None]:
-    """Look for words in what is new in a file, at the speed of the disk and in constant memory.
+    """Search the new part of a file for words, in constant memory.
 
-    Args:
-        path: the file, of any size.
-        words: of which one is looked for.
-        reader: whoever reads it once one is found.
-        cursor: where an earlier look that found none ended.
-        stop: asked between chunks whether to leave it.
-
-    Returns:
-        Whether one was found, and where to go on; the earlier place, where the file cannot be read.
+    `cursor` and the returned cursor are of reads without a match. Returns whether a word was found and where to
+    continue, or the given cursor when the file is unreadable.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -151,10 +141,10 @@ def skim(
 
 
 def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
-    """Give words of which at least one stands in each line that names a memory, each once.
+    """Return words of which at least one is in each line that names a memory.
 
-    A path may be relative to any folder, so it is the last part of a folder's path with a slash behind it or at its
-    end, or the name of a file in roots of which only some files count; as JSON has them.
+    A path may be relative, so it is the last part of a folder's path with a slash, or a file name in roots that hold
+    only some files; as in JSON.
     """
     found: dict[bytes, tuple[bytes, ...]] = {}
     files: set[bytes] = set()
@@ -171,13 +161,13 @@ def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
 
 
 def _as_json(name: str) -> set[bytes]:
-    """A name as it stands in JSON, with and without escapes."""
+    """Return a name as in JSON, with and without escapes."""
     forms = (json.dumps(name, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     return {form.encode("utf-8", "surrogateescape") for form in forms}
 
 
 def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
-    """Whether one of the forms of a word stands in a chunk: names with one end are looked for in one pass."""
+    """Whether a chunk contains a form of a word; names with a common ending are searched in one pass."""
     if word != ENDING:
         return any(form in chunk for form in forms)
     at = chunk.find(word)
@@ -187,7 +177,7 @@ def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
 
 
 def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCursor | None:
-    """Where to go on before the end of a look, at the line where a turn begins; None where the file is gone."""
+    """Return a cursor at an earlier line where a turn begins; None when the file is gone."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -202,7 +192,7 @@ def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCur
 
 
 def line_at(path: str, offset: int, length: int) -> bytes:
-    """Read a line again that an event was in; nothing where it cannot be read any more."""
+    """Read the line of an event again; empty when it is unreadable."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -224,19 +214,19 @@ def _refusal(found: os.stat_result) -> str:
 
 
 def _fits(handle: int, found: os.stat_result, cursor: SessionCursor, reader: Reader) -> bool:
-    """Whether a file still begins with what was read of it."""
+    """Whether a file still begins with what was read."""
     if (cursor.device, cursor.inode, cursor.version) != (*_identity(found), reader.version):
         return False
     return found.st_size >= cursor.offset and _ends(handle, cursor.offset) == (cursor.head, cursor.tail)
 
 
 def _identity(found: os.stat_result) -> tuple[int, int]:
-    """Device and inode, in what a database holds as a number."""
+    """Return device and inode as signed 64-bit numbers."""
     return found.st_dev & _NUMBER, found.st_ino & _NUMBER
 
 
 def _ends(handle: int, offset: int) -> tuple[bytes, bytes]:
-    """Digests of the beginning and the end of what was read."""
+    """Return digests of beginning and end of what was read."""
     tail = min(_TAIL, offset)
     head = os.pread(handle, min(_HEAD, offset), 0)
     return sha256(head).digest(), sha256(os.pread(handle, tail, offset - tail)).digest()
@@ -254,7 +244,6 @@ def _read(
     now: int,
     stop: Callable[[], bool],
 ) -> Slice:
-    """Read from a cursor, or all."""
     start = cursor.offset if cursor is not None else 0
     leaf, latest = cursor.leaf if cursor is not None else "", found.st_mtime_ns // 1_000_000
     latest = latest if latest <= now else min(found.st_ctime_ns // 1_000_000, now)
@@ -296,7 +285,7 @@ def _take(log: Log, reader: Reader, line: _Line) -> bool | None:
 
 
 def _lines(handle: int, start: int, most: int) -> Iterator[_Line]:
-    """Give the finished lines from an offset on, until so many bytes are read and one line is complete."""
+    """Yield complete lines from an offset on, until `most` bytes and one line are read."""
     at = place = start
     rest, pending, given = b"", 0, False
     while (place - start < most or not given) and (chunk := os.pread(handle, _CHUNK, place)):

@@ -1,14 +1,14 @@
-"""Gemini CLI's sessions: messages, the last with an id counts; seen in 0.61. It is apart because one agent is one file.
+"""Reader of Gemini CLI's sessions, in which the last message of an id counts; seen in 0.61.
 
-Source: google-gemini/gemini-cli, `packages/core/src/services/chatRecordingService.ts`. Older releases write one object
-with all messages.
+It is apart because one agent is one file. Source: google-gemini/gemini-cli,
+`packages/core/src/services/chatRecordingService.ts`. Older releases write one object with all messages.
 """
 
 from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
 
 
 def read(log: Log, record: dict[str, object]) -> bool:
-    """Add what a record says; see `Reader`."""
+    """Add a record; see `Reader`."""
     if "$rewindTo" in record:
         log.rewind(string(record["$rewindTo"]))
         return True
@@ -20,7 +20,7 @@ def read(log: Log, record: dict[str, object]) -> bool:
 
 
 def _session(log: Log, record: dict[str, object]) -> bool:
-    """What holds for the whole session; messages in it take the place of all before."""
+    """Read session fields; messages among them replace all earlier ones."""
     log.session = string(record.get("sessionId")) or log.session
     log.sidechain = record.get("kind", "subagent" if log.sidechain else "main") == "subagent"
     messages = sequence(record.get("messages"))

@@ -1,13 +1,13 @@
-"""How people say that something is to be remembered, or that the agent got it wrong, in six languages.
+"""Phrases by which people ask to remember something or correct the agent, in six languages.
 
-English, German, French, Spanish, Chinese, Japanese. A phrase counts at the beginning of a sentence; each is matched in
-time in proportion to the text.
+English, German, French, Spanish, Chinese, Japanese. A phrase counts at the beginning of a sentence; matching takes
+linear time.
 """
 
 import re
 
 LONGEST = 600
-"""Characters; a longer message says more than that something was wrong."""
+"""Longest message that counts as a correction, in characters."""
 
 _START = r"(?:^|(?<=[.!?。！？\n]))[\s\"'“(*>-]{0,8}+"
 _REMEMBER = (
@@ -42,12 +42,12 @@ _EXPLICIT, _CORRECTION = (re.compile(f"{_START}(?:{'|'.join(some)})", re.IGNOREC
 
 
 def asks_to_remember(text: str) -> bool:
-    """Whether a message asks to remember something, in any of its sentences; a question asks for something else."""
+    """Whether a sentence of a message asks to remember something; questions do not count."""
     return not _is_question(text) and _EXPLICIT.search(text) is not None
 
 
 def corrects(text: str) -> bool:
-    """Whether a message begins by saying that the agent got it wrong, and is no longer than such messages are."""
+    """Whether a short message begins by saying that the agent was wrong."""
     return len(text) <= LONGEST and not _is_question(text) and _CORRECTION.match(text) is not None
 
 

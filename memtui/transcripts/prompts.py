@@ -1,6 +1,6 @@
-"""What was asked before a call: read again from its place, masked; nothing of it is kept anywhere.
+"""Reading the prompt before a call again from its place, masked; nothing is stored.
 
-It is apart because it reads one line of a session for a person, and the rest here reads sessions for programs.
+It is apart because it reads one line for a person; the other modules read sessions for programs.
 """
 
 from __future__ import annotations
@@ -16,21 +16,16 @@ from memtui.transcripts.follow import line_at
 from memtui.transcripts.sessions import READERS
 
 SHOWN = 200
-"""Characters that are given at most."""
+"""Characters returned at most."""
 
 
 def digest(line: bytes, text: str) -> bytes:
-    """Say which prompt of a line it is, and that the line is the same: a file may be one line with all of a session."""
+    """Return a digest of a line and one of its prompts, because a line may hold a whole session."""
     return sha256(sha256(line).digest() + text.encode("utf-8", "replace")).digest()
 
 
 def prompt_at(agent: str, place: PromptPlace | None) -> str:
-    """Read a prompt again; empty where it is gone, or another line stands there.
-
-    Args:
-        agent: a key of `READERS`.
-        place: where it stood.
-    """
+    """Return a prompt again; empty when it is gone. `agent` is a key of `READERS`."""
     if place is None or agent not in READERS:
         return ""
     line = line_at(place.file, place.offset, place.length)

@@ -1,4 +1,4 @@
-"""Qwen Code's sessions: a tree of Gemini's messages; seen in 0.24. It is apart because one agent is one file.
+"""Reader of Qwen Code's sessions, a tree of Gemini messages; seen in 0.24. It is apart because one agent is one file.
 
 Source: QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`.
 """
@@ -7,11 +7,11 @@ from memtui.transcripts.claude_code import head
 from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
 
 _TYPED = (None, "mid_turn_user_message")
-"""Subtypes of what a person wrote; all others are written by the program."""
+"""Subtypes of typed messages."""
 
 
 def read(log: Log, record: dict[str, object]) -> bool:
-    """Add what a record says; see `Reader`."""
+    """Add a record; see `Reader`."""
     kind, subtype = record.get("type"), record.get("subtype")
     uuid, in_tree = head(log, record)
     if kind not in ("user", "assistant", "tool_result", "system"):

@@ -1,6 +1,6 @@
-"""Which session files there are, and whether they may be read: asked once, for all that reads them.
+"""Session files and the consent to read them, for every reader.
 
-For each agent its reader stands here, and where its own file in `agents/known/` says that its sessions lie.
+Each agent's reader is listed here; where its sessions lie is in `agents/known/`.
 """
 
 import os
@@ -23,7 +23,7 @@ READERS = {
     "gemini": Reader(gemini.read, 1),
     "qwen-code": Reader(qwen_code.read, 1),
 }
-"""By the agent's id."""
+"""By agent id."""
 ASK, PROJECT, ALL, OFF = "ask", "project", "all", "off"
 CARDS = "cards"
 NOT_ASKED, DISABLED = "not_asked", "disabled"
@@ -31,15 +31,15 @@ NOT_ASKED, DISABLED = "not_asked", "disabled"
 
 
 class Consent(NamedTuple):
-    """What the user allowed."""
+    """What the user allows to be read."""
 
     skipped: str
-    """Why nothing may be read: `NOT_ASKED` or `DISABLED`; empty: something may."""
+    """`NOT_ASKED` or `DISABLED`; empty when something may be read."""
     project: str
-    """Only what happened in this folder, or there in another worktree of its checkout; empty: everywhere."""
+    """Only events in this folder, or there in another worktree; empty: everywhere."""
 
     def covers(self, cwd: str) -> bool:
-        """Whether what happened in a working directory may be used; in `project` not where an agent names none."""
+        """Whether events in a working directory may be used; never an unknown one with `project`."""
         return not self.skipped and (not self.project or self._inside(cwd) or self._inside(_in_main(cwd)))
 
     def _inside(self, path: str) -> bool:
@@ -48,13 +48,13 @@ class Consent(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def _in_main(path: str) -> str:
-    """Where a folder is in the main checkout of the one that it lies in; the path itself, where that is it."""
+    """Map a folder of a worktree to the main checkout."""
     checkout = find_checkout(path) if os.path.isabs(path) and "\0" not in path else None
     return path if checkout is None else os.path.realpath(main_checkout(checkout)) + path[len(checkout) :]
 
 
 def consent(settings: Settings, place: Surroundings) -> Consent:
-    """Say what the settings allow where the user stands."""
+    """Return what the settings allow in this place."""
     skipped = {ASK: NOT_ASKED, OFF: DISABLED}.get(settings.transcripts_read, "")
     _in_main.cache_clear()  # worktrees come and go
     project = _in_main(os.path.realpath(place.project)) if settings.transcripts_read == PROJECT else ""
@@ -62,15 +62,15 @@ def consent(settings: Settings, place: Surroundings) -> Consent:
 
 
 def keeps_cards(settings: Settings, place: Surroundings) -> bool:
-    """Whether there may be cards of sessions where the user stands."""
+    """Whether session cards may exist here."""
     return settings.transcripts_keep == CARDS and not consent(settings, place).skipped
 
 
 def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) -> list[tuple[str, str]]:
-    """List the session files that may be read, as agent (a key of `READERS`) and path; none before somebody said yes.
+    """List readable session files as (agent, path); empty without consent.
 
-    Of one project's, too, all are listed: which project a session was in stands in its lines, and `Consent.covers` has
-    to be asked for each event. See `session_files` for `since` and the order.
+    Files of all projects are listed; ask `Consent.covers` for each event. See `session_files` for `since` and the
+    order.
     """
     if consent(settings, place).skipped:
         return []
@@ -78,13 +78,13 @@ def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) ->
 
 
 def compressed_files(place: Surroundings, *, since: int = 0) -> int:
-    """Count the session files that only lie compressed by now: nobody reads them."""
+    """Count session files that exist only compressed, which nobody reads."""
     found = (path for agent in READERS for path in session_files(agent_of(agent), place, since=since, ending=".zst"))
     return sum(not os.path.exists(path.removesuffix(".zst")) for path in found)
 
 
 def home_of(agent: str, path: str, folders: Iterable[str]) -> str | None:
-    """The folder of a session whose lines name none, of these; empty where they do, None where nobody can tell."""
+    """Return which folder a session belongs to when its lines name none; empty when they do, None when unknown."""
     kept = agent_of(agent).transcripts
     if kept is None or kept.is_of is None:
         return ""
@@ -93,9 +93,9 @@ def home_of(agent: str, path: str, folders: Iterable[str]) -> str | None:
 
 
 def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0, ending: str = "") -> list[str]:
-    """List an agent's session files written after `since` (milliseconds), the newest first; links are passed over.
+    """List an agent's session files written after `since` (milliseconds), newest first, without links.
 
-    With an `ending`, those that have it behind their name instead.
+    `ending` is appended to the file patterns.
     """
     found: dict[str, int] = {}
     kept = agent.transcripts
@@ -109,9 +109,7 @@ def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int =
 
 
 def _matching(folder: str, parts: list[str]) -> Iterator[tuple[str, int]]:
-    """Find files by the pattern of each part of their path, and when they were written; folders that cannot be read
-    have none.
-    """
+    """Yield matching files and their modification times; unreadable folders have none."""
     try:
         with os.scandir(folder) as entries:
             named = [entry for entry in entries if fnmatchcase(entry.name, parts[0])]

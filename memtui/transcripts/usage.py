@@ -1,7 +1,7 @@
-"""What agents' own session files say that they used: tokens in and out, of each reply of a model.
+"""Token usage of model replies in session files.
 
-A reply counts once, also where a fork copied it into another file, and also when its turn was rolled back: it was paid
-for. Sources: `usage` of Anthropic's messages, `usageMetadata` of Qwen Code's records, `token_count` of Codex's.
+A reply counts once, also when a fork copied it, and also when its turn was rolled back. Sources: `usage` of Anthropic's
+messages, `usageMetadata` of Qwen Code's records, `token_count` of Codex's.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from memtui.transcripts.event import AGENT, Log, Reader, mapping, string
 
 _MOST = 10**9
-"""Tokens that one reply can be of; more is a mistake of the file."""
+"""Larger token counts of one reply are errors."""
 
 
 def _number(value: object) -> int:
@@ -57,4 +57,4 @@ def _codex(log: Log, record: dict[str, object]) -> bool:
 
 
 READERS = {"claude-code": Reader(_claude, 1), "qwen-code": Reader(_qwen, 1), "codex": Reader(_codex, 1)}
-"""By the agent's id; the text of each event is its number of tokens."""
+"""By agent id; the text of each event is its token count."""

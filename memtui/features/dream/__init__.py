@@ -1,1 +1,1 @@
-"""Tidying up what agents remember: what is doubled, dangling or dated by `yesterday`, as proposals."""
+"""Tidying up memories: duplicates, dangling pointers, relative dates and more become proposals."""

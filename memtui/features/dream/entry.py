@@ -1,4 +1,4 @@
-"""The entry in the table of features: tidying up memories."""
+"""Entry in the table of features: tidying up memories."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

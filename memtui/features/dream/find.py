@@ -1,6 +1,6 @@
-"""What can be tidied up by rules alone, each as the change it would be; reads only.
+"""Cleanups found by rules alone, each as the change it would be; reads only.
 
-A text is edited at the lines that matter, in the version that was read: nothing goes through a parser and back.
+Texts are edited line by line in the version that was read, never parsed and written back.
 """
 
 from __future__ import annotations
@@ -29,23 +29,22 @@ if TYPE_CHECKING:
 
 _INDEX_RULES = {DANGLING: "dangling", UNNAMED: "unnamed", DUPLICATE: "pointer-twice"}
 AUTOMATIC = (*_INDEX_RULES.values(), "exact", "entry-twice")
-"""Rules that `lifecycle.apply` may name: what they do loses no text."""
+"""Rules allowed in `lifecycle.apply`, because they lose no text."""
 _DESCRIPTION = 150
-"""Characters."""
 
 
 class Tidying(NamedTuple):
-    """One thing that can be tidied up."""
+    """A possible cleanup."""
 
     rule: str
     kind: str
-    """As a proposal has it."""
+    """Proposal kind."""
     steps: tuple[Step, ...]
     why: str
     evidence: tuple[Evidence, ...]
     confidence: float = 1.0
     group: Doubles | None = None
-    """Memories of which some go; what names them follows by `followed`, which reads much and is left for later."""
+    """Duplicates of which some go; their pointers follow later by `followed`, which reads much."""
 
 
 def find(
@@ -56,9 +55,9 @@ def find(
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
 ) -> Iterator[Tidying]:
-    """Find what can be tidied up, what is sure first; a memory that goes as a double is in no other finding.
+    """Yield possible cleanups, surest first; a removed duplicate is in no other one.
 
-    `read` is what `read_all` gave, where that was called before; `progress` is told how far it is.
+    `read` is the result of `read_all`, where it was called before.
     """
     memories, files = read or read_all(engine, roots, cancelled=cancelled)
     doubles = exact(memories)
@@ -122,7 +121,7 @@ def _near(group: Doubles) -> Tidying:
 
 
 def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
-    """What names a memory that goes: its line leaves an index that names the one that stays, all else names that."""
+    """Yield the updates of pointers to a removed memory; an index that already names the survivor loses the line."""
     stays, others = group.stays.row.address, [one.row.address for one in group.others]
     root = engine.roots.find(stays.root)
     without = {step.address: step for step in carry.plan(engine, (), others).steps}
@@ -170,7 +169,7 @@ def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
 
 
 def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:
-    """A memory with front matter that says nothing of what it is about."""
+    """Yield a description for front matter without one."""
     front = split(one.data)
     if front.status != OK or str(front.fields.get("description", "")).strip():
         return

@@ -1,4 +1,4 @@
-"""Whether a dream may begin by itself: the gates in their order, and how long it waits after one that found nothing."""
+"""Gates that keep a dream from starting by itself, in order, and the backoff after fruitless ones."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 KIND = "dream"
 ACTOR = "lifecycle:dream"
-"""Who asks for a dream that begins by itself, and what a standing rule does is recorded for."""
+"""Client and actor of automatic dreams."""
 HOUR_MS = 3_600_000
 LONGEST_MS = 7 * 24 * HOUR_MS
 _REJECTED = 0.8
-"""The share of a dream's proposals that are rejected from which on the next one waits longer."""
+"""Share of rejected proposals from which on the next dream waits longer."""
 LOCK_FILE = "consolidation.lock"
-"""Qwen Code holds it beside a memory folder while it tidies that up; it has the number of its process."""
+"""Held by Qwen Code beside a memory folder while it tidies that up; contains its process id."""
 
 
 WHY = {
@@ -40,21 +40,20 @@ WHY = {
     "budget": "the worker was asked often enough today",
     "backoff": "the last ones failed, found nothing, or you rejected most of it",
 }
-"""What each gate means, for people."""
+"""Explanation of each gate."""
 
 
 class DreamGate(NamedTuple):
     """What a dream waits for."""
 
     name: str
-    """`disabled`, `running`, `same_session`, `min_hours`, `min_sessions`, `locked`, `budget`,
-    `backoff`; empty: nothing."""
+    """`disabled` or a key of `WHY`; empty: nothing."""
     until: int | None = None
-    """When that is over, in milliseconds, where a clock tells."""
+    """When it opens, in milliseconds, if known."""
 
 
 def gate(who: Working) -> DreamGate:
-    """Say what keeps a dream from beginning by itself."""
+    """Return the first closed gate."""
     tasks, settings, now = who.engine.tasks, who.settings, who.now
     if not settings.lifecycle_enabled or settings.lifecycle_dream != "auto":
         return DreamGate("disabled")
@@ -83,7 +82,7 @@ def gate(who: Working) -> DreamGate:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Queue a dream when nothing keeps one from beginning by itself."""
+    """Queue a dream when every gate is open."""
     if settings.lifecycle_dream == "auto" and not session.options.read_only:
         here = working_in(session, settings)
         if not gate(here).name:
@@ -91,7 +90,7 @@ def begin(session: Session, settings: Settings) -> None:
 
 
 def _backoff(who: Working, mine: Sequence[Task], at: int) -> int:
-    """When the next dream may begin after some that failed, found nothing, or proposed what was mostly rejected."""
+    """Return when the next dream may start after failed, fruitless or mostly rejected ones."""
     failed = 0
     for task in mine:
         if task.kind == KIND and task.state not in OPEN:
@@ -113,7 +112,7 @@ def _backoff(who: Working, mine: Sequence[Task], at: int) -> int:
 
 
 def locked(roots: Sequence[Root]) -> bool:
-    """Whether Qwen Code tidies up one of these folders now: its lock names a process that lives."""
+    """Whether Qwen Code is tidying up one of these folders."""
     return any(
         _alive(os.path.join(os.path.dirname(root.path), LOCK_FILE)) for root in roots if root.agent == "qwen-code"
     )

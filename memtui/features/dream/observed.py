@@ -1,7 +1,7 @@
-"""What observations say that no memory does, and where they say otherwise: as changes to propose, or as questions.
+"""What observations say and memories do not, or contradict: as changes to propose, or as questions.
 
-Only cards that agents may have are read, because a worker may be told of what rules found. What is proposed to be
-remembered goes where `memtui remember` would put it.
+Only cards that agents may read are used, because a worker may be told. New memories go where `memtui remember` would
+put them.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from memtui.features.workers.prompts import MEMORIES
 from memtui.matching import fold
 
 NEWEST = 2_000
-"""Cards that are looked at."""
+"""Cards examined."""
 LONGEST = 600
-"""Characters of a card that may become a memory as it is; of a longer one its title does."""
+"""Length up to which a card's text becomes a memory; beyond it, its title does."""
 _SHARED = 2
-"""Concepts that a correction and a memory have in common when the one is about the other."""
+"""Shared concepts that relate a correction to a memory."""
 _TIMES = 3
-"""Sessions, and days, in which the same is asked."""
+"""Sessions and days in which the same is asked."""
 _OPEN_MS = 14 * 24 * 3_600_000
 _OPEN = re.compile(r"\b(?:TODO|FIXME)\b|^\s*[-*+] \[ \] ", re.MULTILINE)
 
 
 class _Cards(NamedTuple):
-    """The newest cards, the newest first."""
+    """The newest cards, newest first."""
 
     memories: tuple[Card, ...]
     said: tuple[Card, ...]
-    """Notes, and cards of sessions."""
+    """Notes and session cards."""
     shown: Callable[[Card], Evidence]
 
 
 def observed(working: Working) -> Iterator[Tidying]:
-    """Find what observations say: at most `A_KIND` of each rule; see `open_cards` for what is raised."""
+    """Yield what observations say, at most `A_KIND` per rule; raises as `open_cards`."""
     if not working.settings.observe_enabled:
         return
     cards = _read(working)
@@ -88,7 +88,7 @@ def _concepts(card: Card) -> frozenset[str]:
 
 
 def _corrected(cards: _Cards) -> Iterator[Tidying]:
-    """Memories that are older than a correction of what they are about."""
+    """Yield memories older than a correction about the same."""
     having: dict[str, list[Card]] = defaultdict(list)
     for card in cards.memories:
         for concept in _concepts(card):
@@ -105,7 +105,7 @@ def _corrected(cards: _Cards) -> Iterator[Tidying]:
 
 
 def _again(cards: _Cards) -> list[tuple[str, list[Card]]]:
-    """What was corrected, or mended, in two sessions or on two days, the newest first."""
+    """Return what was corrected or fixed in two sessions or on two days, newest first."""
     groups: dict[tuple[str, str], dict[tuple[str, str], Card]] = defaultdict(dict)
     for card in cards.said:
         rule = {"correction": "said-twice", "preference": "said-twice", "fix": "fixed-twice"}.get(card.type)
@@ -115,7 +115,7 @@ def _again(cards: _Cards) -> list[tuple[str, list[Card]]]:
 
 
 def _unkept(cards: _Cards) -> Iterator[Card]:
-    """Corrections and constraints about what no memory names."""
+    """Yield corrections and constraints that no memory covers."""
     known = {concept for card in cards.memories for concept in _concepts(card)}
     texts = {card.text_key for card in cards.memories}
     for card in cards.said:
@@ -124,7 +124,7 @@ def _unkept(cards: _Cards) -> Iterator[Card]:
 
 
 def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
-    """What is still to be done, by memories and notes that are two weeks old."""
+    """Yield memories and notes with open tasks after two weeks."""
     for card in (*cards.memories, *cards.said):
         one = cards.shown(card)
         if one.kind == "memory" and card.at < now - _OPEN_MS and _OPEN.search(card.narrative):
@@ -132,7 +132,7 @@ def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
 
 
 def _recurring(cards: _Cards) -> Iterator[Tidying]:
-    """What was asked again and again, in other sessions on other days."""
+    """Yield what was asked repeatedly in different sessions on different days."""
     asked: dict[str, dict[str, Card]] = defaultdict(dict)
     for card in cards.said:
         if card.kind == "session" and card.type == "change":
@@ -146,7 +146,7 @@ def _recurring(cards: _Cards) -> Iterator[Tidying]:
 
 
 def _add(working: Working, cards: _Cards, rule: str, some: Sequence[Card]) -> Tidying | None:
-    """Propose to remember what a card says; None where that is known, not whole, or has no place."""
+    """Propose a memory from a card, unless it is known, incomplete or has no place."""
     said = some[0]
     text = said.narrative if len(said.narrative) <= LONGEST else said.title
     if said.cut or said.masked or mask.BEGIN in text or markers.PRIVATE in text:

@@ -1,7 +1,7 @@
-"""What a person may want to look at: memories that contradict, are past, or belong elsewhere; never a change.
+"""Memories worth a look: contradictory, past or misplaced ones; never a change.
 
-The names and the number of a kind are those of Qwen Code's governance (`packages/core/src/memory/governance.ts`), where
-one kind crowded out the others. Every pattern takes time in proportion to the text.
+Kinds and their limit are those of Qwen Code's governance (`packages/core/src/memory/governance.ts`). Every pattern
+takes linear time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memtui.features.hygiene.doubles import ReadMemory
 from memtui.features.remember.classify import same
 
 A_KIND, ALL = 5, 20
-"""Suggestions of one kind, and of all."""
+"""Findings per rule, and in total."""
 _LATE_DAYS = 30
 _DATE = re.compile(r"\b20[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])\b")
 _EVENT = re.compile(r"\b(?:deadline|due|release|freeze|launch|ship|sprint|until|by)\b", re.IGNORECASE)
@@ -27,7 +27,7 @@ _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
 
 
 def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Tidying]:
-    """Find what is worth a look: at most `A_KIND` of each rule, `ALL` of all. Paths are looked for below `project`."""
+    """Return what is worth a look, at most `A_KIND` per rule; paths are resolved below `project`."""
     texts = [one for one in memories if not one.row.pinned]
     found = (
         *_conflicts(texts),
@@ -51,7 +51,7 @@ def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Tidying:
 
 
 def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
-    """Memories of one root and type with one description and other texts."""
+    """Yield memories of one root and type with the same description and different texts."""
     groups: dict[tuple[tuple[str, str], str], list[ReadMemory]] = {}
     for one in texts:
         said = same(one.row.description)
@@ -76,7 +76,7 @@ def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Tidying]:
 
 
 def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Tidying]:
-    """Memories that name a file which is not in the project, though its folder is."""
+    """Yield memories naming a missing file in an existing folder of the project."""
     for one in texts:
         for match in _PATH.finditer(one.body.decode()):
             path = os.path.join(project, match[1])
@@ -86,7 +86,7 @@ def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Tidying]
 
 
 def _promoted(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
-    """Memories about the user, or how to work, that several projects hold each for itself."""
+    """Yield memories about the user or their way of working that several projects repeat."""
     groups: dict[str, dict[str, ReadMemory]] = {}
     for one in texts:
         if one.type in ("user", "feedback") and one.row.scope != "global":

@@ -1,4 +1,4 @@
-"""`memtui dream`: look through all memories now, or say what would come of it; and how dreaming is, for `status`."""
+"""`memtui dream`, and its part of `memtui status`."""
 
 from memtui.features.dream.gates import KIND, WHY, gate
 from memtui.features.tasks.work import working_in
@@ -11,14 +11,14 @@ from memtui.wire.times import rfc3339
 
 
 def dream(call: Call) -> int:
-    """Tidy up: find what can be, and propose it."""
+    """Find and propose cleanups."""
     from memtui.features.dream.work import look
 
     return run(call, KIND, {}, look)
 
 
 def status(session: Session) -> Json:
-    """Say when memtui dreamed last, what came of it, and what the next one waits for."""
+    """Return the last dream and what the next one waits for."""
     waits = gate(working_in(session, session.settings))
     until = rfc3339(waits.until) if waits.until is not None else None
     name = {"": "nothing", "disabled": None}.get(waits.name, waits.name)

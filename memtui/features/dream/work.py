@@ -1,7 +1,6 @@
-"""Dreaming as a task: what rules find, then what a worker adds, as proposals.
+"""The task that tidies up: rules, then a worker, produce proposals.
 
-Nothing is written but by a standing rule, which the user named in `lifecycle.apply`; a change of many files waits for a
-person in any case.
+Only standing rules that the user named in `lifecycle.apply` write, and never a change of many files.
 """
 
 from __future__ import annotations
@@ -33,17 +32,13 @@ from memtui.given.reach import withheld
 
 ACTOR = Actor(gates.ACTOR)
 A_RUN = 20
-"""Proposals of one run; what is found besides is counted, and proposed by the next."""
+"""Proposals per run; the rest is counted and left for the next."""
 _FILES, _SHARE = 5, 0.1
-"""Files, and the share of a root's memories, that a standing rule may change in one dream."""
+"""Most files, and share of a root's memories, that standing rules change per dream."""
 
 
 def dream(working: Working) -> Planned:
-    """Look through all memories of where the user stands.
-
-    Raises:
-        BusyError: `E_LOCKED`, an agent tidies up one of the folders itself.
-    """
+    """Look through all memories; raises `E_LOCKED` while an agent tidies up itself."""
     if locked(working.roots):
         raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
     looked, waits = look(working), to_decide(working.engine)
@@ -71,7 +66,7 @@ def dream(working: Working) -> Planned:
 
 
 def look(working: Working) -> Looked:
-    """Find by rules what can be tidied up, judged and new; nothing is stored."""
+    """Return new, judged proposals from rules; nothing is stored."""
     engine = working.engine
     found: Counter[str] = Counter()
     stored = engine.proposals.all(KEEPS_AWAY)
@@ -103,7 +98,7 @@ def look(working: Working) -> Looked:
 
 
 def _unasked(working: Working, stored: Iterable[Proposal]) -> Iterator[Proposal]:
-    """What rules found before and still waits, about which no worker answered: there was none then, or it failed."""
+    """Yield open proposals of rules that no worker has answered."""
     runs = working.engine.tasks.runs(working.workspace.id, KIND)
     last = max((run.at for run in runs if run.worker != NONE and run.outcome == COMPLETED), default=0)
     open_here = {root.id for root in working.roots}
@@ -114,18 +109,18 @@ def _unasked(working: Working, stored: Iterable[Proposal]) -> Iterator[Proposal]
 
 
 def is_new(engine: Engine, one: Proposal, known: Collection[str]) -> bool:
-    """Whether a proposal is neither in this run nor kept away by what was proposed of the same versions before."""
+    """Whether a proposal is neither in `known` nor kept away by an earlier one about the same versions."""
     table = engine.proposals
     return one.fingerprint not in known and table.keeps_away(one) is None and table.refusal(one) is None
 
 
 def _removed(steps: Iterable[Step]) -> frozenset[Step]:
-    """The versions that go: by them the same doubles are known again, before it is worked out what follows them."""
+    """Return the removed versions, which identify duplicates before their pointers are worked out."""
     return frozenset(step for step in steps if isinstance(step, Remove))
 
 
 def suggested(engine: Engine, one: Tidying) -> Proposal:
-    """Make a proposal of a finding, with all that follows."""
+    """Return a finding as a proposal, with pointer updates."""
     follow = followed(engine, one.group) if one.group is not None else ()
     return proposal(
         engine,
@@ -139,7 +134,7 @@ def suggested(engine: Engine, one: Tidying) -> Proposal:
 
 
 def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
-    """Pick what the user's standing rules apply at once: nothing of it where that changes many files."""
+    """Return what standing rules apply at once; nothing when that changes many files."""
     rules = {f"rule:{rule}" for rule in working.settings.lifecycle_apply if rule in AUTOMATIC}
     chosen: list[Proposal] = []
     touched: set[str] = set()
@@ -157,10 +152,9 @@ def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
 
 
 def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
-    """Make the prompts for a worker: of each root in which rules found something, the one where they found most first.
+    """Return the worker's prompts, per root with findings, starting with the most.
 
-    The memories that rules found something about come first, those of one finding together, and fill as many prompts
-    as they need; those next to them in use are only shown where there is room.
+    Memories with findings come first and fill as many prompts as needed; others fill remaining room by use.
     """
     engine = working.engine
     names: dict[str, int] = {}
@@ -195,7 +189,7 @@ def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
 
 
 def by_worker(engine: Engine, answer: WorkerAnswer) -> Iterator[Proposal]:
-    """Turn what a worker suggests into proposals."""
+    """Yield a worker's suggestions as proposals."""
     for one, targets in answer.operations:
         steps = tuple(_steps(engine, one, targets))
         yield proposal(

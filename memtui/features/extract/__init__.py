@@ -1,1 +1,1 @@
-"""Extracting what people told their agents: turns of sessions become proposals, and nothing else."""
+"""Extracting what people told their agents: session turns become proposals."""

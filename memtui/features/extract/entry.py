@@ -1,4 +1,4 @@
-"""The entry in the table of features: what people told their agents, as proposals."""
+"""Entry in the table of features: extracting memories from sessions."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -1,8 +1,7 @@
-"""What somebody told an agent that is worth keeping, by rules alone; each sentence by itself, days made absolute.
+"""Rules that find what is worth keeping in what somebody told an agent, sentence by sentence, with absolute dates.
 
-The five kinds and what they leave out follow Qwen Code's managed memory (`packages/core/src/memory/`). A request for
-the task at hand is no memory, whatever words it has: rules would rather miss one than invent one. Every pattern takes
-time in proportion to the text.
+The five kinds and their exclusions follow Qwen Code's managed memory (`packages/core/src/memory/`). Requests for the
+current task are skipped: rules miss rather than invent. Every pattern takes linear time.
 """
 
 import re
@@ -15,27 +14,27 @@ from memtui.mask import BEGIN
 from memtui.transcripts import phrases
 
 LEAST, MOST = 12, 600
-"""Characters of a sentence; a longer one that nobody asked to remember is a task, or was pasted."""
+"""Characters of a sentence; a longer unrequested one is a task, or was pasted."""
 TURN = 2_000
-"""Characters of a turn of which more is looked at than what it asks to remember."""
+"""Length of a turn up to which more than explicit requests are looked for."""
 
 
 class Saying(NamedTuple):
-    """Something worth keeping."""
+    """A statement worth keeping."""
 
     rule: str
     """`explicit`, `correction`, `preference`, `reference` or `project`."""
     text: str
-    """What would be remembered."""
+    """Text to remember."""
     quote: str
-    """The sentence as it was said."""
+    """The original sentence."""
     confidence: float
 
 
 CONFIDENCE = {"explicit": 0.95, "correction": 0.7, "preference": 0.6, "reference": 0.6, "project": 0.5}
 
 _FIRST, _AFTER_NO = "first", "after no"
-"""What a sentence is of a turn that answers the agent: its first; or its first behind a bare `No.`"""
+"""Position in a turn that answers the agent: first sentence, or first after a bare `No.`."""
 _FENCED = re.compile(r"^[ \t]{0,3}(```|~~~).*?(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _SPLIT = re.compile(r"(?<=[.!?])[ \t]+(?=[\"'“(A-ZÀ-Þ0-9`])|(?<=[。！？])|\n+")
 _ITEM = re.compile(r"^(?:[-*+>]|\d{1,3}[.)])[ \t]+")
@@ -49,7 +48,7 @@ _ASKED = re.compile(
     r"|[请請]?(?:记住|記住|记得|記得|记下|記下|别忘了?|不要忘了?)|覚えておいて)(?:, dass |, das |[,:：，、]| )?\s*",
     re.IGNORECASE,
 )
-"""What asks to remember, to be left out of what is remembered; `from now on` stays, because it is part of it."""
+"""Requests to remember, which are cut from the memory; `from now on` stays because it carries meaning."""
 _LEAD = re.compile(r"^(?:(?:no|nope|nah|actually|nein|non|不对|不對|不是)[ ,.!;:，。—-]+)+", re.IGNORECASE)
 _POINTS = re.compile(
     r"\b(?:this|these|those|it|here|above|again|back|line|file|the (?:last|previous|first|other|same)|yet|still)\b"
@@ -57,15 +56,15 @@ _POINTS = re.compile(
     r"|\b(?:das|dies\w*|hier|nochmal|ça|cela|ici|esto|eso|aquí)\b|这|那|刚才",
     re.IGNORECASE,
 )
-"""What cannot be understood without what was said or shown before it."""
+"""Words that refer to earlier context."""
 _UNCLEAR = re.compile(
     r"^(?:(?:this|these|those) (?!project|repo|codebase|team|company|machine)|(?:it|this|that)\b(?! (?:project|repo)))"
     r"|^I(?:'ve|'m| have| just| am|(?: \w+ed| ran| made| did| was))\b",
     re.IGNORECASE,
 )
-"""What somebody asked to remember that is about something only they see, or about what they just did."""
+"""Explicit requests about something only the speaker sees, or about what they just did."""
 _TO_DO = re.compile(r"(?:^|[,.!] )note (?!that\b)", re.IGNORECASE)
-"""What asks for a note of something, and not to remember it."""
+"""Asks to note something down rather than to remember it."""
 _RULE_WORDS = re.compile(
     r"\b(?:always|never|instead|rather|not|don'?t|stop|avoid|only|without|immer|nie|niemals|statt|stattdessen|toujours"
     r"|jamais|siempre|nunca)\b|不要|别|总是|应该|要用",
@@ -118,7 +117,7 @@ _COMMANDS = re.compile(
 
 
 def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
-    """Find what is worth keeping in one turn, said at a time in milliseconds; `answers`: the agent spoke before it."""
+    """Return what is worth keeping in one turn from time `at`; `answers`: the agent spoke before it."""
     plain = _FENCED.sub("\n", text)
     if phrases.asks_to_remember(plain):
         plain, why, how = split_reasons(plain)
@@ -142,7 +141,7 @@ def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text, one line each; quotations, what was cut out, and what was masked are left out."""
+    """Split a text into sentences, without quotations and without cut or masked parts."""
     parts = (part.strip() for part in _SPLIT.split(text))
     return [
         _ITEM.sub("", part)
@@ -152,7 +151,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _rule(sentence: str, answer: str, *, short: bool) -> str:
-    """Which rule a sentence fits; none for most. `answer` says whether it is what the agent is answered first."""
+    """Return the rule that a sentence matches, or nothing; `answer` is its position in an answer to the agent."""
     if len(sentence) < LEAST or sentence.endswith(("?", "？")):
         return ""
     if phrases.asks_to_remember(sentence) and not _TO_DO.search(sentence):

@@ -1,4 +1,4 @@
-"""`memtui extract`: what sessions newly say becomes proposals; what would be proposed or sent; the queueing hook."""
+"""`memtui extract`: propose from new session turns, preview that, or queue it from a hook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AUTO = "auto"
 
 
 def extract(call: Call) -> int:
-    """Look through sessions, or say what would come of it."""
+    """Extract from sessions, or preview it."""
     if call.args.flag("hook"):
         return _hook(call)
     from memtui.features.extract.work import look
@@ -29,7 +29,7 @@ def extract(call: Call) -> int:
 
 
 def status(session: Session) -> Json:
-    """Say when sessions were looked through last, what came of it, and who helps."""
+    """Return when sessions were read last, with what result, and the worker."""
     return {"begins": begins(session.settings, KIND), **last_json(session, KIND), "worker": who_works(session.settings)}
 
 
@@ -43,7 +43,7 @@ def _request(call: Call) -> dict[str, object]:
 
 
 def _hook(call: Call) -> int:
-    """Answer an agent's hook at once: queue the work, where it may begin by itself."""
+    """Answer an agent's hook at once, and queue the work where it may start by itself."""
     call.out.raw(b"{}\n")
     call.out.flush()
     try:

@@ -1,8 +1,7 @@
-"""What agents' sessions newly say, as proposals: by rules first, then by a worker where there is one.
+"""The task that turns new session turns into proposals, by rules and then by a worker.
 
-Of the user's own turns some may not be used, which is counted by reason. What a memory or another proposal says already
-is not proposed, nor what was said in a turn that was looked at before. Nothing is remembered here of how far sessions
-were read: that goes into the ledger together with what was made of it.
+Turns that may not be used are counted by reason. What a memory, a proposal or an earlier turn already says is not
+proposed again. Cursors are stored in the ledger together with the proposals.
 """
 
 from __future__ import annotations
@@ -44,23 +43,23 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 WEEK_MS = 7 * 86_400_000
-"""How long ago a session may have been written that nobody looked at."""
+"""Maximum age of sessions that were never read."""
 REST_MS = 600_000
-"""How long nobody wrote a session whose end is waited for."""
+"""Idle time before a session is read by itself."""
 TURNS = 40
-"""Turns that a worker is shown at most: the newest."""
+"""Newest turns shown to a worker."""
 _WORDS = 4_000
-"""Characters of them by which memories are found that they may be about."""
+"""Characters of the turns by which related memories are found."""
 _WRITES = re.compile(r"(?i)write|edit|create|replace|patch|insert|save|remember")
 NOBODY_ASKED = "Nobody was asked yet whether agents' sessions may be read: memtui sessions on"
 
 
 class HeardTurn(NamedTuple):
-    """One turn of the user, or what the agent said before it."""
+    """A message of the user, or the agent's message before it."""
 
     event: SessionEvent
     text: str
-    """Without secrets, what is marked as private, and what memtui itself put in."""
+    """Without secrets, private text and memtui's own insertions."""
     by: str
     """`user` or `agent`."""
     answers: bool = False
@@ -68,20 +67,19 @@ class HeardTurn(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What was read."""
+    """Usable turns, session cursors and counts."""
 
     turns: tuple[HeardTurn, ...] = ()
     read: tuple[tuple[str, str, SessionCursor], ...] = ()
-    """How far: consumer, file and place."""
+    """Consumer, file and cursor."""
     skipped: Mapping[str, int] = {}
-    """How many files and turns were passed over, by reason."""
+    """Skipped files and turns by reason."""
 
 
 def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
-    """Read what is new: in this file, or in those that were written `since`, in milliseconds since the epoch.
+    """Read what is new in `session`, or in files written after `since` (milliseconds).
 
-    Raises:
-        NotFoundError: `session` is no session file of an agent that memtui reads.
+    Raises NotFoundError when `session` is no known session file.
     """
     allowed = consent(where.settings, where.surroundings)
     if allowed.skipped:
@@ -130,7 +128,7 @@ def _turns(
     skipped: Counter[str],
     private: list[str],
 ) -> Iterator[HeardTurn]:
-    """The turns that may be used, each with what the agent said before it."""
+    """Yield the usable turns, each after the agent's message before it."""
     before: SessionEvent | None = None
     for number, event in enumerate(events):
         if event.role == AGENT and not event.sidechain:
@@ -161,7 +159,7 @@ def _turns(
 
 
 def _kept(text: str, private: list[str]) -> str:
-    """A text without secrets and what is private, or was before in its session; what is new of that is added."""
+    """Mask secrets and cut private text; `private` collects phrases to cut wherever they recur."""
     found = markers.cut(text)
     private += [one for one in markers.phrases(text, found.spans) if one not in private]
     return markers.cut_again(mask(found.text).text, private)[0]
@@ -172,7 +170,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 def _remembered(roots: Sequence[Root], after: Iterable[SessionEvent]) -> bool:
-    """Whether the agent wrote a memory in answer to a turn: what the turn says was kept then."""
+    """Whether the agent wrote a memory in answer to the turn."""
     for event in after:
         if event.typed:
             return False
@@ -186,7 +184,7 @@ def _remembered(roots: Sequence[Root], after: Iterable[SessionEvent]) -> bool:
 
 
 def extract(working: Working) -> Planned:
-    """Look through what sessions newly say; see `collect` for what is raised."""
+    """Extract proposals; raises as `collect`."""
     heard = _heard(working)
     news = News(working, heard)
     working.progress(f"{news.typed} turns")
@@ -203,7 +201,7 @@ def extract(working: Working) -> Planned:
 
 
 def look(working: Working) -> Looked:
-    """Find by rules what would be proposed; nothing is kept."""
+    """Return what rules would propose; nothing is stored."""
     news = News(working, _heard(working))
     by_rules(news)
     return Looked(news.made, {"skipped": dict(+news.skipped), "summary": news.summary}, lambda: asks(news))
@@ -217,7 +215,7 @@ def _heard(working: Working) -> Heard:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Queue a look at the sessions when one was written since the last one, and has rested."""
+    """Queue an extraction when a session was written since the last one and is idle."""
     if settings.lifecycle_extract != "auto" or session.options.read_only or settings.worker:
         return
     tasks, lane = session.engine.tasks, workspace_of(session.surroundings).id
@@ -237,10 +235,10 @@ def _rests(path: str, since: int) -> bool:
 
 
 class News:
-    """Collects what nobody has said yet: no memory, no other proposal, no earlier turn."""
+    """Collects proposals that no memory, proposal or earlier turn has."""
 
     def __init__(self, where: Working, heard: Heard) -> None:
-        """Take what was heard, without turns from which something was proposed before."""
+        """Drop turns that led to a proposal before."""
         self.where = where
         self.made: list[Proposal] = []
         self.skipped = Counter(heard.skipped)
@@ -254,19 +252,19 @@ class News:
 
     @property
     def typed(self) -> int:
-        """How many turns of the user there are."""
+        """Number of user turns."""
         return sum(turn.by == "user" for turn in self.turns)
 
     @property
     def summary(self) -> str:
-        """What came of it, as a sentence."""
+        """The result in one sentence."""
         past = ", ".join(f"{what.replace('_', ' ')} {many}" for what, many in sorted((+self.skipped).items()))
         return f"{len(self.made)} proposed from {self.typed} turns" + (f"; passed over: {past}." if past else ".")
 
     def add(
         self, wanted: RememberRequest, by: str, evidence: tuple[Evidence, ...], confidence: float, why: str = ""
     ) -> None:
-        """Propose a new memory, unless something says it already or it has no place."""
+        """Propose a new memory unless it is known or has no place."""
         engine = self.where.engine
         near = [one.row for one in recall(engine, wanted.text, limit=MEMORIES).items]
         try:
@@ -288,7 +286,7 @@ class News:
 
 
 def by_rules(news: News) -> None:
-    """Propose what rules find; nothing is stored."""
+    """Propose what rules find."""
     for turn in news.turns:
         for said in sayings(turn.text, turn.event.at, answers=turn.answers) if turn.by == "user" else ():
             evidence = (_evidence(turn, said.quote),)
@@ -296,7 +294,7 @@ def by_rules(news: News) -> None:
 
 
 def asks(news: News) -> list[WorkerPrompt]:
-    """Make the prompt for a worker; none where nobody said anything."""
+    """Return the worker's prompt; empty when no user turn exists."""
     where, told = news.where, _told(news)
     words = "\n".join(turn.text for turn in told if turn.by == "user")
     if not words:
@@ -307,7 +305,7 @@ def asks(news: News) -> list[WorkerPrompt]:
 
 
 def _told(news: News) -> list[HeardTurn]:
-    """The turns that a worker is shown, in the order of its aliases."""
+    """Return the turns shown to a worker, in the order of its aliases."""
     return [turn for turn in news.turns if turn.text][-TURNS:]
 
 
@@ -334,7 +332,7 @@ def _by_worker(news: News, answer: WorkerAnswer) -> None:
 
 
 def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
-    """The evidence of a worker's operation: turns that it names by their aliases, and quotes word for word."""
+    """Yield the evidence of an operation whose quotes are literal."""
     turns = answer.replies[0][0].limits.turns
     for one in quotes:
         text = (turns or {}).get(one.turn)
@@ -348,7 +346,7 @@ def _evidence(turn: HeardTurn, quote: str) -> Evidence:
 
 
 def _place(turn: HeardTurn) -> tuple[str, str]:
-    """Which session, and where in it."""
+    """Return session and event id of a turn."""
     return turn.event.session or turn.event.file, turn.event.uuid
 
 

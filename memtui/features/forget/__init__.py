@@ -1,1 +1,1 @@
-"""Forgetting: what a memory says goes, entry by entry, and nothing else with it."""
+"""Forgetting: removing exactly the chosen entries or memories."""

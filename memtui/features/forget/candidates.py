@@ -1,7 +1,7 @@
-"""What can be forgotten: entries where a file holds several, else the whole memory; found by words or by name.
+"""What can be forgotten: entries of files that hold several, else whole memories; found by words or by id.
 
-A list of bullets is taken for entries as Claude Code and Qwen Code write them (`packages/core/src/memory/entries.ts` of
-the latter), but only where nothing else stands in the file: else it is one entry, and no line loses what belongs to it.
+Bullet lists count as entries, as Claude Code and Qwen Code write them (`packages/core/src/memory/entries.ts`), but only
+in files with nothing else, so that no line loses what belongs to it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 BULLETS = "bullets"
-"""The format of a file that is nothing but headings and a list."""
+"""Format of a file with only headings and a list."""
 _ITEM, _HEADING = re.compile(rb"[-*] "), re.compile(rb"#{1,6} ")
 _REASON = re.compile(rb"(?:\*\*)?(?:why|how[ _]to[ _]apply)(?:\*\*)?:", re.IGNORECASE)
 _EMPTY = b"_No entries yet._"
@@ -39,29 +39,27 @@ _ID = re.compile(r"(.+)#([0-9]{1,9}@[0-9a-f]{6,64})")
 
 
 class Candidate(NamedTuple):
-    """An entry, or a whole memory."""
+    """An entry or whole memory that may be forgotten."""
 
     address: Address
     entry: Entry | None
     """None: the whole memory."""
     line: int
-    """Where it begins, from 1."""
     text: str
     sha256: str
-    """The version of the memory it was found in."""
     said: str
-    """What of the text may be known: all of it to a person."""
+    """The text that the caller may know; a person may know all."""
     stays: str = ""
-    """Why it is left alone, as a clause; empty where it can go."""
+    """Why it cannot go, as a clause."""
 
     @property
     def id(self) -> str:
-        """What names it: the address, and for an entry its name behind `#`."""
+        """The address, with `#` and the entry's name for an entry."""
         return f"{self.address}#{self.entry.name}" if self.entry else str(self.address)
 
     @property
     def title(self) -> str:
-        """Its first words, on one line, secrets masked."""
+        """First words on one line, with secrets masked."""
         if self.entry is not None and self.said == self.text:
             return self.entry.title
         data = shown(self.said).encode("utf-8", "replace")
@@ -72,7 +70,7 @@ class Candidate(NamedTuple):
 
 
 def entries_of(root: Root, path: str, data: bytes) -> EntryFile | None:
-    """Take a memory apart; None where it is one entry by itself."""
+    """Split a memory into entries; None when it is a single one."""
     kind = guarded.format_of(root, path)
     if kind is not None:
         return parse(data, kind)
@@ -81,7 +79,7 @@ def entries_of(root: Root, path: str, data: bytes) -> EntryFile | None:
 
 
 def bullets(data: bytes) -> tuple[Entry, ...]:
-    """Find the items of a list, each with what is indented below it and its reasons; none where more stands there."""
+    """Return the items of a list with their indented lines and reasons; empty when the file holds more."""
     spans: list[tuple[int, int]] = []
     at, open_ = frontmatter.split(data).body, False
     for raw in data[at:].splitlines(keepends=True):
@@ -113,12 +111,9 @@ def bullets(data: bytes) -> tuple[Entry, ...]:
 def search(
     engine: Engine, roots: Sequence[Root], query: str, *, person: bool = False, cancelled: Callable[[], bool] = bool
 ) -> tuple[Candidate, ...]:
-    """Find what says all words of a query, taken literally; where something says the query itself, only that.
+    """Find what contains all words of a query literally, or only what contains the query itself.
 
-    Only a `person` learns of what is withheld from agents, or marked as private.
-
-    Raises:
-        UsageError: `E_QUERY`, there is nothing to look for.
+    Only a `person` finds withheld or private text. Raises `E_QUERY` for an empty query.
     """
     plain = sorted(_plain(query).split(), key=len, reverse=True)
     words = [_pattern(word) for word in plain]
@@ -139,12 +134,10 @@ def search(
 
 
 def named(engine: Engine, ids: Iterable[str], *, person: bool = False) -> tuple[Candidate, ...]:
-    """Find what is meant by ids, each once.
+    """Find candidates by id, each once.
 
-    Raises:
-        NotFoundError: there is no such memory, or entry; or it is withheld from agents, and this is no `person`.
-        EntryGoneError: another entry stands there now.
-        MemtuiError: a memory cannot be read.
+    Raises NotFoundError also for what is withheld from a non-person, and EntryGoneError when another entry stands there
+    now.
     """
     found: dict[str, Candidate] = {}
     hidden = withheld(engine, person=person)
@@ -166,7 +159,7 @@ def named(engine: Engine, ids: Iterable[str], *, person: bool = False) -> tuple[
 
 
 def _given(data: bytes, *, person: bool) -> list[str] | None:
-    """The lines of a file without what its writer marked; None where whoever asks may know all of it."""
+    """Return the lines of a file without private text; None when the caller may know all."""
     text = data.decode("utf-8", "replace")
     given = text if person else given_text(text)
     return None if given is text else given.split("\n")
@@ -204,7 +197,7 @@ def _plain(text: str) -> str:
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    """A pattern for words as they are; one in ASCII letters is no part of a longer one."""
+    """Return a literal pattern that matches ASCII words only whole."""
     before = r"(?<!\w)" if words[:1].isascii() and words[:1].isalnum() else ""
     behind = r"(?!\w)" if words[-1:].isascii() and words[-1:].isalnum() else ""
     return re.compile(f"{before}{re.escape(words)}{behind}")

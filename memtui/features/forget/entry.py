@@ -1,4 +1,4 @@
-"""The entry in the table of features: forgetting what memories say."""
+"""Entry in the table of features: forgetting."""
 
 from memtui.features.feature import Feature
 from memtui.wire.params import SCOPE

@@ -1,4 +1,4 @@
-"""`memtui forget`: what is found is shown first, always; what is chosen goes as one step of undo, or for good."""
+"""`memtui forget`: always preview, then remove what is chosen as one undo step, or for good."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 MOST = 100
-"""So many entries at most go by words alone."""
+"""Entries that may go by words alone."""
 _LOOKED_AT = 200
-"""So many memories are looked at for older texts that hold what is forgotten."""
+"""Memories searched for older texts to redact."""
 OUT_OF_REACH = "Not cleared: agents' own session files, git, bundles and copies elsewhere."
 
 
 def forget(call: Call) -> int:
-    """Show what is found; forget what is chosen."""
+    """Preview what matches, and forget what is chosen."""
     args, engine = call.args, call.engine
     ids, words = args.texts("id"), args.texts("query")
     if bool(ids) is bool(words):
@@ -130,7 +130,7 @@ def _proposed(call: Call, wanted: ForgetPlan) -> int:
 
 
 def stored_versions(engine: Engine, going: Iterable[Candidate]) -> list[tuple[Address, str]]:
-    """Find the stored versions that hold what goes: of a whole memory all its own; of others, those that say it."""
+    """Return the stored versions that contain what goes; of a whole memory, all of them."""
     found: dict[tuple[Address, str], None] = {}
     for one in going:
         whole = one.entry is None
@@ -177,7 +177,7 @@ def _diff(change: Forgotten, *, person: bool, secrets: bool = False) -> list[str
 
 
 def plan_json(wanted: ForgetPlan, txn: str | None, *, person: bool) -> Json:
-    """Turn what goes into JSON; `txn` is the transaction that did it, None when it was only shown."""
+    """Return a plan as JSON; `txn` is None for a preview."""
     return values.listing(map(item_json, (*wanted.going, *wanted.staying))) | {
         "written": txn is not None,
         "txn": txn,

@@ -1,7 +1,7 @@
-"""Forgetting as a task: what a query finds is the result; what ids name goes when that is asked for, or is proposed.
+"""The task that forgets: a query only finds; ids are removed, or proposed when an agent asks.
 
-Their bytes go and no others, as one step of undo. A file goes only when it was chosen whole, or nothing of it is left;
-what named it in its root follows. Nothing here writes.
+Exactly their bytes go, as one undo step. A file goes only when chosen whole or emptied, and pointers to it follow.
+Nothing here writes.
 """
 
 from __future__ import annotations
@@ -27,16 +27,12 @@ if TYPE_CHECKING:
     from memtui.features.entries.model import EntryFile
 
 SHOWN = 100
-"""So many of what is found are in the result; the others are counted."""
+"""Candidates in a result; the others are counted."""
 _LINE_END = re.compile(rb"[ \t]*(?:\r\n|\n|\r)")
 
 
 def forget(working: Working) -> Planned:
-    """Plan what a task asks for: `query` or `ids`, `scope`, `apply`.
-
-    Raises:
-        UsageError: it says nothing to look for. MemtuiError: as `named` and `plan_forget`.
-    """
+    """Plan a task with `query` or `ids`, `scope` and `apply`; raises as `named` and `plan_forget`."""
     task, engine, roots = working.task, working.engine, working.roots
     person = is_person(task.client)
     if not person:
@@ -66,7 +62,7 @@ def forget(working: Working) -> Planned:
 
 
 def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
-    """Make what an agent wants forgotten a proposal; not stored yet."""
+    """Return an agent's request as a proposal, not stored."""
     whole = any(isinstance(step, Remove) for step in wanted.steps)
     made = proposal(
         engine,
@@ -82,11 +78,7 @@ def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
 def _result(
     working: Working, wanted: ForgetPlan, outcome: str, summary: str, found: Sequence[Candidate]
 ) -> dict[str, object]:
-    """Say what was found, and what goes of it.
-
-    Returns:
-        Of `result_json` all; `items`, see `item_json`; `more`, how many are not among them; `left`, what names it yet.
-    """
+    """Extend `result_json` by `items`, `more` (how many are not listed) and `left` (remaining mentions)."""
     goes = outcome == "forgotten"
     addresses = [one.address for one in wanted.going] if goes else []
     written = {step.address: "changed" for step in wanted.steps if goes}
@@ -99,7 +91,7 @@ def _result(
 
 
 def item_json(one: Candidate) -> dict[str, object]:
-    """Turn what was found into JSON."""
+    """Return a candidate as JSON."""
     return {
         "id": one.id,
         "address": str(one.address),
@@ -114,7 +106,7 @@ def item_json(one: Candidate) -> dict[str, object]:
 
 
 class Forgotten(NamedTuple):
-    """A memory, before and after."""
+    """A changed memory."""
 
     address: Address
     before: bytes
@@ -123,30 +115,29 @@ class Forgotten(NamedTuple):
 
 
 class ForgetPlan(NamedTuple):
-    """What goes, before it does."""
+    """What would go."""
 
     going: tuple[Candidate, ...]
     staying: tuple[Candidate, ...]
-    """What was chosen and is left alone; each says why."""
+    """Chosen candidates that cannot go."""
     changes: tuple[Forgotten, ...] = ()
     steps: tuple[Step, ...] = ()
     also: str = ""
     """What follows, for people: `2 links updated`."""
     rest: str = ""
-    """What does not, in one or two sentences."""
+    """What does not follow."""
 
     @property
     def label(self) -> str:
-        """The whole in a few words."""
+        """The plan in a few words."""
         return f"forget {self.going[0].id}" if len(self.going) == 1 else f"forget {len(self.going):,} entries"
 
 
 def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
-    """Work out what is written.
+    """Plan the changes.
 
-    Raises:
-        ConflictError: a memory is another version than the one in which something was chosen.
-        RefusedError: `E_ENTRY`: without it the others would be read otherwise. MemtuiError: a memory cannot be read.
+    Raises ConflictError when a memory changed, `E_ENTRY` when the remaining entries would be parsed differently, and
+    MemtuiError for an unreadable memory.
     """
     wanted = tuple(chosen)
     going = tuple(one for one in wanted if not one.stays)
@@ -174,7 +165,7 @@ def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
 
 
 def _without(file: EntryFile | None, items: Sequence[Candidate]) -> bytes | None:
-    """A file without some of its entries; None when nothing is left."""
+    """Remove entries from a file; None when nothing is left."""
     gone = {one.entry.number: one.entry for one in items if one.entry is not None}
     if file is None or len(gone) < len(items) or len(gone) == len(file.entries):
         return None

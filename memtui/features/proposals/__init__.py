@@ -1,1 +1,1 @@
-"""Changes that are suggested, decided by a person, and carried out as one step of undo."""
+"""Proposed changes, decided by a person and carried out as one undo step."""

@@ -1,8 +1,8 @@
-"""What proposals would do now, what is decided about them, and carrying out what was accepted as one step of undo.
+"""Previewing, deciding and carrying out proposals, as one undo step.
 
-A proposal means the versions it was made from. Where a memory has another one by now, its change is merged onto that;
-what cannot be merged is `stale`, with the three texts, and never forced. The state of each follows what the engine did
-and nothing else: also after a kill, which leaves all of it done or none.
+A proposal refers to the versions it was made from. Its change is merged onto later versions; one that cannot be merged
+is `stale` and never forced. Its state follows only what the engine did, also after a kill, which leaves all of it done
+or none.
 """
 
 from __future__ import annotations
@@ -26,41 +26,40 @@ if TYPE_CHECKING:
 
 FREED = "It was blocked, and what blocked it is gone."
 MOST_NAMED = 3
-"""Proposals that one sentence names."""
+"""Proposals named in one message."""
 TRIES = 3
-"""So often the same proposals are looked at again when somebody writes between the look and the change."""
+"""Attempts when memories are written during the attempt."""
 _Texts = Mapping[Address, bytes | None]
 
 
 class StepView(NamedTuple):
-    """What one step of a proposal would do now."""
+    """What one step would do now."""
 
     step: Step
     base: bytes | None
-    """The text it starts from; None: there is none, or it is not kept any more."""
+    """Text it starts from; None when there is none or it is not kept."""
     proposed: bytes | None
-    """What it would put in its place, without the hunks that were rejected; None: nothing."""
+    """Text it proposes, without rejected hunks; None: removal."""
     current: bytes | None
-    """What is there now; None: nothing."""
+    """Current text, or None."""
     result: bytes | None
-    """What would be there; None: nothing, or it cannot be done."""
+    """Resulting text; None: removed, or impossible."""
     hunks: tuple[ByteHunk, ...] = ()
-    """Where the text of the step differs from `base`; a decision about one names its place here."""
+    """Differences between the step's text and `base`; decisions refer to their positions."""
     rejected: frozenset[int] = frozenset()
-    """Those of them that are not to be done."""
     problem: str = ""
     """Why it cannot be done now, as a sentence."""
     left: bool = False
-    """It is not done: a hunk is rejected that would keep what goes with this memory."""
+    """Whether it is skipped because a rejected hunk would keep what is removed here."""
 
     @property
     def merged(self) -> bool:
-        """Whether somebody changed the memory since, and the change is merged onto that."""
+        """Whether it is merged onto a later version."""
         return isinstance(self.step, Write) and self.result is not None and self.current not in (self.base, self.result)
 
 
 class ProposalView(NamedTuple):
-    """A proposal, and what it would do now."""
+    """A proposal and what it would do now."""
 
     proposal: Proposal
     steps: tuple[StepView, ...]
@@ -72,7 +71,7 @@ class ProposalView(NamedTuple):
 
 
 def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) -> tuple[Proposal, ...]:
-    """List the proposals about the folders that are open here, the oldest first; agents' own folders are looked at."""
+    """Return the proposals about open folders, oldest first, after looking at agents' staging folders."""
     if not engine.roots.read_only:
         if engine.proposals.claimed():
             with engine.proposals.alone(wait=False) as held:
@@ -88,16 +87,12 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
 
 
 def to_decide(engine: Engine) -> int:
-    """Count the proposals that wait for a person's decision, but for what they put off."""
+    """Count the proposals that wait for a decision, except postponed ones."""
     return sum(one.state != "later" for one in waiting(engine, WAITING))
 
 
 def find(engine: Engine, number: str) -> Proposal:
-    """Return one proposal, with the ids its roots have here.
-
-    Raises:
-        NotFoundError: there is none of this id, or it is about a folder that is not open here.
-    """
+    """Return a proposal with root ids as they are here; raises NotFoundError, also when its folder is not open."""
     known = engine.proposals.get(number)
     found = _here(engine, known)
     if found is None:
@@ -109,7 +104,7 @@ def find(engine: Engine, number: str) -> Proposal:
 
 
 def _here(engine: Engine, one: Proposal) -> Proposal | None:
-    """A proposal with the ids its roots have here; None when one of them is not open."""
+    """Return a proposal with local root ids; None when a root is not open."""
     names: dict[str, str] = {}
     for name, folder in one.folders:
         same = [root.id for root in engine.roots.all() if root.path == folder]
@@ -126,7 +121,7 @@ def _here(engine: Engine, one: Proposal) -> Proposal | None:
 
 
 def preview(engine: Engine, number: str) -> ProposalView:
-    """Look at what a proposal would do now; changes nothing. Raises what `find` does."""
+    """Return what a proposal would do now; raises as `find`."""
     one = find(engine, number)
     return ProposalView(one, _fit(engine, one, {}, merge=True)[0])
 
@@ -137,22 +132,11 @@ def preview(engine: Engine, number: str) -> ProposalView:
 def decide(
     engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note: str = "", tidy: bool = True
 ) -> tuple[Proposal, ...]:
-    """Write down what a person decided, all of it or nothing; `carry_out` does it.
+    """Store a person's decision on all proposals or none; `carry_out` executes it.
 
-    What was rejected and shall be open again is judged anew, and `blocked` where it may not be done.
-
-    Args:
-        engine: has the proposals.
-        ids: which.
-        state: `open`, `later`, `accepted`, `rejected` or `NEVER`.
-        actor: the person.
-        note: why, for whoever proposed it.
-        tidy: take what an agent staged itself out of its folder at once when it is rejected, as a step of undo.
-
-    Raises:
-        RefusedError: `E_PERSON`, an agent runs this process; and as any change.
-        NotFoundError: as `find`.
-        ConflictError: `E_CONFLICT`, one of them cannot come into this state: it is blocked, stale or decided.
+    `state` is `open`, `later`, `accepted`, `rejected` or `NEVER`; reopened ones are judged again. `tidy` removes what
+    an agent staged when it is rejected, as an undo step. Raises `E_PERSON`, NotFoundError as `find`, and `E_CONFLICT`
+    when one cannot enter this state.
     """
     chosen = tuple(find(engine, number) for number in dict.fromkeys(ids))
     leavings = staged.leavings(engine, chosen) if state in ("rejected", NEVER) and tidy else ()
@@ -177,12 +161,12 @@ def decide(
 
 
 def decide_hunk(engine: Engine, number: str, step: int, hunk: int, *, rejected: bool) -> None:
-    """Keep what a person decided about one hunk: a place in `StepView.hunks` of that step. Raises as `decide`."""
+    """Store the decision about one hunk, a position in `StepView.hunks`; raises as `decide`."""
     engine.changes.decide_hunk(find(engine, number), step, hunk, rejected=rejected)
 
 
 def revise(engine: Engine, number: str, steps: Iterable[Step]) -> Proposal:
-    """Give a proposal that waits the steps a person edited it to. Raises as `decide`."""
+    """Replace the steps of an open proposal by edited ones; raises as `decide`."""
     return engine.changes.revise(find(engine, number), steps)
 
 
@@ -190,12 +174,12 @@ def revise(engine: Engine, number: str, steps: Iterable[Step]) -> Proposal:
 
 
 class _Plan(NamedTuple):
-    """What is to be done for some proposals."""
+    """What to do for some proposals."""
 
     steps: tuple[Step, ...]
     doable: tuple[str, ...]
     ends: Mapping[str, tuple[str, str]]
-    """Of the others: the state that follows, and why."""
+    """New state and reason of the others."""
     dropped: tuple[Outcome, ...]
 
 
@@ -208,27 +192,12 @@ def carry_out(
     back: Sequence[Change] = (),
     parts: Mapping[Address, bytes] | None = None,
 ) -> Done:
-    """Do what was decided: what accepted proposals say, and before it taking changes back, as one step of undo.
+    """Carry out decided proposals, after taking back the changes in `back`, as one undo step.
 
-    After a kill the proposals are all done or none; each change is taken back or not, and the rest can be done again.
-    Proposals that cannot be done drop out by name: `stale`, `blocked`, `superseded` by another one of them, or
-    `rejected` hunk by hunk. What an agent staged itself and was rejected is taken out of its folder.
-
-    Args:
-        engine: has the memories.
-        ids: proposals; those that are neither accepted nor rejected are left out.
-        actor: who decided.
-        merge: whether a change is merged onto what somebody wrote meanwhile; False for a standing rule and for HTTP.
-        back: changes of others that are taken back, each only if its memory still is as the change left it.
-        parts: the texts that remain of those of them which are taken back in part.
-
-    Returns:
-        An outcome for each change and step, and one with the reason for each proposal that dropped out. The states are
-        in the ledger. `txn` is empty when nothing was to be written.
-
-    Raises:
-        ConflictError: `E_CONFLICT`, nothing of it is to be carried out any more.
-        MemtuiError: the engine refused what the proposals say; nothing is changed, and they are still accepted.
+    `merge=False` refuses merging onto later versions; `parts` are remaining texts of partly reverted changes. Proposals
+    that cannot be done become `stale`, `blocked`, `superseded` or `rejected`. Returns an outcome per change and step
+    and one per dropped proposal; `txn` is empty when nothing was written. Raises `E_CONFLICT` when nothing is left to
+    do, and MemtuiError when the engine refuses, with everything unchanged.
     """
     wanted = tuple(dict.fromkeys(ids))
     with engine.proposals.alone():
@@ -252,7 +221,7 @@ def carry_out(
 
 
 def _once(engine: Engine, wanted: Sequence[str], actor: Actor, cause: str, before: Done, *, merge: bool) -> Done:
-    """Look at what was decided and do it, as a part of `before`; a `Conflict`: somebody wrote between the two."""
+    """Carry out once as a part of `before`; a `Conflict` outcome means somebody wrote meanwhile."""
     table = engine.proposals
     known = [find(engine, number) for number in wanted]
     accepted = tuple(one for one in known if one.state == "accepted")
@@ -285,7 +254,7 @@ def _once(engine: Engine, wanted: Sequence[str], actor: Actor, cause: str, befor
 
 
 def _recover(engine: Engine) -> None:
-    """Bring to its end what a dead process was carrying out: all of it was done, or what was is taken back."""
+    """Finish what a dead process was carrying out, or take it back."""
     by_cause: dict[str, list[str]] = {}
     for number, cause in engine.proposals.claimed().items():
         by_cause.setdefault(cause, []).append(number)
@@ -331,7 +300,7 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Pr
 
 
 def _step(view: StepView) -> Step:
-    """A step as it is done now: on the version that was looked at."""
+    """Return the step on the current version."""
     sha = None if view.current is None else sha256(view.current).hexdigest()
     if isinstance(view.step, Write):
         return Write(view.step.address, view.result or b"", sha)
@@ -339,9 +308,9 @@ def _step(view: StepView) -> Step:
 
 
 def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[tuple[StepView, ...], _Texts]:
-    """Say what each step would do, each after those before it, and give the texts with theirs.
+    """Return what each step would do after those before it, and the resulting texts.
 
-    `texts` is what memories will hold that something is done to before; for `merge` see `carry_out`.
+    `texts` are texts of memories changed earlier; `merge` as in `carry_out`.
     """
     known = dict(texts)
     own: dict[str, bytes] = {}
@@ -376,7 +345,7 @@ def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[
 
 
 def _text(engine: Engine, address: Address) -> tuple[bytes | None, str]:
-    """What a memory holds now, None where it is not there; and why the engine does not open what is there."""
+    """Return a memory's text, or None with the reason why the engine refuses it."""
     try:
         return engine.read(address).bytes, ""
     except NotFoundError:

@@ -1,4 +1,4 @@
-"""The entry in the table of features: what is proposed, and deciding about it."""
+"""Entry in the table of features: proposals and their review."""
 
 from memtui.features.feature import Feature, Tool
 from memtui.wire.verb import Param, Verb

@@ -1,9 +1,7 @@
-"""What agents stage for approval in folders of their own, as proposals; deciding does what that agent expects.
+"""What Gemini CLI and Hermes stage for approval, as proposals; deciding does what that agent expects.
 
-Gemini CLI puts patches into the inbox of a project's memory, Hermes one record for each write. Both lie below a root of
-the agent, so that the file goes in the same step of undo as the change, and comes back with it. They are looked at
-whenever somebody looks at what waits, and twice a second while the workbench is open. Read in google-gemini/gemini-cli
-(`scripts/seed-test-inbox.js`, the tests of `commands/memory`) and NousResearch/hermes-agent
+Staged files lie below a root of the agent, so they change in the same undo step. Formats as read in
+google-gemini/gemini-cli (`scripts/seed-test-inbox.js`, tests of `commands/memory`) and NousResearch/hermes-agent
 (`tools/write_approval.py`, `tools/memory_tool.py`), September 2026.
 """
 
@@ -28,22 +26,22 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 STAGED = "staged"
-"""The kind of evidence that names a staged file: its path, the sha-256 of the part of it, and what that is about."""
+"""Evidence kind of a staged file: its path, the SHA-256 of the part, and its target."""
 _MOST = 100
-"""So many staged files of one folder are looked at."""
+"""Staged files per folder."""
 _DIVIDER = "\n§\n"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class _Part(NamedTuple):
-    """One thing to decide about in a staged file."""
+    """One decision in a staged file."""
 
     text: str
-    """What of the file it is."""
+    """Its part of the file."""
     about: str
     kind: str = "note"
     step: Step | None = None
-    """None: it cannot be done, and `problem` says why."""
+    """None when it cannot be done; `problem` says why."""
     why: str = ""
     problem: str = ""
 
@@ -57,7 +55,7 @@ def _sha(text: str) -> str:
 
 
 def look(engine: Engine) -> None:
-    """Store what is staged now as proposals; what an agent took back, or decided by itself, is superseded."""
+    """Store what is staged now as proposals; those no longer staged become `superseded`."""
     waiting = {_key(one): one for one in engine.proposals.all((*WAITING, "accepted")) if _key(one) is not None}
     there: set[tuple[str, ...] | None] = set()
     new = []
@@ -75,7 +73,7 @@ def look(engine: Engine) -> None:
 
 
 def signs(engine: Engine) -> tuple[object, ...]:
-    """What tells whether something else is staged than before: names, times and sizes of the staged files."""
+    """Return names, times and sizes of the staged files, to notice changes."""
     found: list[object] = []
     for root, path in _files(engine):
         with contextlib.suppress(OSError):  # it went meanwhile
@@ -85,7 +83,7 @@ def signs(engine: Engine) -> tuple[object, ...]:
 
 
 def leavings(engine: Engine, decided: Iterable[Proposal]) -> tuple[Step, ...]:
-    """Say what takes decided proposals out of the files they are staged in: a file with nothing left in it goes."""
+    """Return the steps that remove decided parts from staged files, deleting empty ones."""
     keys = {key for one in decided if (key := _key(one)) is not None}
     steps: list[Step] = []
     for root, path in _files(engine):
@@ -99,7 +97,7 @@ def leavings(engine: Engine, decided: Iterable[Proposal]) -> tuple[Step, ...]:
 
 
 def _key(one: Proposal) -> tuple[str, ...] | None:
-    """Which part of which staged file a proposal is; None for one that no agent staged."""
+    """Return which staged part a proposal is, or None."""
     shown = next((shown for shown in one.evidence if shown.kind == STAGED), None)
     return None if shown is None else (shown.name, shown.place, shown.sha)
 
@@ -127,7 +125,7 @@ def _quote(text: str) -> str:
 
 
 def _files(engine: Engine) -> Iterator[tuple[Root, str]]:
-    """The staged files, as paths below a root of their agent."""
+    """Yield the staged files."""
     for root in engine.roots.all():
         for folder, suffix in agent_of(root.agent).staged:
             staged = [name for name in names_in(os.path.join(root.path, folder)) if name.endswith(suffix)]
@@ -146,7 +144,7 @@ def _parts(engine: Engine, root: Root, path: str) -> list[_Part]:
 
 
 def _patch(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
-    """Cut a patch into its files; one that Gemini would not take makes all of it invalid, as there."""
+    """Split a patch into files; one that Gemini CLI would refuse makes all of it invalid."""
     found = []
     for section in re.split(r"(?m)^(?=--- \S.*\n\+\+\+ )", text)[1:]:
         old, new = (line[4:].partition("\t")[0].rstrip("\r") for line in section.split("\n")[:2])
@@ -158,7 +156,7 @@ def _patch(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
 
 
 def _target(engine: Engine, root: Root, path: str, name: str) -> Address | None:
-    """What a patch may change: a Markdown file right in the memory folder, or the user's own GEMINI.md."""
+    """Return the target of a patch: a Markdown file in the memory folder, or the user's GEMINI.md."""
     folder, file = os.path.split(name)
     if "/global/" in path:
         home = next((each for each in engine.roots.all() if each.agent == root.agent and each.scope == "global"), None)
@@ -180,7 +178,7 @@ def _section(engine: Engine, target: Address, section: str, *, creates: bool) ->
 
 
 def _patched(text: str, lines: list[str]) -> str | None:
-    """Apply hunks where their lines stand, exactly: at the place they name, or the only one there is; else None."""
+    """Apply hunks at their position, or at the only match; None when one does not fit."""
     have = re.findall(r"[^\n]*\n|[^\n]+", text)
     shift = at = 0
     while at < len(lines):
@@ -215,7 +213,7 @@ def _patched(text: str, lines: list[str]) -> str | None:
 
 
 def _record(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
-    """Read one staged write; a record of another kind is shown and left to Hermes."""
+    """Parse one staged write; other records are left to Hermes."""
     try:
         record: Any = json.loads(text)
         payload = record["payload"]
@@ -250,7 +248,7 @@ class _Refused(NamedTuple):
 
 
 def _changed(text: str, operations: Any) -> str | _Refused:
-    """A file of entries after some operations, as Hermes writes it; or why Hermes would refuse them."""
+    """Apply operations to a file of entries as Hermes does, or say why it would refuse."""
     entries = _entries(text)
     if _DIVIDER.join(entries) != text.strip():
         return _Refused("Hermes would refuse it: the file is not in the form it writes itself.")

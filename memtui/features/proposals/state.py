@@ -1,4 +1,4 @@
-"""How proposals are, for `memtui status` and a prompt, which are not to load what lists and decides them."""
+"""Proposal counts for `memtui status` and prompts, which must not load the code that lists them."""
 
 from memtui.engine.proposal import WAITING
 from memtui.features.proposals.apply import to_decide, waiting
@@ -8,7 +8,7 @@ from memtui.wire.times import rfc3339
 
 
 def status(session: Session) -> Json:
-    """Count what waits, by state, and date the oldest of it."""
+    """Count open proposals by state, with the time of the oldest."""
     found = waiting(session.engine)
     counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
     oldest = min((one.at for one in found), default=None)
@@ -16,6 +16,6 @@ def status(session: Session) -> Json:
 
 
 def short(session: Session) -> str:
-    """Say how many proposals wait: `R4`; nothing when none does."""
+    """Return how many proposals wait, such as `R4`."""
     count = to_decide(session.engine)
     return f"R{count}" if count else ""

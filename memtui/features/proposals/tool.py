@@ -1,7 +1,6 @@
-"""The tool `memory_propose`: a client suggests one change of a memory, and a person decides about it.
+"""The tool `memory_propose`: a client suggests one change, and a person decides.
 
-It writes no memory. What a client may suggest is what it may change, and what stands in every field is checked: nothing
-is cut silently.
+It writes no memory. Clients may propose only what they may change; every field is checked and nothing is cut silently.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 MOST_OPEN = 20
-"""So many of one client wait at most."""
+"""Open proposals per client."""
 MOST_BYTES = 65_536
 _MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY, "quote": QUOTE}
-"""Characters of the fields that are no texts of memories."""
+"""Maximum characters of fields that are no memory texts."""
 _NEEDS = {
     "add": ("text",),
     "replace": (),
@@ -48,7 +47,7 @@ _PROPERTIES = {
 
 
 def offer(_engine: Engine) -> Offer:
-    """Describe proposing to a client."""
+    """Describe the tool."""
     return Offer(
         "Propose one change of a memory to the user, who decides.",
         {"type": "object", "properties": _PROPERTIES, "required": ["kind", "path", "why"]},
@@ -57,12 +56,9 @@ def offer(_engine: Engine) -> Offer:
 
 
 def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
-    """Store one proposal and say what became of it.
+    """Store one proposal and report its state.
 
-    Raises:
-        UsageError: a field is missing, unknown, of the wrong kind or too long.
-        RefusedError: `E_ACCESS`, the client may not change that memory; `E_MASKED`, `E_TOO_MANY`, `E_UNREVIEWED`.
-        NotFoundError: there is no such memory.
+    Raises UsageError for a bad field, NotFoundError, `E_ACCESS`, `E_MASKED`, `E_TOO_MANY` or `E_UNREVIEWED`.
     """
     fields = _fields(given)
     try:

@@ -1,8 +1,7 @@
-"""Making a proposal, and judging it: what none may do, whoever makes it, and by what the same one is known again.
+"""Making and judging proposals: what is forbidden to all of them, and how a repeated one is recognized.
 
-None may touch what is pinned or protected, or bring secrets, hidden signs or orders. What is refused is kept as
-`blocked`, with why, so that a person sees it and nobody can accept it; that a text is lost is only said. Only what a
-proposal brings is judged: what a memory holds already stays.
+None may touch pinned or protected memories, or add secrets, hidden characters or orders. Refused ones are stored as
+`blocked` with the reason; lost text is only reported. Only added text is judged.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 QUOTE = 200
-"""Characters of a quote that are kept."""
+"""Characters of a quote."""
 WHY = 500
 """Characters of a reason."""
 PASSING = (" is pinned.", " is read-only.")
-"""How sentences end that say why a proposal is blocked as long as that is so."""
+"""Endings of block reasons that may pass."""
 LOST = 0.2
-"""The share of a memory's words above which a proposal is said to lose text."""
+"""Share of a memory's words above which a proposal loses text."""
 _ORDERS = re.compile(
     r"(?i)\b(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above|earlier) (?:\w+ )?"
     r"(?:instructions?|rules|prompts?|messages)"
@@ -47,7 +46,7 @@ _ORDERS = re.compile(
     r"|ignora (?:todas? )?(?:las )?(?:instrucciones|reglas) (?:anteriores|previas)"
     r"|忽略(?:所有|全部)?(?:之前|以上|先前)的?(?:指令|指示|规则)|(?:以前|これまで|上記)の(?:すべての)?(?:指示|命令)を無視"
 )
-"""Orders that take over an agent, in six languages, and what hides from the user; `trust.md` I01 and I03."""
+"""Orders that take over an agent or hide things from the user, in six languages; `trust.md` I01 and I03."""
 
 
 def proposal(
@@ -60,19 +59,10 @@ def proposal(
     evidence: Iterable[Evidence],
     confidence: float = 1.0,
 ) -> Proposal:
-    """Make a proposal; nothing is stored.
+    """Make a proposal, not stored; `why` and quotes are masked and truncated.
 
-    Args:
-        engine: has the memories.
-        kind: one of `KINDS`.
-        steps: what would be done, each with the sha-256 of the version it means.
-        by: who suggests it: `rule:exact`, `claude`, `mcp:<client>`.
-        why: a sentence for the person who decides; masked, and cut to `WHY` characters.
-        evidence: what shows it, at least one; quotes are masked, and cut to `QUOTE` characters.
-        confidence: from 0 to 1.
-
-    Raises:
-        UsageError: there is no evidence, or no such kind. NotFoundError: `E_NO_ROOT`.
+    `by` is `rule:exact`, `claude` or `mcp:<client>`. Raises UsageError without evidence or for an unknown kind, and
+    `E_NO_ROOT`.
     """
     chosen, shown = tuple(steps), tuple(evidence)
     if kind not in KINDS or not shown:
@@ -97,10 +87,9 @@ def proposal(
 
 
 def fingerprint(engine: Engine, kind: str, steps: Iterable[Step], why: str = "") -> str:
-    """Name a suggestion: HMAC-SHA-256, hex, of its kind, its targets and the lines it takes away and brings, folded.
+    """Return an HMAC of kind, targets and changed lines, or of `why` without steps.
 
-    Lines elsewhere in a target do not count, so that the same suggestion about a later version has the same one. Where
-    there are no steps, `why` counts.
+    Other lines do not count, so the same suggestion about a later version has the same fingerprint.
     """
     said = [kind]
     for step in steps:
@@ -117,7 +106,7 @@ def fingerprint(engine: Engine, kind: str, steps: Iterable[Step], why: str = "")
 
 
 def text_of(engine: Engine, address: Address, sha: str | None) -> bytes | None:
-    """The text of a version that a step starts from: as it is on disk, or kept; None when it is neither."""
+    """Return the text of a version from disk or the store; None when neither has it."""
     if sha is None:
         return None
     try:
@@ -133,18 +122,18 @@ def text_of(engine: Engine, address: Address, sha: str | None) -> bytes | None:
 
 
 def only_expects(step: Step) -> bool:
-    """Whether a step writes nothing: it says which version of a memory the other steps rely on."""
+    """Whether a step writes nothing and only requires a version."""
     return isinstance(step, Write) and sha256(step.data).hexdigest() == step.expected_sha256
 
 
 def main_target(one: Proposal) -> str:
-    """The address a proposal is about: the first that it changes, not one that only has to be there."""
+    """Return the first address that a proposal changes."""
     changed = (str(step.address) for step in one.steps if not only_expects(step))
     return next(changed, next(iter(one.targets), ""))
 
 
 def _short(text: str, most: int) -> str:
-    """A text without its secrets, on one line; masked whole, so that half a secret is recognised too."""
+    """Mask a text as a whole, put it on one line and truncate it."""
     plain = " ".join(mask(text).text.split())
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
@@ -157,9 +146,9 @@ def _folded(text: bytes) -> str:
 
 
 def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
-    """Judge proposals, each as it is: those that may not be done come back `blocked`, with why in `note`.
+    """Judge proposals: forbidden ones become `blocked`, with the reason in `note`.
 
-    The versions they start from are kept, so that they can be merged when their memories have changed by then.
+    The versions they start from are stored, for later merges.
     """
     chosen = tuple(proposals)
     bases = (text_of(engine, step.address, step.expected_sha256) for one in chosen for step in one.steps)
@@ -176,12 +165,12 @@ def _bounded(engine: Engine, one: Proposal) -> Proposal:
 
 
 def refused(engine: Engine, one: Proposal) -> str:
-    """Say why nobody may accept a proposal: what it changes, or what it brings; else nothing."""
+    """Return why nobody may accept a proposal, or nothing."""
     return _barred(engine, one) or next(_brought(engine, one), "")
 
 
 def _barred(engine: Engine, one: Proposal) -> str:
-    """Say why nobody may accept a proposal as things are now: what it changes is pinned or protected; else nothing."""
+    """Return why its targets may not be changed now, or nothing."""
     for step in one.steps:
         for address in (step.address, step.new) if isinstance(step, Rename) else (step.address,):
             try:
@@ -209,7 +198,7 @@ def _pinned(engine: Engine, address: Address) -> bool:
 
 
 def _brought(engine: Engine, one: Proposal) -> Iterator[str]:
-    """Say what of the texts a proposal writes must not come in."""
+    """Yield what its texts must not add."""
     for step in one.steps:
         if not isinstance(step, Write):
             continue
@@ -234,7 +223,7 @@ def _brought(engine: Engine, one: Proposal) -> Iterator[str]:
 
 
 def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
-    """Say that a text would get a head that it has no reason to have."""
+    """Yield problems of front matter that a text would gain."""
     front = split(step.data)
     if front.status not in (NONE, OK, EMPTY) and split(before).status != front.status:
         yield "Its front matter cannot be read safely."
@@ -243,10 +232,7 @@ def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
 
 
 def lost(engine: Engine, one: Proposal) -> str:
-    """Say of which memories a proposal loses more than a fifth of the words; nothing when it loses none.
-
-    Words that it writes somewhere, or that stand in a memory named as evidence, are not lost.
-    """
+    """Return which memories lose more than a fifth of their words; words kept elsewhere do not count."""
     kept = Counter[str]()
     for step in one.steps:
         kept += _words(step.data if isinstance(step, Write) else b"")

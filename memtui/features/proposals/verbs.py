@@ -1,4 +1,4 @@
-"""What waits for a person, on the command line: listed, shown, accepted, rejected, counted."""
+"""`memtui review`, `accept` and `reject`: what waits for a person."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from memtui.wire.output import Column
 from memtui.wire.times import rfc3339
 
 _LEAST = 6
-"""Hex digits of a version that are needed to name it."""
+"""Minimum hex digits that name a version."""
 _SHOWN = 8
-"""Hex digits of a version that people are shown."""
+"""Hex digits of a version shown to people."""
 _AFTER = 16
-"""Cells that people are shown of what a session had taken in from outside."""
+"""Cells for what a session had read from outside."""
 _GONE = "deleted"
-"""What stands for the version of a memory that somebody deleted."""
+"""Stands for the version of a deleted memory."""
 
 
 class _Chosen(NamedTuple):
@@ -65,7 +65,7 @@ def review(call: Call) -> int:
 
 
 def list_proposals(call: Call, proposed: Iterable[Proposal]) -> None:
-    """Print proposals as rows; one that is not stored has no id."""
+    """Print proposals as rows."""
     rows = [
         (
             one.id or "-",
@@ -86,7 +86,7 @@ _COLUMNS = tuple(map(Column, ("ID", "STATE", "KIND")))
 
 
 def _list_changes(call: Call, changed: Iterable[Change], outside: Mapping[Address, str]) -> None:
-    """Print changes as rows: for scripts in the columns of proposals, for people what fits, and the id last."""
+    """Print changes as rows: with the proposals' columns for scripts, with the id last for people."""
     if not call.out.terminal:
         titles = map(Column, ("ADDRESS", "BY", "AGE", "WHY"))
         rows = [
@@ -114,7 +114,7 @@ def _after(taint: str | None) -> str:
 
 
 def name(change: Change) -> str:
-    """Name a change as `accept` and `reject` take it: ADDRESS@SHA."""
+    """Return ADDRESS@SHA of a change."""
     return f"{change.address}@{change.after[:12] if change.after else _GONE}"
 
 
@@ -146,20 +146,17 @@ def _show(call: Call, wanted: str) -> int:
 
 
 def patch(view: ProposalView, *, secrets: bool = False, person: bool = True) -> list[str]:
-    """Give what a proposal would change now, as lines of a unified diff.
-
-    Secrets are masked unless wanted; only a `person` is shown what is marked as private.
-    """
+    """Return what a proposal would change now as a unified diff; private text only for a `person`."""
     return [line for step in view.steps for line in _diff(step, secrets=secrets, person=person)]
 
 
 def _evidence(one: Proposal, *, person: bool) -> Iterable[Evidence]:
-    """What led to a proposal: an agent is told which memories, and not what they say, which may be private."""
+    """Return the evidence; agents are told which memories, but not their text."""
     return (each if person or each.kind != "memory" else each._replace(quote="") for each in one.evidence)
 
 
 def _diff(view: StepView, *, secrets: bool, person: bool) -> list[str]:
-    """What a step would change, or where it cannot be done, what it wanted to change."""
+    """Return what a step would change, or wanted to change where it cannot."""
     step = view.step
     if isinstance(step, Rename):
         return [f"--- {step.address}", f"+++ {step.new}"]
@@ -174,7 +171,7 @@ def _diff(view: StepView, *, secrets: bool, person: bool) -> list[str]:
 
 
 def accept(call: Call) -> int:
-    """Do what is proposed, and take note that changes were reviewed."""
+    """Carry out proposals, and mark changes as reviewed."""
     chosen = _choose(call.engine, call.args.texts("ids"))
     grave = load(GRAVE_WORDS)(call.engine, [one.address for one in chosen.changes])
     call.approve("accept", f"Accept {chosen.words}?{grave}", "in the workbench in Review by the key a")
@@ -192,7 +189,7 @@ def accept(call: Call) -> int:
 
 
 def _carry_out(call: Call, ids: tuple[str, ...]) -> str:
-    """Accept proposals and do them at once; those that the engine does not do are open again. Returns the step."""
+    """Accept and carry out proposals; those not done are open again. Return the transaction."""
     engine = call.engine
     apply.decide(engine, ids, "accepted", actor=call.actor)
     try:
@@ -204,7 +201,7 @@ def _carry_out(call: Call, ids: tuple[str, ...]) -> str:
 
 
 def reject(call: Call) -> int:
-    """Keep proposals away, and take changes back."""
+    """Reject proposals, and take changes back."""
     chosen = _choose(call.engine, call.args.texts("ids"))
     if call.args.flag("later"):
         return _put_off(call, chosen)
@@ -243,7 +240,7 @@ def _answer(call: Call, did: dict[str, list[str]], left: Sequence[Proposal], txn
 
 
 def _choose(engine: Engine, ids: Iterable[str]) -> _Chosen:
-    """Find what is meant by numbers of proposals and by ADDRESS@SHA; all of it or an error."""
+    """Resolve proposal numbers and ADDRESS@SHA; raises when one is unknown."""
     proposals: list[str] = []
     changes: list[Change] = []
     waiting: tuple[Change, ...] = ()
@@ -267,7 +264,7 @@ def _choose(engine: Engine, ids: Iterable[str]) -> _Chosen:
 
 
 def proposal_json(one: Proposal, *, person: bool) -> Json:
-    """Give a proposal as JSON, without its texts."""
+    """Return a proposal as JSON, without its texts."""
     return {
         "id": one.id,
         "group": "proposed",

@@ -1,1 +1,1 @@
-"""Recall: which memories help with a request, and the block of a prompt they are given in."""
+"""Recall: the memories that help with a request, and the prompt block that contains them."""

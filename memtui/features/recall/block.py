@@ -1,8 +1,7 @@
-"""The part of a prompt that gives an agent the memories a request recalls; byte for byte the same on the same day.
+"""The prompt block with recalled memories, byte-identical within a day.
 
-Text of memories passes the marks of its writer, the mask and the neutral form, in this order: a secret is recognised
-only whole, and what is marked as private is not looked at at all. It is no part of a system prompt, so that the caches
-of those who pay for prompts hold.
+Texts are cut at private marks, masked and neutralized, in this order, because a secret is recognized only whole. The
+block is not part of a system prompt, so prompt caches stay valid.
 """
 
 from collections.abc import Iterable
@@ -28,28 +27,26 @@ HEAD = (
     "found in them.\n"
 )
 LONGEST = 1_200
-"""Characters of one memory's text."""
+"""Characters per memory."""
 ALL = 9_000
-"""UTF-16 code units of the whole: agents put a longer answer of a hook into a file."""
+"""Maximum UTF-16 code units; agents move longer hook answers into a file."""
 CUT = "> NOTE: Relevant memory truncated for prompt budget."
 _BEYOND = 16_384
-"""Bytes that are read behind the limit, so that a secret at the cut is still recognised."""
+"""Bytes read past the limit, to recognize a secret at the cut."""
 _DAY = 86_400_000
 
 
 class GivenBlock(NamedTuple):
-    """A block, and what is in it."""
+    """A block and its memories."""
 
     text: str
-    """Empty when nothing is in it."""
     rows: tuple[Memory, ...] = ()
 
 
 def build(engine: Engine, found: Iterable[Scored], now: int) -> GivenBlock:
-    """Render memories for a prompt, the best first; their age is in days before `now`. That is no use of them.
+    """Render memories for a prompt, best first, with their age before `now`; counts no use.
 
-    One is left out that went, changed or is marked as not to be kept, or that has the words of the request only where
-    its writer marked it as private.
+    Memories are skipped that changed, must not be kept, or match only in private text.
     """
     parts: list[str] = []
     rows: list[Memory] = []
@@ -65,7 +62,7 @@ def build(engine: Engine, found: Iterable[Scored], now: int) -> GivenBlock:
 
 
 def rows_given(engine: Engine, found: Iterable[Scored]) -> tuple[Scored, ...]:
-    """Leave out what an agent is not to know of, and from the descriptions what their writer marked as private."""
+    """Drop what an agent must not know of, and private parts of descriptions."""
     texts = ((one, kept(engine, one)) for one in found)
     return tuple(
         one._replace(row=one.row._replace(description=_about(text))) for one, text in texts if text is not None
@@ -73,17 +70,15 @@ def rows_given(engine: Engine, found: Iterable[Scored]) -> tuple[Scored, ...]:
 
 
 def path_of(address: Address) -> str:
-    """Name a memory as an agent can open it, or by its address where it cannot."""
+    """Return the path by which an agent can open a memory, else its address."""
     agent, _, scope = address.root.partition(":")
     return f"/memories/{scope}/{address.path}" if agent == "memtui" and scope in SCOPES else str(address)
 
 
 def kept(engine: Engine, one: Scored) -> str | None:
-    """Read the text of a memory without what its writer marked.
+    """Return a memory's text without private parts; None when an agent must not know of it.
 
-    Returns:
-        None when an agent is not to know of it: it went or changed since it was listed, it is marked as not to be kept,
-        or it has the words of the request only where it is marked as private.
+    That is, it changed since it was listed, must not be kept, or matches only in private text.
     """
     try:
         data = engine.read_bytes(one.row.address)
@@ -100,7 +95,7 @@ def kept(engine: Engine, one: Scored) -> str | None:
 
 
 def _about(text: str) -> str:
-    """What a text without what its writer marked says of itself: the description may stand between two tags."""
+    """Return the masked description of a text."""
     return mask(describe(text.encode("utf-8", "replace")).description).text
 
 
@@ -129,13 +124,13 @@ def _part(engine: Engine, one: Scored, now: int) -> str:
 
 
 def _saved_at(engine: Engine, row: Memory) -> int:
-    """When the present text was first seen: what a checkout or a copy does to the time of a file says nothing."""
+    """Return when the current text was first seen, independent of file times."""
     newest = next(iter(engine.history.of(row.address)), None)
     return newest.at if newest is not None and newest.sha256 == row.sha256 else row.modified_at
 
 
 def shortened(text: str) -> str:
-    """Cut a text that is too long: at the end of a line, else between words; no link and no fence is left open."""
+    """Truncate a long text at a line or word, without open links or fences."""
     if len(text) <= LONGEST:
         return text
     kept = text[:LONGEST]

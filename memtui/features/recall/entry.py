@@ -1,4 +1,4 @@
-"""The entry in the table of features: which memories help with a request."""
+"""Entry in the table of features: recall."""
 
 from memtui.features.feature import Feature, Tool
 from memtui.wire.params import LIMIT

@@ -1,4 +1,4 @@
-"""Which memories a request recalls, for a person or for one agent: what may be given, scored, the best first."""
+"""Finding the memories for a request that a person or an agent may be given, scored, best first."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -15,21 +15,20 @@ from memtui.given.reach import readable, withheld
 
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
-"""Settings without which nothing is recalled."""
+"""Settings that recall needs."""
 _LACKING = 4
-"""Words of a request that are looked for in other forms."""
+"""Query words looked up in other forms."""
 BM25, SEED = "bm25", "seed"
 
 
 class Recalled(NamedTuple):
-    """What a request recalls."""
+    """Result of a recall."""
 
     items: tuple[Scored, ...]
-    """The best first, within the limit."""
     waiting: int = 0
-    """How many that fit are kept back until somebody reviews what the checkout brought."""
+    """Matches withheld until a person reviews what a checkout brought."""
     counts: Mapping[str, object] = {}
-    """What `memtui.telemetry` may be told."""
+    """Telemetry fields."""
 
 
 def recall(
@@ -43,14 +42,8 @@ def recall(
 ) -> Recalled:
     """Recall memories for a question, a task or some words.
 
-    Args:
-        engine: of the person, or an agent's own.
-        request: what was asked.
-        limit: at most so many.
-        scorer: `BM25` or `SEED`.
-        agent: the client they are for, which is given memtui's own memories and its own; None: all that the engine
-            shows.
-        asked: whether somebody wants to know. Else nothing is given unless it fits well.
+    `agent` is the client, which is given memtui's and its own memories; None: everything the engine shows. With
+    `asked=False` only a good match is returned.
     """
     words = score.asked(request)
     if limit <= 0 or not request.strip() or (not words and scorer == BM25):
@@ -76,7 +69,7 @@ def recall(
 
 
 def _held(engine: Engine, words: Sequence[str]) -> Holders:
-    """Say which memories have the words; what none has counts as its other forms, of the first few such words."""
+    """Return which memories have which words; words without a match count in their other forms."""
     held = engine.search.holders(words, Wanted(""))
     lacking = [place for place, some in enumerate(held.words) if not any(some) and score.forms(words[place])][:_LACKING]
     others = {place: score.forms(words[place]) for place in lacking}
@@ -93,7 +86,7 @@ def _held(engine: Engine, words: Sequence[str]) -> Holders:
 
 
 def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> set[int]:
-    """Give the places of memories that are no index and no instructions, and that this agent may be given."""
+    """Return the indexes of the rows that are memories and visible to the agent."""
     client = canonical(agent or "")
     own = {"memtui", *(one.id for one in KNOWN if client in one.client[:1])}
     policies = {
@@ -115,7 +108,7 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
 
 
 def _document(engine: Engine, row: Memory) -> Document:
-    """Read a memory for the seed's scorer; what went since it was listed is empty."""
+    """Read a memory for the seed's scorer; a missing one is empty."""
     try:
         data = engine.read_bytes(row.address)
     except MemtuiError:

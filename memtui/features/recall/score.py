@@ -1,7 +1,7 @@
-"""How well memories fit a request: BM25 over whole words, and the scorer of the seed, which is the yardstick.
+"""Scoring memories against a request: BM25, and the seed's scorer as a yardstick.
 
-BM25 is Robertson's, with what a word weighs by where it stands as its frequency: path 4, description 3, text 1. In
-short notes how often the text has a word says less than whether it does, so that the index of the house is enough.
+Term frequency is replaced by a weight per field: path 4, description 3, text 1. In short notes it matters more whether
+a word occurs than how often, so the shared index suffices.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ NAME, DESCRIPTION, BODY = 4, 3, 1
 _SATURATION, _LENGTH = 2.0, 0.4
 """`k1` and `b` of BM25."""
 _SHARE = 0.25
-"""To which power the share of the request's weight that a memory has counts: without it, a short one that lacks the
-word that tells two apart is before a long one that has it."""
+"""Exponent of the share of the query weight that a memory has; it keeps short partial matches below full ones."""
 _PINNED, _USED = 1.1, 1.05
 FLOOR = 1.0
-"""What nobody asked for is given only when the best memory has so many times the weight of the rarest possible word."""
+"""Minimum score of an unasked result, in weights of the rarest possible word."""
 _EDGE = 32
 """Words at each end of a long request that count."""
 _LETTERS = 32_768
-"""Letters at each end that are looked at for them."""
+"""Letters at each end that are searched for them."""
 _ENDINGS = ("ing", "ed", "es", "s", "e", "")
 _SHORTEST = 4
-"""Letters of a word that has other forms."""
+"""Minimum length of a word with other forms."""
 _CASES = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _WORDS = (
     "a about again also am an and any are as at be because been before but by can could did do does doing for from get"
@@ -54,16 +53,16 @@ _OF_TYPE = {kind: frozenset(some.split()) for kind, some in _KINDS.items()}
 
 
 class Scored(NamedTuple):
-    """One memory, and how well it fits."""
+    """A memory and its score."""
 
     row: Memory
     score: float
     words: tuple[str, ...]
-    """The words of the request that it has, as they are compared."""
+    """Query words it has, folded."""
 
 
 class Document(NamedTuple):
-    """A memory as the seed's scorer sees it."""
+    """A memory for the seed's scorer."""
 
     row: Memory
     type: str
@@ -72,10 +71,9 @@ class Document(NamedTuple):
 
 
 def asked(request: str) -> tuple[str, ...]:
-    """Give the words that a request asks for, each once and without those that say nothing.
+    """Return the query words of a request, without stop words.
 
-    Of a long request the first and the last count. A name in camel case counts whole and in its parts; of scripts
-    without spaces, every two signs that stand side by side.
+    Of a long request the ends count. Camel case counts whole and in parts, unspaced scripts in bigrams.
     """
     if len(request) > 2 * _LETTERS:
         request = f"{request[:_LETTERS].rpartition(' ')[0]} {request[-_LETTERS:].partition(' ')[2]}"
@@ -87,10 +85,7 @@ def asked(request: str) -> tuple[str, ...]:
 
 
 def forms(word: str) -> tuple[str, ...]:
-    """Give the forms that an English word may have besides: `deploy` for `deploys`, and what is no word at all.
-
-    They are for words that no memory has: where one has the word itself, other forms cost more than they find.
-    """
+    """Return other forms an English word may have, such as `deploy` for `deploys`; used when no memory has the word."""
     if not (word.isascii() and word.isalpha()) or len(word) < _SHORTEST:
         return ()
     stem = word if word.endswith("ss") else next(word.removesuffix(end) for end in _ENDINGS if word.endswith(end))
@@ -98,10 +93,7 @@ def forms(word: str) -> tuple[str, ...]:
 
 
 def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: int) -> list[Scored]:
-    """Score those `among` the rows that have a word of the request (`asked`); gives the best `most`, the best first.
-
-    Of equal ones the newest comes first, then by address.
-    """
+    """Score the rows in `among` that have a query word; return the best `most`, newest first among equals."""
     count, rows, wanted = len(among), held.rows, 0.0
     sizes = [row.bytes for row in rows]
     average = sum(map(sizes.__getitem__, among)) / max(count, 1) or 1.0
@@ -143,21 +135,17 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
 
 
 def fits_unasked(found: Sequence[Scored], count: int) -> bool:
-    """Whether what `bm25` found among so many memories may be given to somebody who did not ask.
+    """Whether `bm25` results are good enough for somebody who did not ask.
 
-    The best one must have two words of the request, and more weight than what stands together by chance.
+    The best needs two query words and more weight than chance.
     """
     return bool(found) and len(found[0].words) > 1 and found[0].score >= FLOOR * log(1 + (count - 0.5) / 1.5)
 
 
 def seed(request: str, documents: Sequence[Document]) -> list[Scored]:
-    """Score memories as the seed does.
+    """Score as QwenLM/qwen-code does (`packages/core/src/memory/recall.ts`), best first.
 
-    A token that is anywhere in one counts 2, one that is typical of its type 1, and a body 1. Source: QwenLM/qwen-code,
-    `packages/core/src/memory/recall.ts`, as it was with managed auto memory.
-
-    Returns:
-        Those with a score, the best first; of equal ones by type, then as they were given.
+    A matching token counts 2, one typical of the memory's type 1, a body 1.
     """
     tokens = [token for token in dict.fromkeys(re.split(r"[^a-z0-9]+", request.lower())) if len(token) >= 3]
     if not tokens:

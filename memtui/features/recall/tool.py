@@ -1,4 +1,4 @@
-"""What programs ask: the memories that fit a request best, as the read-only tool `memory_recall` and over HTTP."""
+"""Recall for programs: the read-only tool `memory_recall`, and over HTTP."""
 
 from collections.abc import Mapping
 
@@ -27,16 +27,12 @@ _SCHEMA: dict[str, object] = {
 
 
 def offer(_engine: Engine) -> Offer:
-    """Describe recall to a client."""
+    """Describe the tool."""
     return Offer(_DESCRIPTION, _SCHEMA, {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False})
 
 
 def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
-    """Answer one call, and count a use of each memory that is given.
-
-    Raises:
-        UsageError: an argument is missing or of the wrong kind.
-    """
+    """Answer a call and count a use of each memory returned; raises UsageError for a bad argument."""
     query, limit = given.get("query"), given.get("limit")
     number = 0 if limit in (None, "") else whole_number(limit)
     if not isinstance(query, str):
@@ -53,14 +49,9 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
 
 
 def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, object]) -> dict[str, object]:
-    """Answer a program over HTTP; no text but that of the block, which is masked. `exclude` are addresses to leave out.
+    """Answer over HTTP with `strategy`, `items`, `block` and `waiting`; raises `E_DISABLED`.
 
-    Returns:
-        `strategy` (`heuristic`; `none` when nothing helps), `items` (address, score, the words each has), `block` for a
-            prompt, and in `waiting` how many more wait for a review.
-
-    Raises:
-        RefusedError: `E_DISABLED`.
+    `exclude` lists addresses to leave out. No text but that of the block is returned.
     """
     for key in SWITCHES:
         if not settings.value(key):

@@ -1,7 +1,6 @@
-"""Recall on the command line: rows for a person, the block for a look or a script, and the hook of an agent's prompts.
+"""`memtui recall`: rows for people, the block for scripts, and the prompt hook of agents.
 
-A hook is answered always, and soon: an agent waits for it with each prompt, and some take a refusal for an order to
-stop.
+A hook always answers, and soon: agents wait for it with each prompt, and some take an error as an order to stop.
 """
 
 import json
@@ -24,25 +23,24 @@ from memtui.wire.doors import open_door, switched_off
 from memtui.wire.output import Column
 
 SOON = 0.3
-"""Seconds that a hook takes at most, besides the start of the process: an agent is not to notice it."""
+"""Seconds a hook may take after process start."""
 _INPUT = 1_048_576
-"""Bytes of a hook's input; of a longer one, which nobody types, so much is no JSON."""
+"""Maximum bytes of hook input."""
 _EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _DEEP = 50
-"""Memories among which those are sought that a session was not given yet."""
+"""Candidates among which those not yet given to the session are chosen."""
 
 
 class TooLateError(Exception):
-    """The time that a hook has is over."""
+    """The hook's time is over."""
 
 
 class HookPrompt(NamedTuple):
-    """What a hook is told."""
+    """Input of a hook."""
 
     text: str
     event: str
     session: str
-    """Empty when the agent does not say."""
 
 
 def recall(call: Call) -> int:
@@ -109,7 +107,7 @@ def _hook(call: Call) -> int:
 
 
 def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
-    """Make the answer; the engine it opens is the caller's to close, once the agent has the answer."""
+    """Build the hook's answer; the caller closes the engines in `opened` after answering."""
     settings = call.settings
     on = settings.agents_enabled and all(map(settings.value, SWITCHES)) and not settings.worker
     prompt = _prompt() if on else None
@@ -150,7 +148,7 @@ def _prompt() -> HookPrompt | None:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise `TooLateError` when it takes longer than `SOON`."""
+    """Raise `TooLateError` after `SOON` seconds."""
 
     def stop(*_: object) -> None:
         raise TooLateError

@@ -1,1 +1,1 @@
-"""Remembering what a person asks for: a text becomes a memory with a name, a type and a place."""
+"""Remembering what a person asks for: a text becomes a memory with name, type and place."""

@@ -1,7 +1,7 @@
-"""What a text to remember is, by rules alone: its type, its reasons, its name; nothing is invented.
+"""Rules that classify a text to remember: type, reasons and name; nothing is invented.
 
-The types, and the lines `Why:` and `How to apply:`, are those that Claude Code and Qwen Code give their memories
-(`packages/core/src/memory/entries.ts` of the latter). Every pattern takes time in proportion to the text.
+The types and the lines `Why:` and `How to apply:` are those of Claude Code and Qwen Code
+(`packages/core/src/memory/entries.ts`). Every pattern takes linear time.
 """
 
 import re
@@ -17,12 +17,11 @@ from memtui.transcripts import phrases
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 LIMIT = 65_536
-"""Bytes of a text to remember, without blanks at its ends: the limit of Qwen Code's daemon."""
+"""Maximum size of a stripped text in bytes, as in Qwen Code's daemon."""
 _NAME, _DESCRIPTION = 60, 150
-"""Characters."""
 _REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
 _INLINE = re.compile(r"(?<=[.!?;])[ \t]+(?=(?:Why|How to apply): )")
-"""Where one stands in the line of what it is the reason for."""
+"""A reason on the line of its statement."""
 _SENTENCE = re.compile(r"(?<![.\s]\w)[.!?]+(?=\s|$)|[。！？]")
 _CLAUSE = re.compile(r"[,;:]\s|[，；：]|\s[—–-]\s|\sbecause\s|\sso that\s")
 _REFERENCE = re.compile(
@@ -48,9 +47,9 @@ class CheckedText(NamedTuple):
 
     text: str
     cut: int = 0
-    """How many parts of it were marked as private and left out."""
+    """Number of private parts left out."""
     headed: bool = False
-    """It came with front matter, which is left out."""
+    """Whether front matter was left out."""
 
 
 class Fact(NamedTuple):
@@ -62,16 +61,16 @@ class Fact(NamedTuple):
     """Without its reasons."""
     why: str
     how: str
-    """What stood behind `Why:` and `How to apply:`, on one line; empty where there was none."""
+    """The text after `How to apply:`, as `why` after `Why:`; empty without one."""
     name: str
     description: str
-    """From its first sentence."""
+    """First sentence."""
     slug: str
-    """The name as a part of a path, without an ending."""
+    """Name as a path part, without suffix."""
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The lines of its reasons."""
+        """Its reasons as lines."""
         named = (("Why", self.why), ("How to apply", self.how))
         return tuple(f"{name}: {value}" for name, value in named if value)
 
@@ -82,14 +81,11 @@ class Fact(NamedTuple):
 
 
 def checked(text: str, *, secrets: bool = False) -> CheckedText:
-    """Check a text before anything of it is stored.
+    """Check a text before anything of it is stored, and strip what is not stored.
 
-    Blanks at its ends, front matter, escape sequences of terminals, what nobody sees and what is marked as private are
-    cut. `secrets`: a person looked at it and keeps it, whatever it looks like.
-
-    Raises:
-        UsageError: there is nothing in it, or it says that nothing of it is to be kept.
-        RefusedError: `E_TOO_BIG`; `E_TEXT`, it cannot be stored; `E_SECRET`, with the kind and never the value.
+    That is outer blanks, front matter, escape sequences, hidden characters and private parts. `secrets`: a person
+    confirmed that it may hold any. Raises UsageError when nothing is left, `E_TOO_BIG`, `E_TEXT`, or `E_SECRET` with
+    the kind only.
     """
     text = text.strip()
     try:
@@ -134,7 +130,7 @@ def _without_hidden(text: str) -> str:
 
 
 def classify(text: str, wanted: str = "") -> Fact:
-    """Say what a text is, as `checked` gives it; of a type that somebody `wanted`."""
+    """Classify a checked text; `wanted` overrides its type."""
     plain, why, how = split_reasons(text)
     sentence = first_sentence(plain)
     clause = next(
@@ -145,7 +141,7 @@ def classify(text: str, wanted: str = "") -> Fact:
 
 
 def type_of(text: str) -> str:
-    """Give the type of a text: reference, user, feedback or project, the first that fits."""
+    """Return the first type that matches: reference, user, feedback, else project."""
     if _REFERENCE.search(text):
         return REFERENCE
     if _USER.search(text):
@@ -156,7 +152,7 @@ def type_of(text: str) -> str:
 
 
 def scope_of(fact: Fact, project: str | None) -> str:
-    """Say where a fact holds: `global` for what is about the user, and for feedback that does not name the project."""
+    """Return `global` for facts about the user and feedback that does not name the project, else `project`."""
     if fact.type == USER:
         return "global"
     named = bool(project) and re.search(rf"(?<!\w){re.escape(project or '')}(?!\w)", fact.text, re.IGNORECASE)
@@ -165,11 +161,9 @@ def scope_of(fact: Fact, project: str | None) -> str:
 
 
 def split_reasons(text: str) -> tuple[str, str, str]:
-    """Take the lines `Why:` and `How to apply:` out of a text.
+    """Split a text into (text, why, how to apply).
 
-    Returns:
-        The rest, why, and how to apply. The text as it is where nothing else would be left; of two lines of one kind
-        the first counts, and the other stays.
+    The first line of each kind counts; a text that is nothing else stays whole.
     """
     rest: list[str] = []
     found: dict[str, str] = {}
@@ -185,7 +179,7 @@ def split_reasons(text: str) -> tuple[str, str, str]:
 
 
 def first_sentence(text: str) -> str:
-    """Give the first sentence on one line, without what makes it a heading, an item or a quotation."""
+    """Return the first sentence on one line, without Markdown before it."""
     line = next((line for line in text.splitlines() if any(sign.isalnum() for sign in line)), text)
     line = " ".join(line.split()).lstrip("#>-*+ ") or text.strip()
     line = "".join(sign for sign in line if sign.isprintable())
@@ -194,7 +188,7 @@ def first_sentence(text: str) -> str:
 
 
 def same(text: str) -> str:
-    """Bring a text into the form in which two that say the same are equal: no case, no blanks, no final stop."""
+    """Normalize a text so that two that say the same are equal: no case, blanks or final punctuation."""
     return " ".join(normalize("NFKC", text).casefold().split()).rstrip(".!?;:,。！？；，、… ")
 
 

@@ -1,8 +1,7 @@
-"""What a worker makes of a fact: a better place and name for it, or the one memory that it becomes a part of.
+"""Asking a worker where a fact belongs: a better place and name, or a memory to merge it into.
 
-The user's own words are what is stored; only where the worker gives a text that replaces a memory are they the
-worker's, and then every word that memory had counts. Whatever it may not do, the rules' plan stands, and that is said.
-It is apart so that without a worker nothing of it is loaded.
+The user's words are stored; only a replacement of a memory is the worker's text, and then lost words count. When the
+worker goes too far, the rules' plan stands and a note says so. It is apart so that without a worker it is not loaded.
 """
 
 from __future__ import annotations
@@ -27,26 +26,23 @@ if TYPE_CHECKING:
     from memtui.features.tasks.work import Working
 
 NEAREST = 5
-"""So many memories are in question: those that recall gives for the text."""
+"""Memories offered to the worker."""
 
 
 class Advice(NamedTuple):
-    """What came of asking."""
+    """The worker's advice."""
 
     run: Run
     plan: RememberPlan | None
-    """What is written; None: the worker found that memories say it already."""
+    """What to write; None when memories say it already."""
     note: str = ""
-    """What did not go as the worker wanted, as one sentence."""
+    """What was not done as the worker wanted."""
 
 
 def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan) -> Advice:
-    """Ask the worker of the settings; what `wanted` says of scope, root and type counts more than the worker.
+    """Ask the worker; scope, root and type of `wanted` win over it, and `found` stands when it fails.
 
-    `found` is what the rules planned, which stands when the worker fails or goes too far.
-
-    Raises:
-        RefusedError: `E_NAME`: it named what it was not shown, or what is no plain name; nothing is to be written.
+    Raises `E_NAME` when it names what it was not shown; nothing is to be written then.
     """
     engine, worker = working.engine, working.settings.lifecycle_worker
     scope = SCOPES.get(wanted.scope, "")
@@ -78,7 +74,7 @@ def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, fo
 def _placed(
     engine: Engine, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan, operation: ReplyOperation
 ) -> RememberPlan:
-    """The user's words with the worker's type, scope, name and description."""
+    """Plan the user's words with the worker's type, scope, name and description."""
     fact = found.fact._replace(
         type=wanted.type or operation.type or found.fact.type,
         slug=operation.name or found.fact.slug,
@@ -97,7 +93,7 @@ def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: 
 
 
 def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operation: ReplyOperation, by: str) -> str:
-    """Why a plan goes too far; nothing when it does not."""
+    """Return why a plan goes too far, or nothing."""
     made = proposal(
         engine,
         kind=operation.op,

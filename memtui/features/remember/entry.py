@@ -1,4 +1,4 @@
-"""The entry in the table of features: remembering what a person asks for."""
+"""Entry in the table of features: remembering."""
 
 from memtui.engine.model import TYPES
 from memtui.features.attribution.entry import CHAT

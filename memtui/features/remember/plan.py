@@ -1,6 +1,6 @@
-"""Where a fact goes and what is written: planned whole before the first byte, in the shape of the root it goes to.
+"""Planning where a fact goes and what is written, in the format of its root; nothing here writes.
 
-Nothing is planned where a memory says the same already. Nothing here writes.
+Nothing is planned when a memory already says the same.
 """
 
 from __future__ import annotations
@@ -28,61 +28,57 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 SCOPES = {"user": "global", "global": "global", "project": "project", "workspace": "workspace"}
-"""What somebody may give as the scope, and the scope that is meant."""
+"""Accepted scopes and what they mean."""
 
 
 class RememberRequest(NamedTuple):
-    """What is asked for."""
+    """What to remember."""
 
     text: str
-    """As `checked` gives it."""
+    """As returned by `checked`."""
     scope: str = ""
-    """A key of `SCOPES`; empty: by its type."""
+    """A key of `SCOPES`; empty: by type."""
     to: str = ""
-    """The id of a root; empty: memtui's own of that scope."""
+    """Root id; empty: memtui's own root of the scope."""
     type: str = ""
     """Empty: by its words."""
     clean: bool = False
-    """Look at no memory for one that says the same."""
+    """Skip the search for a memory that says the same."""
 
 
 class Known(NamedTuple):
-    """A memory says it already."""
+    """A memory that says it already."""
 
     address: Address
     line: int
-    """From 1."""
 
 
 class RememberPlan(NamedTuple):
-    """A fact, and what is written."""
+    """A fact and the changes that store it."""
 
     fact: Fact
     address: Address
     changes: tuple[IndexChange, ...]
-    """The memory first, then the index that names it."""
+    """The memory first, then its index."""
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """For `Engine.together`."""
+        """The changes as engine steps."""
         return steps_of(self.changes)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else should be known, one sentence each."""
+        """Notes for the user."""
         return tuple(note for one in self.changes for note in one.notes)
 
 
 def plan_remember(
     engine: Engine, roots: Sequence[Root], request: RememberRequest, *, among: Iterable[Memory] | None = None
 ) -> RememberPlan | Known:
-    """Work out what is written for a fact; nothing is written.
+    """Plan what is written for a request, or return the memory that says it already.
 
-    `roots` are those in which it may already be known, and go to; `among` the memories that may say it, None for all.
-
-    Raises:
-        NotFoundError: `E_NO_ROOT`. RefusedError: a memory of its own cannot be made there.
-        MemtuiError: a file it would be added to cannot be read.
+    `roots` are searched and written to; `among` limits the memories compared. Raises `E_NO_ROOT`, RefusedError when the
+    root takes no memory, and MemtuiError for an unreadable file.
     """
     fact = classify(request.text, request.type)
     root = target(engine, roots, request, fact)
@@ -96,7 +92,7 @@ def plan_remember(
 
 
 def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact: Fact) -> Root:
-    """Say which root a fact goes to; see `plan_remember` for what is raised."""
+    """Return the root for a fact; raises as `plan_remember`."""
     if request.to:
         root = engine.roots.find(request.to)
         if root.scope == "channel" or (root.policy.index_file or "").startswith("*/"):
@@ -122,7 +118,7 @@ def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact
 
 
 def find_known(engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], fact: Fact) -> Known | None:
-    """Find the memory that says a fact already; what a repository brought and nobody reviewed says nothing."""
+    """Return the memory that says a fact; unreviewed memories do not count."""
     wanted = {same(fact.body)} | (set() if fact.reasons else {same(fact.text)})
     words = sorted(set(same(fact.text).split()), key=len, reverse=True)
     for root, row, data in texts(engine, roots, filter(reviewed, rows)):
@@ -133,7 +129,7 @@ def find_known(engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], fa
 
 
 def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:
-    """What a memory says, with the lines it begins at: its entries; else the whole, without reasons, and each line."""
+    """Yield (line, text) of what a memory says: its entries, or the whole text and each line."""
     kind = guarded.format_of(root, path)
     if kind is not None:
         file = parse(data, kind)
@@ -159,7 +155,7 @@ def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
-    """Work out what is written for a fact in a root; see `plan_remember` for what is raised."""
+    """Plan what is written for a fact in a root; raises as `plan_remember`."""
     rows = {row.address.path: row for row in engine.rows.list([root.id]).items}
     if root.policy.entries:
         return _as_entry(engine, root, fact, rows)
@@ -174,7 +170,7 @@ def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
 
 
 def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]) -> RememberPlan:
-    """Add it to a file of entries: the one that is named like its type, where there are several."""
+    """Plan an entry in the file for its type."""
     files = [path for path, _ in root.policy.entries]
     fixed = [path for path in files if "*" not in path]
     named = [path for path in fixed if (path.lower() == "user.md") == (fact.type == USER)]

@@ -1,4 +1,4 @@
-"""`memtui remember`: a text becomes a task; at a terminal it is done at once, and shown with the way back."""
+"""`memtui remember`: queue a text, and at a terminal run it at once and show the result."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _show(call: Call, txn: str) -> None:
 
 
 def task_json(task: Task) -> Json:
-    """Turn a task into JSON, with the fields of Qwen Code's daemon."""
+    """Return a task with the fields of Qwen Code's daemon."""
     result = None if task.result is None else dict(task.result) | {"undo": task.txn}
     error = None if task.error is None else {"code": task.error[0], "message": task.error[1]}
     return {"taskId": task.id, "status": task.state, "result": result, "error": error}

@@ -1,7 +1,7 @@
-"""One line for what is to be remembered; above it what will be written, and memories like it, while it is typed.
+"""The form for what to remember, with a live preview of what is written and of similar memories.
 
-Nothing is written from here: what is sent becomes a task. What may not be stored is said while it is typed, and the
-value of a secret is never repeated. It is apart because only the workbench draws.
+It writes nothing: the text becomes a task. A refused text is explained while typing, and a secret is never repeated. It
+is apart because only the workbench draws.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ if TYPE_CHECKING:
 
 GROUP = "remember"
 WORKED_OUT = 0.1
-"""Seconds without a key before it is worked out what becomes of the text."""
+"""Seconds after the last key before the preview is computed."""
 LIKE = 3
-"""So many memories like it are shown, each of which has two of its words."""
+"""Similar memories shown, each sharing two words."""
 SCOPES = ("", "project", "global", "workspace")
-"""What tab goes through; the first one leaves it to the text."""
+"""Scopes that tab cycles through; empty: by the text."""
 
 
 class ToRemember(NamedTuple):
-    """What the user sends."""
+    """The answer of the form."""
 
     wanted: RememberRequest
     secrets: bool = False
-    """They keep what looks like a secret."""
+    """Whether the user keeps what looks like a secret."""
 
 
 class Outlook(NamedTuple):
-    """What would come of a text."""
+    """What a text would become."""
 
     found: RememberPlan | Known
     like: tuple[Address, ...]
-    """Memories like it, the most alike first."""
+    """Similar memories, best first."""
 
 
 class RememberScreen(PlanScreen["ToRemember | Address"]):
-    """The line, and what comes of it; gives what is to be remembered, or the memory to open instead."""
+    """The form; returns what to remember, or a memory to open instead."""
 
     HELP = """Type what agents should know from now on; enter or ctrl+s saves it, and work goes on. Tab chooses where it
 applies. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
@@ -83,14 +83,14 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         self._stop_timer: Callable[[], None] = lambda: None
 
     def on_mount(self) -> None:
-        """Go on with what was typed before."""
+        """Continue with what was typed before."""
         super().on_mount()
         self.show_detailed(detailed=True)
         self._typed(self.prompt.text)
 
     @property
     def wanted(self) -> RememberRequest:
-        """What is asked for as it stands."""
+        """The request as typed so far."""
         return RememberRequest(self.prompt.text.strip(), SCOPES[self._scope])
 
     # What comes of it
@@ -131,7 +131,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         self.draw()
 
     def show_details(self) -> None:
-        """Show what is written."""
+        """Show what would be written, or why nothing is."""
         found = self.outlook.found if self.outlook is not None else None
         error, lines = self._refused, list[Line]()
         if error is not None and error.code == "E_SECRET":
@@ -161,7 +161,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
     # Keys
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Take an answer where one is asked for; else a key is for the line."""
+        """Take the answer about a secret; other keys go to the line."""
         if self._asking and character in ("!", "e"):
             self._asking = False
             if character == "!":
@@ -172,7 +172,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         return super().take_text(key, character)
 
     def take_key(self, key: str) -> bool:
-        """Send, choose where it holds, or open what is alike."""
+        """Send, change the scope, or open a similar memory."""
         if key == "ctrl+s":
             self._entered(self.prompt.text)
         elif key == "tab":
@@ -227,11 +227,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
 
 
 def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
-    """Work out what comes of a text.
-
-    Raises:
-        MemtuiError: as `checked` and `plan_remember`.
-    """
+    """Preview a text; raises as `checked` and `plan_remember`."""
     text = checked(wanted.text).text
     near = recall(engine, text)
     rows = [one.row for one in near.items]  # all are looked at when it is done: that takes too long for each key
@@ -241,15 +237,15 @@ def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
 
 
 class RememberForm:
-    """Asks what to remember; what was typed and not sent, or not remembered, is kept while memtui runs."""
+    """Opens the form, and keeps what was typed and not remembered while memtui runs."""
 
     def __init__(self, host: Host) -> None:
-        """Take the workbench: the lane of the project where the user stands is the one."""
+        """Use the workbench's project as the lane."""
         self._host = host
         self._typed = ""
 
     def start(self, push: Callable[[RememberScreen, Callable[[ToRemember | Address | None], None]], object]) -> None:
-        """Ask; `push` shows a screen and takes what is told of its answer."""
+        """Show the form; `push` shows a screen and passes on its answer."""
         host = self._host
         worker = host.settings.lifecycle_worker
         form = RememberScreen(host.shell.table, host.jobs, worker, self._typed, plain=host.shell.plain)

@@ -1,6 +1,6 @@
-"""Remembering as a task: what is asked becomes one, what came of it becomes a result; an agent's is only proposed.
+"""The task that remembers: it plans the request; an agent's request is only proposed.
 
-The fields of request and result are those of Qwen Code's daemon (`packages/core/src/memory/remember.ts`), and more.
+Request and result extend those of Qwen Code's daemon (`packages/core/src/memory/remember.ts`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 KIND = "remember"
 NONE = "none"
-"""The setting for no worker."""
+"""Setting for no worker."""
 MODES = ("workspace", "clean")
-"""Look for a memory that says the same, or make a new one in any case."""
+"""Look for a memory that says the same, or always create one."""
 
 
 def request_of(wanted: RememberRequest, *, secrets: bool = False) -> dict[str, object]:
-    """Turn what is asked for into the request of a task; `secrets` as in `checked`."""
+    """Return the task request; `secrets` as in `checked`."""
     mode = MODES[wanted.clean]
     named = {"scope": wanted.scope, "root": wanted.to, "type": wanted.type}
     kept = {key: value for key, value in named.items() if value}
@@ -41,12 +41,7 @@ def request_of(wanted: RememberRequest, *, secrets: bool = False) -> dict[str, o
 
 
 def wanted_of(request: Mapping[str, object]) -> RememberRequest:
-    """Read the request of a task.
-
-    Raises:
-        UsageError: there is nothing to remember, or a field has a value that it cannot have.
-        RefusedError: as `checked`.
-    """
+    """Parse a task request; raises UsageError for a bad field, and as `checked`."""
     content = request.get("content")
     text = checked(content if isinstance(content, str) else "", secrets=request.get("secrets") is True).text
     mode, scope, kind = (str(request.get(key) or "") for key in ("contextMode", "scope", "type"))
@@ -57,13 +52,13 @@ def wanted_of(request: Mapping[str, object]) -> RememberRequest:
 
 
 def enqueue(session: Session, wanted: RememberRequest, *, client: str, secrets: bool = False) -> Task:
-    """Put what is asked for into the lane of the project; see `TaskTable.enqueue` for what is raised."""
+    """Queue a request in the project's lane; raises as `TaskTable.enqueue`."""
     lane, request = workspace_of(session.surroundings), request_of(wanted, secrets=secrets)
     return session.engine.tasks.enqueue(KIND, lane.id, client, request, trigger="manual")
 
 
 def remember(working: Working) -> Planned:
-    """Plan what a task asks for; see `plan_remember` for what is raised."""
+    """Plan a task; raises as `plan_remember`."""
     task, roots = working.task, working.roots
     among = None
     if not is_person(task.client):
@@ -100,7 +95,7 @@ def remember(working: Working) -> Planned:
 
 
 def _result(working: Working, summary: str, outcome: str, *addresses: Address) -> dict[str, object]:
-    """A result of which nothing was written."""
+    """Return a result without changes."""
     return {**result_json(working, summary, outcome, addresses, {}), "notes": []}
 
 

@@ -1,1 +1,1 @@
-"""Background work in lanes: one a workspace, durable, done once, whoever works it off."""
+"""Background tasks in durable lanes, one per project; each task is done exactly once by any running memtui."""

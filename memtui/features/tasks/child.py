@@ -1,7 +1,7 @@
-"""Programs that memtui runs for a task: fed, read, and ended with all they started.
+"""Running a program for a task: feed it, read it, and end it with everything it started.
 
-By TERM, two seconds later by KILL. A process that leaves its group on purpose is out of reach. It is apart so that a
-worker and a job are ended the same way.
+It gets TERM, and KILL two seconds later; a process that leaves its group is out of reach. It is apart so that workers
+and jobs are ended alike.
 """
 
 from __future__ import annotations
@@ -16,32 +16,28 @@ from threading import Thread
 from typing import IO, NamedTuple
 
 BYTES = 1_048_576
-"""That a program may print."""
+"""Maximum output of a program."""
 _GRACE, _STEP = 2.0, 0.05
 
 
 class Child(NamedTuple):
-    """What a program is run with."""
+    """A program to run."""
 
     name: str
-    """What it is called in complaints."""
+    """Name in error messages."""
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]
     seconds: float
     cancelled: Callable[[], bool]
     refuse: Callable[[str, str], Exception]
-    """Makes the error of a sentence and a hint."""
+    """Builds the error from a message and a hint."""
 
 
 def run(child: Child, given: bytes) -> tuple[int, bytes, bytes]:
-    """Run a program on what it is given, and read it until it ends.
+    """Run a program on `given` and return its exit status, stdout and stderr.
 
-    Returns:
-        Its status, and what it printed on both streams.
-
-    Raises:
-        Exception: what `refuse` made: it cannot be started, is too slow, prints too much, or is cancelled.
+    Raises what `refuse` builds when it cannot start, is too slow, prints too much or is cancelled.
     """
     try:
         process = subprocess.Popen(
@@ -66,13 +62,12 @@ def run(child: Child, given: bytes) -> tuple[int, bytes, bytes]:
 
 
 def _feed(pipe: IO[bytes], given: bytes) -> None:
-    """Write all that a process is given; it may end before it read that."""
     with suppress(BrokenPipeError), pipe:
         pipe.write(given)
 
 
 def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, bytes]:
-    """Read a process until it ends; what it started may still be there."""
+    """Read a process until it ends; its children may outlive it."""
     until = time.monotonic() + child.seconds
     ended = closed = False
     while True:
@@ -95,7 +90,7 @@ def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, b
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all it started, also when it has ended itself."""
+    """End a process group, also after the process itself has ended."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         until = time.monotonic() + _GRACE
         with suppress(ProcessLookupError, PermissionError):  # nobody is left of the group

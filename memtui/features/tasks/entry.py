@@ -1,4 +1,4 @@
-"""The entry in the table of features: background tasks."""
+"""Entry in the table of features: background tasks."""
 
 from memtui.features.feature import Feature
 from memtui.ui.action import View, action

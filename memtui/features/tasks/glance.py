@@ -1,6 +1,6 @@
-"""What somebody who watches the lanes is told: how much waits, whether a dream runs, and what ended since.
+"""Status of the lanes for the workbench: what waits, whether a dream runs, and what ended since the last look.
 
-It is apart because whoever works a lane off needs none of it.
+It is apart because running tasks needs none of it.
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.tasks import TaskTable
 
 WHILE_YOU_WORK = "while you work"
-"""In what is said when work begins: how it ended may take that line's place."""
+"""Part of the message at the start of work, which the message at its end may replace."""
 
 
 class LaneNews(NamedTuple):
-    """How the lanes are."""
+    """Status of the lanes."""
 
     event: int
-    """The number of the newest event."""
+    """Number of the newest event."""
     waiting: int = 0
-    """Tasks of one lane that wait or run."""
+    """Open tasks of one lane."""
     due: bool = False
-    """Something in it is to be done, and nobody is at it."""
+    """Whether a task is due and no process works on the lane."""
     dreaming: bool = False
-    """A dream runs, in any lane."""
+    """Whether a dream runs in any lane."""
     ended: tuple[Task, ...] = ()
-    """What ended in it since the glance before, oldest first."""
+    """Tasks that ended since the previous status, oldest first."""
     progress: tuple[str, ...] = ()
-    """How far what runs in it is."""
+    """Progress texts of its running tasks."""
     proposed: int = 0
-    """Proposals that a person has to do with, as `to_decide` counts them."""
+    """Undecided proposals."""
     changed: bool = True
-    """Something happened in any lane since, or what runs in this one is further."""
+    """Whether anything happened since the previous status."""
 
 
 def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
-    """Look at the lanes, and count what waits in one; where nothing happened since `before`, little is read."""
+    """Return the status of the lanes; little is read when nothing happened since `before`."""
     event = tasks.last_event()
     if before is not None and before.event == event and not (before.waiting or before.dreaming):
         return before._replace(ended=(), changed=False)
@@ -68,18 +68,13 @@ def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
 
 
 def is_held(tasks: TaskTable, lane: str) -> bool:
-    """Say whether somebody is at a lane: what runs where nobody is was left by a dead process."""
+    """Whether a process works on a lane; a task running in a free lane was left by a dead process."""
     with tasks.lane(lane) as free:
         return not free
 
 
 def said(ended: Sequence[Task], waiting: int) -> tuple[str, str]:
-    """Say what ended, once, and how: `good`, `warning`; empty where there is nothing to say.
-
-    Args:
-        ended: oldest first.
-        waiting: proposals that wait for a person, as the header counts them.
-    """
+    """Return the message about ended tasks and its level; `waiting` is the number of undecided proposals."""
     failed = [task for task in ended if task.state == FAILED]
     done = [task for task in ended if task.state == COMPLETED]
     saved = [name for task in done if task.txn is not None for name in _names(task, "addresses")]

@@ -1,7 +1,7 @@
-"""Working a lane off: the same code for the daemon, the workbench and whoever waits at a terminal.
+"""Running the tasks of a lane, for the daemon, the workbench and waiting commands alike.
 
-What is to be written is kept before the first byte is, so that a kill at any moment leads to the same files, one step
-of undo and no second question to a worker.
+The plan is stored before the first byte is written, so a kill at any moment leads to the same files, one undo step and
+no second question to a worker.
 """
 
 from __future__ import annotations
@@ -29,32 +29,28 @@ from memtui.wire.doors import door_access
 from memtui.wire.session import Session
 
 BEGIN_S = 60.0
-"""Between two looks at what begins by itself."""
+"""Seconds between two looks at what starts by itself."""
 TRIES = 3
-"""How often a task is begun that never gets as far as a plan."""
+"""Attempts for a task that never gets a plan."""
 LONGEST_S = 295
-"""How long a task may take until it has one."""
+"""Seconds a task may take to get a plan."""
 AGAIN_MS = 5_000
-"""After how long a task is tried again when a memory is locked."""
+"""Delay before the next attempt when a memory is locked."""
 FULL_MS = 60_000
-"""After how long a task is tried again for whose plan there was no room."""
+"""Delay before the next attempt when there was no room for the plan."""
 _LOOK_S = 0.25
-"""Seconds between two looks at what may end a task."""
+"""Seconds between two checks whether a task must end."""
 _SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream", "observe": "observe.enabled"}
 
 
 def works() -> Mapping[str, str]:
-    """What does each kind of task; the table stands above all features, so it is named here and not imported."""
+    """Return the handler of each task kind from the table, which must not be imported here."""
     found: Mapping[str, str] = load("memtui.features.table:works")()
     return found
 
 
 def begin_due(session: Session) -> None:
-    """Queue what is to begin by itself now, every `BEGIN_S` seconds.
-
-    Raises:
-        MemtuiError: the settings or the ledger cannot be used; the next call looks again.
-    """
+    """Queue what starts by itself now; call every `BEGIN_S` seconds."""
     settings = reread(session.settings)
     places: tuple[str, ...] = load("memtui.features.table:begins")()
     for place in places:
@@ -62,12 +58,9 @@ def begin_due(session: Session) -> None:
 
 
 def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:
-    """Do what is due in a lane, unless somebody else is at it, and end what a dead process left.
+    """Run the due tasks of a lane unless another process does, and finish what a dead process left.
 
-    When `stop` says so, a task that is not planned by then waits again. Returns how many tasks ended.
-
-    Raises:
-        MemtuiError: the ledger cannot be used; nothing is lost, and the next call goes on.
+    When `stop` returns true, a task without a plan waits again. Returns how many tasks ended.
     """
     tasks = session.engine.tasks
     if session.engine.roots.read_only:
@@ -88,7 +81,7 @@ def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]
 
 
 def _recover(session: Session, task: Task) -> bool:
-    """Bring to an end what a dead process left, or let it wait again; says whether it ended."""
+    """Finish a task that a dead process left, or queue it again; return whether it ended."""
     tasks = session.engine.tasks
     if task.plan is not None:
         return _carry_out(session, task, task.plan)
@@ -104,15 +97,15 @@ def _recover(session: Session, task: Task) -> bool:
 
 
 class _End(NamedTuple):
-    """Why a task is to end before it has a plan."""
+    """Why a task ends before it has a plan."""
 
     state: str
-    """Empty: it waits again."""
+    """Empty: it is queued again."""
     error: tuple[str, str] = ("", "")
 
 
 class _Work:
-    """One task from its beginning to its end."""
+    """One run of a task."""
 
     def __init__(self, session: Session, workspace: Workspace, task: Task, stop: Callable[[], bool]) -> None:
         self._session = session
@@ -124,7 +117,7 @@ class _Work:
         self._ending: _End | None = None
 
     def do(self) -> bool:
-        """Plan and carry out, and tell of it; says whether the task ended."""
+        """Plan, carry out and report to telemetry; return whether the task ended."""
         began = now_ms()
         ended = self._do()
         if ended:
@@ -159,7 +152,7 @@ class _Work:
         return bool(ending.state)
 
     def _keep(self, planned: Planned, plan: str) -> bool:
-        """Keep what was planned; where there is no room for it, the task waits until there is."""
+        """Store the plan; without room for it the task waits."""
         tasks, task = self._session.engine.tasks, self._task
         try:
             if planned.run is not None:
@@ -170,7 +163,7 @@ class _Work:
             raise
 
     def _progress(self, text: str) -> None:
-        """Say how far it is; only words, for which no task is to fail."""
+        """Record progress; a failure to do so is ignored."""
         with suppress(StorageError, BusyError):
             self._session.engine.tasks.note_progress(self._task.id, text)
 
@@ -193,7 +186,7 @@ class _Work:
         return planned
 
     def _end(self, *, anew: bool = False) -> _End | None:
-        """Why the task is to end, looked at a few times a second."""
+        """Check a few times a second why the task must end."""
         now = time.monotonic()
         if self._ending is None and (anew or now - self._looked >= _LOOK_S):
             self._looked = now
@@ -215,11 +208,7 @@ class _Work:
 
 
 def refuse_off(settings: Settings, kind: str) -> None:
-    """Refuse a kind of task that is switched off.
-
-    Raises:
-        RefusedError: `E_DISABLED`.
-    """
+    """Raise `E_DISABLED` for a kind of task that is switched off."""
     switch = _SWITCHES.get(kind, "lifecycle.enabled")
     if not settings.lifecycle_enabled or settings.value(switch) in ("off", False):
         name = switch if settings.lifecycle_enabled else "lifecycle.enabled"
@@ -231,7 +220,7 @@ def refuse_off(settings: Settings, kind: str) -> None:
 
 
 def _again(error: MemtuiError, task: Task) -> bool:
-    """Whether a task is tried again, because something it needs is only busy."""
+    """Whether to retry because something is only busy."""
     return isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES
 
 
@@ -252,7 +241,7 @@ def _written(planned: Planned, task: Task) -> str:
 
 
 def told(task: Task) -> dict[str, object]:
-    """What `memtui.telemetry` is told of a task that ended, with the fields and words of Qwen Code's."""
+    """Return the telemetry fields of an ended task, in Qwen Code's terms."""
     result = task.result or {}
     skipped = result.get("skipped")
     reasons = Counter(skipped) if isinstance(skipped, dict) else Counter()
@@ -267,7 +256,7 @@ def told(task: Task) -> dict[str, object]:
 
 
 def _carry_out(session: Session, task: Task, plan: str) -> bool:
-    """Do what was planned, unless that was done, after taking back half of it; says whether the task ended."""
+    """Apply the plan unless that is done, after undoing half of it; return whether the task ended."""
     engine, tasks = session.engine, session.engine.tasks
     found = json.loads(plan)
     steps, actor = steps_from(json.dumps(found["steps"])), Actor(found["actor"])
@@ -291,10 +280,9 @@ def _carry_out(session: Session, task: Task, plan: str) -> bool:
 
 
 def _apply(engine: Engine, steps: tuple[Step, ...], actor: Actor, label: str, cause: str) -> None:
-    """Make a plan true, whatever of it a dead process did.
+    """Apply the steps, whatever a dead process did of them.
 
-    Raises:
-        MemtuiError: it cannot be; `E_CONFLICT` when somebody wrote a memory meanwhile, and both texts are in history.
+    Raises `E_CONFLICT` when somebody wrote a memory meanwhile; both texts are in history.
     """
     if not steps:
         return

@@ -1,7 +1,7 @@
-"""Since when the settings are as they are that let texts be read, leave memtui or be changed unasked.
+"""When the settings that let texts leave memtui or be changed unasked were last changed.
 
-They are in a file that people change by hand, so a value that nobody recorded is recorded when it is seen.
-It is apart so that whoever only works a lane off can record them.
+People edit the settings file, so a new value is recorded when it is first seen. It is apart so that running a lane can
+record it.
 """
 
 from memtui.config.settings import Settings
@@ -11,16 +11,15 @@ from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
 ROOT = "memtui:global"
-"""The root that stands for all of memtui in the activity."""
+"""Root that stands for all of memtui in the audit."""
 KEYS = ("lifecycle.worker", "lifecycle.apply")
 _LOOKED_AT = 1_000
 
 
 def note(engine: Engine, said: str, usual: str, *, known: bool = False) -> AuditRecord | None:
-    """Record a value (`lifecycle.worker = claude`) when it is another one than was recorded last, or than is usual.
+    """Record a value such as `lifecycle.worker = claude` when it differs from the last record or the default.
 
-    Returns:
-        The record of the value; None when it was never another.
+    Returns the record of the value, or None when it was always the default.
     """
     if not any(root.id == ROOT for root in engine.roots.all()):
         return None
@@ -38,7 +37,7 @@ def _recorded(engine: Engine, said: str) -> AuditRecord | None:
 
 
 def noted(engine: Engine, settings: Settings) -> Json:
-    """Record who works and what applies by itself; gives each value, with the time it was first seen."""
+    """Record worker and standing rules; return each value with the time it was first seen."""
     found: Json = {}
     for key in KEYS:
         value = settings.value(key)

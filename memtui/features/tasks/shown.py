@@ -1,6 +1,6 @@
-"""A task in words and as JSON: the same for the command line and the view.
+"""A task as text and JSON, for the command line and the view.
 
-It is apart so that a command that lists tasks loads no screen.
+It is apart so that commands do not load the screen.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
 _ASKED = ("content", "query", "session")
-"""Fields of a request that say what it is about, the first one there first."""
+"""Request fields that describe a task, in order of preference."""
 
 
 def state_word(task: Task) -> str:
-    """Say how a task is, in one word."""
+    """Return the state in one word."""
     if task.state == RUNNING and task.stopping:
         return "stopping"
     if task.state == COMPLETED:
@@ -23,9 +23,9 @@ def state_word(task: Task) -> str:
 
 
 def what_words(task: Task) -> str:
-    """Say what a task is about, in one line: what came of it, why it failed, how far it is, or what was asked.
+    """Describe a task in one line: result, error, progress or request.
 
-    It may hold hostile text; whoever draws it makes it safe.
+    The text may be hostile; whoever draws it makes it safe.
     """
     if task.error is not None:
         return f"{task.error[0]}: {task.error[1]}"
@@ -36,19 +36,19 @@ def what_words(task: Task) -> str:
 
 
 def may_have_come(task: Task) -> bool:
-    """Whether a task sent something of which nobody knows whether it came; also one that was killed too often."""
+    """Whether a task may have delivered something without confirmation."""
     code, said = task.error or ("", "")
     return said.startswith("delivery_unknown") or (task.kind == "deliver" and code == "E_INTERNAL")
 
 
 def asked_words(request: Mapping[str, object]) -> str:
-    """Quote what was asked; empty where nothing of it is text, or it is not kept any more."""
+    """Quote the request; empty when it has no text."""
     asked = next((str(request[name]) for name in _ASKED if request.get(name)), "")
     return f'"{" ".join(asked.split())}"' if asked else ""
 
 
 def came_of(result: Mapping[str, object]) -> str:
-    """Say what came of a task: the memories it saved, or a sentence of its kind; and how much is proposed."""
+    """Summarize a result: saved memories or its summary, and the number of proposals."""
     addresses, proposals = result.get("addresses"), result.get("proposals")
     said = [str(result["summary"])] if result.get("summary") else []
     if isinstance(addresses, list) and addresses and (not said or result.get("outcome") == "saved"):
@@ -59,7 +59,7 @@ def came_of(result: Mapping[str, object]) -> str:
 
 
 def value_words(value: object) -> str:
-    """Write a value of a result for people: counts by their name, lists with commas; empty where it is nothing."""
+    """Format a value of a result for people; empty for nothing."""
     if isinstance(value, Mapping):
         named = ((str(name).replace("_", " "), value_words(one)) for name, one in value.items())
         return ", ".join(f"{name} {words}" for name, words in named if words)
@@ -69,7 +69,7 @@ def value_words(value: object) -> str:
 
 
 def task_json(task: Task) -> Json:
-    """Turn a task into JSON."""
+    """Return a task as JSON."""
     error = None if task.error is None else {"code": task.error[0], "message": task.error[1]}
     return {
         "id": task.id,
@@ -95,7 +95,7 @@ def task_json(task: Task) -> Json:
 
 
 def run_json(run: Run) -> Json:
-    """Turn a run into JSON, with what was sent and replied to the byte."""
+    """Return a run as JSON, with prompts and replies in full."""
     return {
         **run._asdict(),
         "counts": dict(run.counts),

@@ -1,4 +1,4 @@
-"""Tasks on the command line, and how the background work of all features is."""
+"""`memtui tasks`, and `memtui status` over all features."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,13 +20,13 @@ from memtui.wire.output import Column
 from memtui.wire.session import Session
 
 _LOOK_S = 0.1
-"""Seconds between two looks at a task that another process works on."""
+"""Seconds between two looks at a task that another process runs."""
 _ENTRIES = "memtui.features.table:entries"
-"""The table stands above all features, so it is named here and not imported."""
+"""Named, not imported, because the table stands above all features."""
 
 
 def tasks(call: Call) -> int:
-    """List tasks, or do something with one."""
+    """List tasks, or show, cancel or retry one."""
     action = call.args.text("action")
     if action is None:
         return _list(call)
@@ -55,7 +55,7 @@ def tasks(call: Call) -> int:
 
 
 def waited(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:
-    """Work the lane off until a task has ended, here or in the process that has the lane, or `stop` says so."""
+    """Run the lane until a task has ended, here or in another process, or `stop` returns true."""
     table, lane = session.engine.tasks, workspace_of(session.surroundings)._replace(id=task.workspace)
 
     def ended() -> bool:
@@ -87,7 +87,7 @@ def _list(call: Call) -> int:
 
 
 def _find(table: TaskTable, given: str, lane: str) -> Task:
-    """The task of an id, of the beginning of one, or of a number."""
+    """Find a task by id, prefix or number."""
     if not given:
         raise UsageError("The task's id is empty.", hint="`memtui tasks` lists them.")
     if given.isdecimal():
@@ -128,7 +128,7 @@ def _words(value: object) -> str:
 
 
 def status(call: Call) -> int:
-    """Show how the background work of every feature is; or what waits, for a prompt."""
+    """Show the status of every feature, or one line for a prompt."""
     entries: Mapping[str, Feature] = load(_ENTRIES)()
     session = call.session
     if call.args.flag("short"):
@@ -153,7 +153,7 @@ def status(call: Call) -> int:
 
 
 def block(session: Session) -> Json:
-    """How the lanes are, and since when settings that matter to them are as they are."""
+    """Return the status of the lanes, and since when settings that matter to them hold."""
     table, lane = session.engine.tasks, workspace_of(session.surroundings)
     mine = table.all(lane.id, limit=1_000)
     last = next((task for task in mine if task.state == COMPLETED), None)
@@ -171,7 +171,7 @@ def block(session: Session) -> Json:
 
 
 def short(session: Session) -> str:
-    """Say how many tasks wait or run in this project's lane, and whether a dream runs: `T2 dreaming`."""
+    """Return the open tasks of this project and whether a dream runs: `T2 dreaming`."""
     waiting = session.engine.tasks.all(workspace_of(session.surroundings).id, OPEN)
     dreaming = any(task.kind == "dream" and task.state == RUNNING for task in waiting)
     return " ".join([f"T{len(waiting)}"] * bool(waiting) + ["dreaming"] * dreaming)

@@ -1,6 +1,6 @@
-"""The tasks in the workbench: what runs, waits and was done in the background, with all that was sent and written.
+"""The Tasks view: what runs, waits and ended in the background, with everything sent and written.
 
-Nothing here works a task off: the workbench does, behind every view.
+The workbench runs tasks behind every view; this one only shows them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import Within
 
 SHOWN = 500
-"""Tasks that are listed."""
+"""Tasks listed."""
 _ENTRIES = "memtui.features.table:entries"
-"""The table stands above all features, so it is named here and not imported."""
+"""Named, not imported, because the table stands above all features."""
 Row = Task | StandingRow | str
-"""A task, what else stands there, or the heading of a group."""
+"""A task, another row, or the heading of a group."""
 DREAM = "dream"
 
 
 class TasksView(ListView[Row]):
-    """What memtui does in the background."""
+    """Background tasks, and rows that other features add."""
 
     ID: ClassVar[str] = "tasks"
     HELP = """What memtui does in the background: first what runs and what waits, then what ended, newest first; tasks
@@ -63,11 +63,11 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self.list.passes = lambda index: isinstance(self.rows.shown[index], str)
         self.host, self.jobs = host, host.jobs
         self._difference = False
-        """Whether what a task wrote is shown, and not what it was about."""
+        """Whether the page shows what a task wrote instead of what it is about."""
         self._asked = ("", "")
-        """The action and the row of which the user was asked whether they mean it."""
+        """Action and row whose confirmation was asked for."""
         self._told_of = ""
-        """The id of the task the cursor goes to once it is listed."""
+        """Id of the task to move the cursor to once it is listed."""
         self._does |= {
             "dream": self._ask_to_dream,
             "task_cancel": self._cancel,
@@ -76,14 +76,14 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         }
 
     def entered(self, within: Within | None) -> None:
-        """Begin at what is new."""
+        """Reload when the view is entered."""
         del within
         self.prompt = None
         self._difference = False
         self.load()
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Ask for the tasks, and what else stands there."""
+        """Read the tasks and the other rows in a thread."""
         settings, lane = self.host.settings, self._lane
 
         def read(engine: Engine) -> tuple[Row, ...]:
@@ -108,13 +108,13 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return self.item if isinstance(self.item, Task) else None
 
     def list_words(self) -> tuple[str, Line]:
-        """The title of the list, and how many rows there are that are no headings."""
+        """Return the title of the list, and the number of rows without headings."""
         words, notes = super().list_words()
         shown, count = (sum(not isinstance(one, str) for one in rows) for rows in (self.rows.shown, self.rows.all))
         return words, [(f"{shown:,} of {count:,}" if self.rows.words else f"{count:,}", "title"), *notes[1:]]
 
     def draw(self, item: Row, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         if isinstance(item, str):
             return [(item, "heading")]
         clock = Clock(self.host.now(), self.ascii, self.shell.named)
@@ -123,7 +123,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return view_rows.task_runs(item, width, clock, lane=self._lane or item.workspace)
 
     def read_text(self, item: Row) -> None:
-        """Ask for what a task was about, or wrote; of what else stands there for what is known of it."""
+        """Draw the page about a row in a thread."""
         look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now, difference = self.host.now(), self._difference and isinstance(item, Task) and item.txn is not None
 
@@ -143,11 +143,11 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         )
 
     def page_words(self) -> tuple[str, Line]:
-        """What is shown of it."""
+        """Return the title of the page."""
         return ("What it wrote", self.page.places()) if self._difference else ("What it is about", [])
 
     def off(self, action: Action) -> str:
-        """Why an action is off now."""
+        """Return why an action is disabled."""
         item = self.item
         if action.id in ("next_hunk", "previous_hunk"):
             return "" if self.page.starts else "There is no other place."
@@ -166,7 +166,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return "It wrote nothing." if action.id == "task_diff" and item.txn is None else ""
 
     def perform(self, action: Action) -> None:
-        """Do it; whoever does something else meanwhile is asked again. Undo is of the task under the cursor."""
+        """Run an action; another action cancels a pending confirmation, and undo is of the current task."""
         if action.id != self._asked[0]:
             self._asked = ("", "")
         item = self.item
@@ -178,14 +178,13 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             super().perform(action)
 
     def _label(self, action: Action) -> str:
-        """What a key does with the row under the cursor."""
         acts = self.item.acts if isinstance(self.item, StandingRow) else {}
         return acts[action.id].label if action.id in acts else super()._label(action)
 
     # What keys do
 
     def _means_it(self, action: str, row: Row, asks: str) -> bool:
-        """Whether there is nothing to ask, or the user pressed the key again after they were asked; else asks."""
+        """Whether a key needs no confirmation or was pressed again; otherwise ask."""
         means = not asks or self._asked == (action, row_key(row))
         self._asked = ("", "") if means else (action, row_key(row))
         if not means:
@@ -237,10 +236,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
 
     def _ask_to_dream(self) -> None:
-        """Say who would look at the memories, as the settings are now, and dream once the person agrees.
-
-        The cursor goes to the dream; where one waits or runs, that is said instead.
-        """
+        """Ask for a yes, naming who would read the memories, and queue a dream or go to the open one."""
         host, lane = self.host, self._lane
         if not lane:
             host.say("memtui knows of no project here.", "warning")
@@ -291,7 +287,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self.read_alone(alone=self._difference)
 
     def step_back(self) -> bool:
-        """From the difference to what the task is about."""
+        """Return from the difference to the task."""
         was, self._difference = self._difference, False
         return super().step_back() or was
 
@@ -316,12 +312,12 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
 
 def row_key(row: Row) -> str:
-    """What a row is, across reloads."""
+    """Return what identifies a row across reloads."""
     return row.id if isinstance(row, Task) else row if isinstance(row, str) else f"{row.group} {row.name}"
 
 
 def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, ...]:
-    """Put what runs and waits first, then what stands there, then what ended; without it there are no headings."""
+    """Order rows: open tasks, other rows by group, ended tasks; without other rows there are no headings."""
     if not stands:
         return tuple(tasks)
     groups: dict[str, list[Row]] = {"Running": [task for task in tasks if task.state in OPEN]}
@@ -332,26 +328,25 @@ def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, 
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow, ...]:
-    """Give what stands in the list and is no task, as the features have it."""
+    """Return the rows that features add to the list."""
     entries: Mapping[str, Feature] = load(_ENTRIES)()
     places = [each.stands for each in entries.values() if each.stands]
     return tuple(one for place in places for one in load(place)(engine, settings, lane))
 
 
 def _left(task: Task) -> Task:
-    """A task as it is shown whose process died while it ran."""
     return task._replace(progress="interrupted") if task.state == RUNNING else task
 
 
 def words_of(task: Row) -> str:
-    """Give the words by which the filter finds a row; a heading has none."""
+    """Return the text that the filter searches."""
     if isinstance(task, StandingRow):
         return f"{task.group} {task.name} {task.state} {task.words}"
     return "" if isinstance(task, str) else f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
 
 
 def listed(engine: Engine) -> tuple[Task, ...]:
-    """Give the tasks of every lane: those that run, those that wait in the order they come, and those that ended."""
+    """Return the tasks of all lanes: running, queued in order, then ended."""
     found = engine.tasks.all(limit=SHOWN)
     held = {task.workspace: is_held(engine.tasks, task.workspace) for task in found if task.state == RUNNING}
     found = tuple(task if held.get(task.workspace, True) else _left(task) for task in found)

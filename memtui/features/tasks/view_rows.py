@@ -1,4 +1,4 @@
-"""How tasks look: a row, and beside it what was asked, sent, replied and written.
+"""Drawing tasks: rows, and pages with request, prompts, replies and written text.
 
 It is apart because it runs in a thread, where no widget may be touched.
 """
@@ -31,40 +31,38 @@ _SAID = (
     *("turns", "proposed", "applied", "left"),
 )
 _WIDE = 76
-"""Cells from which on a row says who asked."""
+"""Width from which on a row shows who asked."""
 
 
 class StandingAct(NamedTuple):
-    """What a key does with something that stands there."""
+    """What a key does with a row that is no task."""
 
     label: str
-    """For the footer."""
     does: Callable[[Engine], str]
-    """In a job of writes: does it, and says what is so now; may raise a `MemtuiError`."""
+    """Runs in a write job and returns what is so now; may raise a `MemtuiError`."""
     asks: str = ""
-    """What is asked first; the same key again does it. Empty: nothing."""
+    """Confirmation to ask for; the same key again confirms."""
 
 
 class StandingRow(NamedTuple):
-    """What stands in the list of tasks and is none: a schedule, a budget, a place to which nothing can be sent."""
+    """A row that is no task: a schedule, a budget, an unreachable destination."""
 
     group: str
     name: str
     state: str
-    """One word."""
     style: str
     words: str
-    """It may hold hostile text; whoever draws it makes it safe."""
+    """May hold hostile text; whoever draws it makes it safe."""
     at: int | None
-    """The time of its last column, in milliseconds; None for none."""
+    """Time in the last column, in milliseconds."""
     shows: Callable[[Engine], Iterable[tuple[str, str]]]
-    """What is beside it, as `fields_page` takes it; asked for off the event loop."""
+    """Fields of its page, read in a thread."""
     acts: Mapping[str, StandingAct] = {}
-    """By the id of the action of the view."""
+    """Actions by id."""
 
 
 def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
-    """Draw the row of what stands there."""
+    """Draw a row that is no task."""
     time = fit("" if one.at is None else stamp(one.at, clock.now), 6, right=True)
     name = clock.named(one.name)
     column = max(8, min(cell_width(name), 16))  # as wide as the kind of a task, where the name is no longer
@@ -78,7 +76,7 @@ def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
 
 
 def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]:
-    """Draw a row: how it is, its kind, what it is about, who asked, when; a task of another `lane` says so."""
+    """Draw a task; one of another `lane` says so."""
     who = "" if is_person(task.client) else who_words(task.client)
     end = [who] if who and width >= _WIDE else []
     end += ["elsewhere"] if task.workspace != lane else []
@@ -96,7 +94,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
 
 
 def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
-    """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it."""
+    """Draw everything known of a task."""
     state = f"{state_word(task)}, {both(task.updated, now)}"
     asked = f"by {who_words(task.client)}, {both(task.created, now)}"
     fields = [
@@ -123,7 +121,7 @@ def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
 
 
 def _result_fields(task: Task, look: Look) -> Iterator[tuple[str, str]]:
-    """What came of a task, but for what the row and the memories it names say already."""
+    """Yield result fields that are not in the row or shown otherwise."""
     result = dict(task.result or {})
     if result.get("summary"):
         yield "Result", look.named(str(result["summary"]))
@@ -151,11 +149,7 @@ def _titled(title: str, page: Sequence[PageLine]) -> list[PageLine]:
 
 
 def written(engine: Engine, task: Task, look: Look) -> tuple[Page, tuple[int, ...]]:
-    """Draw how what a task wrote differs from what was there, memory by memory.
-
-    Returns:
-        The lines, and at which of them each place begins.
-    """
+    """Draw the differences a task made, memory by memory; return the lines and where each place begins."""
     page, starts = list[PageLine](), list[int]()
     records = engine.history.audit(txn=task.txn, limit=1_000) if task.txn is not None else ()
     for record in reversed(records):

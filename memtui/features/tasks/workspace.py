@@ -1,6 +1,6 @@
-"""Which lane somebody stands in: the project folder, under a name that two processes make alike.
+"""The lane of a project folder, named so that all processes agree.
 
-It is apart because every door names a workspace, and only who works a lane off needs the rest.
+It is apart because every front names a workspace, and only those that run tasks need the rest.
 """
 
 import os
@@ -14,14 +14,14 @@ class Workspace(NamedTuple):
     """A project folder as a lane."""
 
     id: str
-    """The first 16 hexadecimal digits of the SHA-256 of its real path."""
+    """First 16 hex digits of the SHA-256 of its real path."""
     name: str
-    """For people: the last part of the path."""
+    """Last part of the path, for people."""
     path: str
-    """The project folder; absolute, without links."""
+    """Absolute, without links."""
 
 
 def workspace_of(surroundings: Surroundings) -> Workspace:
-    """Give the lane of where somebody stands."""
+    """Return the lane of the current project."""
     path = os.path.realpath(surroundings.project)
     return Workspace(sha256(os.fsencode(path)).hexdigest()[:16], os.path.basename(path) or path, path)

@@ -1,1 +1,1 @@
-"""Who does the work that rules cannot: a command the user has, or a model; neither gets a tool, a path or a handle."""
+"""Workers: a command or model of the user's that does what rules cannot, without tools, paths or handles."""

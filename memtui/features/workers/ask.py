@@ -1,8 +1,8 @@
-"""Asking the worker that the user chose, if they chose one: what was sent and what came back is kept to the byte.
+"""Asking the configured worker, with prompts and replies stored in full.
 
-A worker that fails takes nothing away: whoever asks goes on with what its rules found, and tells why there is no more.
-There are few of them: agents that worked for tools without such limits started thousands of sessions in a day, because
-they ran the user's hooks, which started those tools again (thedotmack/claude-mem, issue 2465).
+When a worker fails, callers continue with what their rules found and report why. Runs are limited: agents that called
+tools without limits started thousands of sessions in a day through the user's hooks (thedotmack/claude-mem, issue
+2465).
 """
 
 from __future__ import annotations
@@ -29,29 +29,28 @@ if TYPE_CHECKING:
 
 NONE = "none"
 A_DAY = 24
-"""Runs of a worker in a workspace."""
+"""Worker runs per workspace and day."""
 AT_ONCE = 4
-"""Workers on the machine."""
+"""Concurrent workers on the machine."""
 ALTOGETHER_S = 280
-"""From the beginning of a task to the end of its last worker: less than a task may take, which would lose all of it."""
+"""Seconds from the start of a task to the end of its last worker, less than a task may take."""
 _DAY_MS = 86_400_000
 
 
 class WorkerAnswer(NamedTuple):
-    """What came of asking."""
+    """The outcome of asking a worker."""
 
     run: Run
-    """To be kept, also when nobody was asked; the kind adds to its counts, which have `asked` where it was often."""
+    """To be stored even when nobody was asked; the caller adds its counts."""
     replies: tuple[tuple[WorkerPrompt, Reply], ...] = ()
-    """What was asked, and what came back."""
     error: MemtuiError | None = None
-    """Why there is no reply to the next prompt; None too when nobody was to be asked."""
+    """Why the next prompt has no reply; None also when nobody was to be asked."""
     left: int = 0
-    """Prompts that nobody was asked any more, because enough was suggested or time was short."""
+    """Prompts not asked because enough was suggested or time was short."""
 
     @property
     def notes(self) -> list[str]:
-        """What is not replied to and why, for people."""
+        """What has no reply and why, for people."""
         more = " more" if self.replies else ""
         said = [] if self.error is None else [f"The worker added nothing{more}: {self.error.message}"]
         parts = len(self.replies) + self.left
@@ -59,7 +58,7 @@ class WorkerAnswer(NamedTuple):
 
     @property
     def operations(self) -> list[tuple[ReplyOperation, list[ShownMemory]]]:
-        """What the worker suggests, each with the memories it names."""
+        """Suggested operations, each with its target memories."""
         return [
             (one, [prompt.aliases[alias] for alias in one.targets])
             for prompt, reply in self.replies
@@ -68,10 +67,9 @@ class WorkerAnswer(NamedTuple):
 
 
 def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str) -> WorkerAnswer:
-    """Ask the worker of the settings, if there is one, each prompt, once more where its reply breaks a rule.
+    """Ask the configured worker the prompts of `asks`, each once more when its reply breaks a rule.
 
-    `asks` makes what to ask, and none where rules leave nothing to ask. The limit on operations is of all prompts
-    together; the first prompt without a reply is the last.
+    The limit on operations is for all prompts together; the first prompt without a reply is the last.
     """
     engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
     run = Run(
@@ -110,11 +108,7 @@ def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str)
 
 
 def _replied(working: Working, prompt: WorkerPrompt, place: WorkerPlace, sent: list[str], heard: list[str]) -> Reply:
-    """Ask one prompt, and once more where the reply breaks a rule; the last of `sent` is as it was sent last.
-
-    Raises:
-        MemtuiError: the worker cannot be asked, or the second reply breaks a rule too.
-    """
+    """Ask one prompt, and once more when the reply breaks a rule; raises when the second one does too."""
     heard.append(_answer(working, prompt, place))
     try:
         return read_reply(heard[-1], prompt.limits)
@@ -127,12 +121,11 @@ def _replied(working: Working, prompt: WorkerPrompt, place: WorkerPlace, sent: l
 
 
 def _seconds_left(working: Working) -> float:
-    """How long workers may still take for a task."""
     return ALTOGETHER_S - (working.engine.tasks.clock() - working.now) / 1_000
 
 
 def who_works(settings: Settings) -> str:
-    """Say which worker there is and whether it can be run, without asking it anything."""
+    """Describe the worker and whether it can run, without asking it anything."""
     worker = settings.lifecycle_worker
     if worker in (NONE, "model"):
         return f"{worker} {settings.lifecycle_model}".strip()
@@ -161,11 +154,7 @@ def _answer(working: Working, prompt: WorkerPrompt, place: WorkerPlace) -> str:
 
 
 def refuse_more(engine: Engine, workspace: str, now: int, more: int = 0) -> None:
-    """Refuse to ask a worker where one was asked `A_DAY` times within a day, `more` of them by what is no run yet.
-
-    Raises:
-        RefusedError: `E_WORKER`.
-    """
+    """Raise `E_WORKER` when a worker was asked `A_DAY` times within a day, counting `more` unrecorded runs."""
     asked = [run for run in engine.tasks.runs(workspace, limit=1_000) if run.sent and run.at > now - _DAY_MS]
     times = sum(many if isinstance(many := run.counts.get("asked"), int) else 1 for run in asked)
     if times + more >= A_DAY:
@@ -176,11 +165,7 @@ def refuse_more(engine: Engine, workspace: str, now: int, more: int = 0) -> None
 
 @contextmanager
 def one_of_few(state_dir: str, workspace: str) -> Iterator[None]:
-    """Be the only one who asks a worker in a workspace, and one of `AT_ONCE` on the machine.
-
-    Raises:
-        BusyError: `E_LOCKED`, others are asked now.
-    """
+    """Hold the workspace's worker lock and one of `AT_ONCE` on the machine; raises `E_LOCKED`."""
     folder = os.path.join(state_dir, "locks")
     names = [f"worker-{number}" for number in range(AT_ONCE)]
     with ExitStack() as held:

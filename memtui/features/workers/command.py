@@ -1,7 +1,7 @@
-"""A worker that is a command the user has: looked at first, never run with fewer flags than keep it from acting.
+"""A worker that is an installed command; it never runs without the options that keep it from acting.
 
-It gets its prompt on standard input, an empty folder and a list of variables, and is ended with all it started
-(`features/tasks/child.py`). What it prints is data, and a megabyte at most.
+It gets the prompt on standard input, an empty folder and selected variables, and is ended with everything it started
+(`features/tasks/child.py`). Its output is data, a megabyte at most.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from memtui.features.workers.reply import SCHEMA
 from memtui.mask import mask
 
 FOLDER = "workers"
-"""In the state folder: what a worker is run in; sessions that were begun there are nobody's."""
+"""Folder below the state folder in which workers run; sessions begun there belong to no project."""
 SECONDS = 120
-"""That a worker has for one answer."""
+"""Time limit of one answer."""
 MARK = "MEMTUI_WORKER"
-"""Set for a worker, and so for all it starts, which does no work of ours; `Settings.worker` says whether it is."""
+"""Environment variable of workers and everything they start; read by `Settings.worker`."""
 _LOOK = 20
 _SCHEMA_FILE = "schema.json"
 
@@ -32,30 +32,30 @@ class WorkerProgram(NamedTuple):
     """A command that can be a worker."""
 
     name: str
-    """Looked for on PATH, unless it is a path."""
+    """Looked up on PATH unless it is a path."""
     words: tuple[str, ...]
-    """Its arguments; `{schema}`, `{file}`, `{system}` and `{seconds}` stand for what each prompt has."""
+    """Arguments; `{schema}`, `{file}`, `{system}` and `{seconds}` are filled in per prompt."""
     help: tuple[str, ...] = ()
-    """What makes it list its options; empty when they are the user's own."""
+    """Arguments that list its options; empty for the user's own command."""
     variables: tuple[str, ...] = ()
-    """How the names of its own variables begin."""
+    """Prefixes of the variables it gets."""
 
 
 class Probe(NamedTuple):
-    """What a look at a program found."""
+    """What was found about a program."""
 
     path: str
     version: str
     missing: tuple[str, ...]
-    """Options that it does not have, and must."""
+    """Required options it lacks."""
 
 
 class WorkerPlace(NamedTuple):
-    """What a worker is run with."""
+    """Context of a worker run."""
 
     state_dir: str
     environ: Mapping[str, str]
-    """All of ours; a worker gets a part."""
+    """Our whole environment; a worker gets a part."""
     cancelled: Callable[[], bool]
     seconds: float = SECONDS
 
@@ -80,8 +80,7 @@ PROGRAMS = {
     "codex": WorkerProgram("codex", _CODEX, ("exec", "--help"), ("CODEX_HOME", "CODEX_API_KEY", "OPENAI_")),
     "qwen": WorkerProgram("qwen", _QWEN, ("--help",), ("QWEN_", "OPENAI_", "DASHSCOPE_")),
 }
-"""By the value of `lifecycle.worker`. Options as `--help` lists them in Claude Code 2.1.330, codex 0.169, qwen 0.24.4;
-what each prints, as its pages about running without a screen say."""
+"""By `lifecycle.worker`; options as listed by `--help` in Claude Code 2.1.330, codex 0.169, qwen 0.24.4."""
 
 _VARIABLES = frozenset(
     (
@@ -91,28 +90,20 @@ _VARIABLES = frozenset(
         *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
     )
 )
-"""Variables that every worker gets, and those that begin with `LC_`."""
+"""Variables every worker gets, besides those that begin with `LC_`."""
 _probed: dict[tuple[str, int, int, tuple[str, ...]], Probe] = {}
-"""By path, size, time of the last change in nanoseconds, and what it is to be run with."""
+"""By path, size, modification time and arguments."""
 
 
 def own(command: Sequence[str]) -> WorkerProgram:
-    """Make a program of the user's own arguments.
-
-    Raises:
-        RefusedError: there are none.
-    """
+    """Return the user's own command as a program; raises RefusedError when it is empty."""
     if not command:
         raise _failed("The setting lifecycle.command is empty.", "Set it to the program and its arguments.")
     return WorkerProgram(command[0], tuple(command[1:]), variables=("ANTHROPIC_", "OPENAI_"))
 
 
 def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
-    """Look whether a program is there and has every option that it must be run with; remembered until it changes.
-
-    Raises:
-        RefusedError: `E_WORKER`: it is missing, or cannot say what it can do.
-    """
+    """Look up a program and its missing options, cached until it changes; raises `E_WORKER`."""
     import shutil
 
     path = shutil.which(program.name, path=place.environ.get("PATH", ""))
@@ -133,14 +124,9 @@ def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
 
 
 def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -> str:
-    """Run a worker on one prompt; a program without an option for `system` reads it before the text.
+    """Run a worker on one prompt and return its unparsed answer; raises `E_WORKER` for any failure.
 
-    Returns:
-        What it answered, not looked at.
-
-    Raises:
-        RefusedError: `E_WORKER`: it is missing, lacks an option, failed, was too slow, printed too much, or was
-            cancelled.
+    A program without an option for `system` reads it before the text.
     """
     found = probe(program, place)
     if found.missing:
@@ -190,7 +176,7 @@ def _environment(program: WorkerProgram, environ: Mapping[str, str]) -> dict[str
 
 
 def _reply_in(out: str, program: WorkerProgram) -> str:
-    """Take the answer out of what Claude Code puts around it; others print it alone."""
+    """Unwrap the answer from Claude Code's result object; others print it alone."""
     try:
         found = json.loads(out)
     except (ValueError, RecursionError):

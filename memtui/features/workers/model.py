@@ -1,6 +1,6 @@
-"""A worker that is a model, asked by pydantic-ai with the user's own key; it gets no tool.
+"""A worker that is a model, asked by pydantic-ai with the user's key and without tools.
 
-It is apart so that the library, which takes seconds to load, is loaded by whoever asks a model and by nobody else.
+It is apart so that only asking a model loads the library, which takes seconds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ _STEP = 0.05
 
 
 def ask_model(model: str | Model, system: str, text: str, place: WorkerPlace) -> str:
-    """Ask a model, as pydantic-ai names it (`anthropic:claude-sonnet-5`) or one of its own; gives JSON text.
-
-    Raises:
-        UsageError: `E_EXTRA`. RefusedError: `E_WORKER`: it failed, was too slow, or was cancelled.
-    """
+    """Ask a model, by pydantic-ai's name or as its object, and return JSON; raises `E_EXTRA` or `E_WORKER`."""
     try:
         from pydantic_ai import Agent, StructuredDict
         from pydantic_ai.exceptions import AgentRunError, UserError

@@ -1,4 +1,4 @@
-"""A run that proposes, on the command line: done now, or looked at first; alike for every kind of it."""
+"""Verbs that run a proposing task now, or preview it, for every kind of task."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Looked(NamedTuple):
     """What rules found."""
 
     made: Sequence[Proposal]
-    """What they propose, not stored."""
+    """Proposals, not stored."""
     counts: Mapping[str, object]
     asks: Callable[[], Sequence[WorkerPrompt]]
-    """Makes what a worker is asked; none when there is nothing to ask."""
+    """Builds the worker's prompts, if any."""
 
 
 def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Working], Looked]) -> int:
-    """Do a task of this kind now; with `--dry-run` or `--show-prompt` only look what would come of it."""
+    """Run a task of this kind now; `--dry-run` and `--show-prompt` only preview it."""
     refuse_off(call.settings, kind)
     if call.args.flag("dry_run") or call.args.flag("show_prompt"):
         here = working_in(call.session, call.settings)
@@ -76,13 +76,13 @@ def _answer(call: Call, made: Sequence[Proposal], counts: Json, notes: Sequence[
 
 
 def begins(settings: Settings, kind: str) -> str:
-    """Say when a kind begins, for its part of `memtui status`."""
+    """Return when a kind starts, for `memtui status`."""
     chosen = settings.value(f"lifecycle.{kind}") if settings.lifecycle_enabled else "off"
     return {"auto": "by itself", "off": "never"}.get(str(chosen), "when you ask")
 
 
 def last_json(session: Session, kind: str) -> Json:
-    """Say when a kind was done last and what came of it, for its part of `memtui status`."""
+    """Return when a kind ran last and with what result, for `memtui status`."""
     last = next(iter(session.engine.tasks.runs(workspace_of(session.surroundings).id, kind, 1)), None)
     if last is None:
         return dict.fromkeys(("last", "outcome", "worker", "counts"))

@@ -1,7 +1,7 @@
-"""What a worker answers, read as a value: one object of JSON, held to sizes, words and to what the worker was shown.
+"""Parsing a worker's answer: one JSON object, held to sizes, enumerations and what the worker was shown.
 
-Nothing in a reply is a path: a memory is named by the alias it was shown under (`m3`), a new one by a plain name. The
-worker's words are data, which people review; that they hold no secret and no order is for `proposals` to look at.
+A reply holds no paths: memories are named by alias (`m3`), new ones by a plain name. Its text is data for people to
+review; `proposals` looks for secrets and orders in it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from memtui.errors import RefusedError
 ADD, REPLACE, MERGE, REMOVE, MOVE, DESCRIBE = "add", "replace", "merge", "remove", "move", "describe"
 SCOPES = ("global", "project")
 BYTES = 262_144
-"""Of UTF-8; a longer answer is not read."""
+"""Maximum size of an answer in UTF-8."""
 DEPTH = 8
-"""Of objects and lists in one another."""
+"""Maximum nesting."""
 OPERATIONS = 20
 QUOTE = 12
-"""Characters that a quote has at least, so that it says whose words they are."""
+"""Minimum length of a quote, so that it identifies the speaker."""
 _NUMBER, _TRIES = 20, 1_000
 _SIZES = {"summary": 2_000, "description": 300, "why": 2_000, "how_to_apply": 2_000, "reason": 500, "quote": 4_000}
-"""Bytes of a text at most, where that is not 64; a memory's text has the limit of the prompt."""
+"""Maximum bytes of texts, where not 64; a memory's text is limited by the prompt."""
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
 _TARGETS = {ADD: (0, 0), REPLACE: (1, 1), MERGE: (2, 20), REMOVE: (1, 20), MOVE: (1, 1), DESCRIBE: (1, 1)}
-"""How many memories each kind names at least, and at most."""
+"""Minimum and maximum number of target memories per kind."""
 _NEEDS = {ADD: ("name", "text"), REPLACE: ("text",), MERGE: ("text",), DESCRIBE: ("description",), REMOVE: ("reason",)}
-"""What each kind must say."""
+"""Required texts per kind."""
 _TEXT: dict[str, Any] = {"type": "string"}
 
 
@@ -40,7 +40,7 @@ def _list(of: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(**of: dict[str, Any]) -> dict[str, Any]:
-    """Every key is required, because some workers' providers take no other schema; what is left out is empty."""
+    """Return an object schema; every key is required because some providers accept no other."""
     return {"type": "object", "properties": of, "required": list(of), "additionalProperties": False}
 
 
@@ -54,34 +54,33 @@ _OPERATION = _object(
     confidence={"type": "number"},
 )
 SCHEMA = _object(summary=_TEXT, operations=_list(_OPERATION))
-"""JSON Schema of a reply, for workers that are held to one; `read_reply` checks what it cannot say."""
+"""JSON Schema of a reply; `read_reply` checks what it cannot express."""
 _EMPTY = {"string": "", "array": [], "number": 0.5}
 
 
 class ReplyLimits(NamedTuple):
-    """What a reply to one prompt may say."""
+    """Limits on the reply to one prompt."""
 
     kinds: tuple[str, ...] = tuple(_TARGETS)
     most: int = OPERATIONS
     shown: Mapping[str, bool] = {}
-    """The aliases of the memories that the worker was shown, and whether with their text: only that can be changed."""
+    """Aliases of the memories shown, and whether with text, without which they cannot be changed."""
     turns: Mapping[str, str] | None = None
-    """What the user said, by alias, when an operation has to quote it; else None."""
+    """The user's messages by alias, when operations must quote one."""
     scopes: tuple[str, ...] = SCOPES
     text_bytes: int = 65_536
-    """Of a memory's text."""
 
 
 class Quote(NamedTuple):
-    """What a worker gives as its reason."""
+    """Evidence given by a worker."""
 
     turn: str
-    """The alias of a turn."""
+    """Alias of a turn."""
     quote: str
 
 
 class ReplyOperation(NamedTuple):
-    """One change that a worker suggests; what it does not say is empty."""
+    """A suggested change; unused fields are empty."""
 
     op: str
     """`ADD`, `REPLACE`, `MERGE`, `REMOVE`, `MOVE` or `DESCRIBE`."""
@@ -100,16 +99,16 @@ class ReplyOperation(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a worker answered."""
+    """A parsed reply."""
 
     summary: str
     operations: tuple[ReplyOperation, ...]
     dropped: int = 0
-    """Operations without a quote of what the user said; they are not among the others."""
+    """Number of operations without a valid quote, which were removed."""
 
 
 class _FaultError(Exception):
-    """A reply breaks a rule; the text is one sentence for the worker."""
+    """A rule broken by a reply; the text is one sentence for the worker."""
 
     def __init__(self, sentence: str, code: str = "E_REPLY") -> None:
         super().__init__(sentence)
@@ -117,10 +116,9 @@ class _FaultError(Exception):
 
 
 def read_reply(text: str, limits: ReplyLimits) -> Reply:
-    """Read the first object of JSON in a worker's answer.
+    """Parse the first JSON object in a worker's answer.
 
-    Raises:
-        RefusedError: `E_REPLY`, or `E_NAME` when it names something it was not shown; the message has every fault.
+    Raises `E_REPLY`, or `E_NAME` for an unknown name, with every fault in the message.
     """
     read: list[ReplyOperation] = []
     faults: list[_FaultError] = []
@@ -204,7 +202,7 @@ def _measure(value: object, left: int) -> None:
 
 
 def _value(value: object, key: str, schema: dict[str, Any], limits: ReplyLimits) -> Any:
-    """Give a value as the schema has it, within its limits."""
+    """Return a value checked against its schema and limits."""
     kind = schema.get("type")
     if kind == "object":
         if not isinstance(value, dict):
@@ -272,7 +270,7 @@ def _operation(value: object, limits: ReplyLimits) -> ReplyOperation:
 
 
 def _check_name(name: str) -> None:
-    """Refuse what could be more than the name of one new file."""
+    """Refuse anything but the name of one new file."""
     if not _NAME.fullmatch(name) or paths.name_problem(f"{name}.md"):
         raise _FaultError(
             "name must be small letters and digits with single hyphens between, and not reserved.", "E_NAME"
@@ -280,7 +278,7 @@ def _check_name(name: str) -> None:
 
 
 def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
-    """Whether the user said what is given as the reason."""
+    """Whether some evidence quotes the user."""
     return any(
         len(words := _folded(one.quote)) >= QUOTE and words in _folded(turns.get(one.turn, ""))
         for one in operation.evidence
