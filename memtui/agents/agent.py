@@ -1,7 +1,6 @@
-"""What memtui knows of one agent, as data: the values that each file of `known/` is made of.
+"""The data types that each file of `known/` is made of: roots, what a session loads, client configuration, transcripts.
 
-A file says where the agent keeps memories, what a session of it loads at its start, how a client of it is configured,
-and where its sessions are written down. Nothing here knows an agent's name.
+Nothing here knows an agent's name.
 """
 
 import os
@@ -26,56 +25,56 @@ CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY = (
     "names only",
 )
 MARKS = (WHOLE, CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY)
-"""What is said of a file: nothing when it is loaded whole."""
+"""How a file is treated; `WHOLE` (empty) means that all of it is loaded."""
 BY_INDEX = "The agent reads it when the index makes it look."
-"""Why a file is read on demand; what no line of the index names is not read by itself at all."""
+"""Why a memory is read on demand."""
 AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
-"""Marks of what a session begins with."""
+"""Marks of what is loaded when a session begins."""
 
 HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM = "home", "project", "folder", "chain", "ancestors", "system"
 ABOVE, NAMED = "above", "named"
 """Where a source looks: the agent's own folders; the project; the folder the session starts in; from the checkout down
-to that folder; from the top of the file system down to it; the folder of this machine's administrators; `ABOVE`: from
-the folder above the checkout down, without a checkout from the one above the home folder; `NAMED`: those that the
-user's settings name, each from its checkout down. Anything else is the id or alias of a root, or with `*` at its end
-the beginning of the ids of roots."""
+to that folder (`CHAIN`); from the top of the file system down to it (`ANCESTORS`); the folder of this machine's
+administrators; from the folder above the checkout, or above the home folder, down (`ABOVE`); the folders that the
+user's settings name, each from its checkout down (`NAMED`). Any other place is the id or alias of a root, or ends in
+`*` and is the beginning of root ids."""
 PLACES = frozenset({HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, ABOVE, NAMED})
-"""Those that are no roots."""
+"""The places that are not roots."""
 
 BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
-"""What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.Matching`); one of the names that the agent
-is given, in which `*` goes across folders; the path of a folder."""
+"""How `Excluded.pattern` is read: a shell pattern of absolute paths (`patterns.Matching`); a pattern of the names that
+the agent is given, in which `*` crosses folders; the path of a folder."""
 
 FOLLOWED, PASSED_OVER = "followed", "passed over"
-"""What becomes of links among the files of a source: those to folders are entered; none is loaded. Otherwise those to
-files are loaded and those to folders are not entered."""
+"""What a source does with links. `FOLLOWED`: links to folders are entered. `PASSED_OVER`: no link is loaded. Otherwise
+links to files are loaded and links to folders are not entered."""
 
 ON_TOP = "Its own system prompt, tools and MCP servers come on top."
-"""What most agents load besides, as `Loads.note`."""
+"""The usual `Loads.note`."""
 
 USER = "user"
 LEVELS = (USER, PROJECT)
-"""Where an entry can stand: in the user's own configuration, or in the project's, which is shared with others."""
+"""Where an entry can be: in the user's own configuration, or in the project's, which others share."""
 SECONDS = 10
 """How long an agent waits for the context at the start of a session."""
 _SESSIONS = "startup|clear|compact"
-"""When a session begins with an empty context; one that is resumed still has what it was given."""
+"""Events of sessions that begin with an empty context; a resumed session still has what it was given."""
 
 
 class AgentHome(NamedTuple):
     """Where an agent keeps its own files."""
 
     variables: tuple[str, ...] = ()
-    """Environment variables that name its folder; the first that is set is meant."""
+    """Environment variables that name its folder; the first one that is set wins."""
     at_home: tuple[str, ...] = ()
     """Its folders below the home folder, where no variable is set."""
     in_config: tuple[str, ...] = ()
-    """Its folders below the folder of settings, where no variable is set."""
+    """Its folders below the settings folder, where no variable is set."""
     inside: str = ""
-    """The path below the folder a variable names."""
+    """The path below the folder that a variable names."""
 
     def folders(self, surroundings: Surroundings) -> tuple[str, ...]:
-        """Give its folders, whether they exist or not: absolute paths."""
+        """Return the absolute paths of its folders, existing or not."""
         for variable in self.variables:
             named = surroundings.variable(variable)
             if named:
@@ -88,11 +87,11 @@ class AgentHome(NamedTuple):
         return tuple(found)
 
     def folder(self, surroundings: Surroundings) -> str | None:
-        """Give its first folder; None when no home folder is known."""
+        """Return its first folder; None when no home folder is known."""
         return next(iter(self.folders(surroundings)), None)
 
     def needed(self, surroundings: Surroundings) -> str:
-        """Give its first folder.
+        """Return its first folder.
 
         Raises:
             UsageError: `E_CONFIG`, when no home folder is known.
@@ -104,7 +103,7 @@ class AgentHome(NamedTuple):
 
 
 def no_home() -> UsageError:
-    """Say that an agent's configuration cannot be found."""
+    """Make the error for an agent whose configuration cannot be found."""
     return UsageError(
         "There is no home folder, so no agent's configuration can be found.", code="E_CONFIG", hint="Set HOME."
     )
@@ -119,17 +118,17 @@ class Limits(NamedTuple):
     """UTF-16 units, as JavaScript counts characters."""
     characters: int | None = None
     middle: int | None = None
-    """Bytes; what is longer loses its middle, and keeps its beginning and its end."""
+    """Bytes; a longer text loses its middle."""
     head: float = 1.0
-    """Of `units`: which part of them comes from the beginning of a longer text; the rest comes from its end."""
+    """The part of `units` that is taken from the beginning of a longer text; the rest is taken from its end."""
 
     @property
     def any(self) -> bool:
-        """Whether there is one."""
+        """Whether any limit is set."""
         return any(limit is not None for limit in self[:-1])
 
     def words(self) -> str:
-        """Say them: `200 lines or 25,000 bytes`."""
+        """Describe the limits: `200 lines or 25,000 bytes`."""
         names = ("lines", "bytes", "characters", "characters", "bytes, from both ends")
         said = [f"{limit:,} {name}" for limit, name in zip(self[:-1], names, strict=True) if limit is not None]
         return " or ".join(said) + (", from both ends" if self.head < 1 else "")
@@ -139,28 +138,28 @@ class ImportRule(NamedTuple):
     """How an agent follows the `@path` imports of an instruction file."""
 
     depth: int
-    """A file so many imports away from the first is still loaded."""
+    """How many imports in a row are followed."""
     markdown: bool
-    """Code is found as Markdown has it (fences and spans); else any text between equal runs of backticks."""
+    """Code is recognised as in Markdown (fences and spans); else it is text between equal runs of backticks."""
     approval: bool
-    """What leads out is loaded once the user has approved it, and from the user's own files without; else it never is.
-    Out of what: of the folder the session starts in; where nobody is asked, of the project."""
+    """Files outside are loaded once the user has approved them, and from the user's own files at once; else never.
+    Outside of the folder the session starts in, or where nobody is asked, of the project."""
     home: bool = True
     """`~/` means the home folder."""
     once: bool = True
     """A file is loaded once, however often it is imported."""
     endings: frozenset[str] | None = None
-    """What names of files end in that are imported, in lower case; None: anything."""
+    """Endings of names that are imported, in lower case; None: any."""
     trimmed: str = ""
-    """Signs that are no part of a path where they end it."""
+    """Characters that are not part of a path when they end it."""
     after: str = ""
-    """Signs that may stand before an import, besides blanks."""
+    """Characters that may stand before an import, besides blanks."""
     behind: bool = False
-    """Of a file behind a link, paths count from where the file is, not from where the link is."""
+    """Whether paths in a file behind a link count from the file's real folder, not the link's."""
 
 
 class RuleVerdict(NamedTuple):
-    """What an agent does with a rule file."""
+    """How an agent treats a rule file."""
 
     mark: str = WHOLE
     why: str = ""
@@ -170,39 +169,39 @@ BY_HAND = RuleVerdict(ON_DEMAND, "It is loaded when somebody names it.")
 
 
 class LoadSource(NamedTuple):
-    """One thing an agent looks for when a session starts."""
+    """One kind of file that an agent looks for when a session starts."""
 
     label: str
-    """What it is, for people: `user instructions`."""
+    """Its name for people: `user instructions`."""
     place: str
-    """One of the places above, or the id or alias of a root: `claude-code:project`."""
+    """One of `PLACES`, or the id or alias of a root: `claude-code:project`."""
     names: tuple[str, ...]
-    """Paths below the place, as `reader.matches` takes them, in the order in which they are loaded."""
+    """Paths below the place, as `reader.matches` takes them, in the order of loading."""
     first: bool = False
-    """Only the first of the names that is there, in each folder."""
+    """In each folder, load only the first of the names that exists."""
     upwards: bool = False
-    """The innermost folder comes first."""
+    """Whether the innermost folder comes first."""
     mark: str = WHOLE
-    """What is said of every file of it: `ON_DEMAND` ones are listed and not read."""
+    """The mark of all its files; `ON_DEMAND` ones are listed and not read."""
     why: str = ""
     """One sentence that goes with the mark."""
     limits: Limits = Limits()
-    """How much of one file is loaded; those of the root's own layout go first."""
+    """How much of one file is loaded; a root's own layout takes precedence."""
     budget: str = ""
     """Files with the same word share one number of bytes, in order; see `Loads.budgets`."""
     by_lines: bool = False
-    """That number is one of lines, and each file takes one more, for its name."""
+    """The budget counts lines, and each file takes one more, for its name."""
     by_units: bool = False
-    """That number is one of UTF-16 units, which `limits` has as well."""
+    """The budget counts UTF-16 units."""
     largest: int | None = None
     """Bytes; a larger file is left out."""
     advised: int | None = None
-    """Characters that a file should not have more of; it is loaded all the same."""
+    """Characters that a file should not exceed; it is loaded all the same."""
     imports: ImportRule | None = None
     comments: bool = False
-    """Block comments of HTML are dropped."""
+    """Whether block comments of HTML are dropped."""
     front_matter: bool = False
-    """Front matter is dropped."""
+    """Whether front matter is dropped."""
     hidden: "Callable[[bytes], tuple[tuple[int, int, str], ...]] | None" = None
     """Finds further spans that are dropped, as `loaded_text.Gap`."""
     blank: bool = True
@@ -212,15 +211,20 @@ class LoadSource(NamedTuple):
     rules_in: str = ""
     """Only files with this in their path are rules; the others are loaded whatever their front matter says."""
     system: tuple[str, ...] = ()
-    """Of `SYSTEM`: folders there, of which the first that exists is meant."""
+    """For `SYSTEM`: folders there, of which the first existing one is used."""
     except_for: tuple[str, ...] = ()
-    """Names (last part) that belong to another source."""
+    """File names that belong to another source."""
     links: str = ""
     """`FOLLOWED` or `PASSED_OVER`."""
     excludable: bool = True
-    """Whether settings can leave single files of it out."""
+    """Whether settings can leave out single files."""
     named_below: str = ""
     """The folder in the place, with a final `/`, from which the names that the agent is given count."""
+
+
+def on_demand(label: str, place: str, *names: str, why: str) -> LoadSource:
+    """Make a source whose files are listed, and not read at the start of a session."""
+    return LoadSource(label, place, names, mark=ON_DEMAND, why=why)
 
 
 class Excluded(NamedTuple):
@@ -232,7 +236,7 @@ class Excluded(NamedTuple):
     by: str = BY_PATH
     """`BY_PATH`, `BY_NAME` or `BY_FOLDER`."""
     file: str = ""
-    """The settings that say so."""
+    """The settings file that says so."""
 
 
 class Besides(NamedTuple):
@@ -252,23 +256,23 @@ class LoadOptions(NamedTuple):
     """What the agent's own settings change."""
 
     sources: tuple[LoadSource, ...] = ()
-    """In place of those of the agent's file; empty: those."""
+    """Replaces the sources of the agent's file, unless empty."""
     besides: tuple[Besides, ...] = ()
     approved: bool = False
-    """The user has approved what this project imports from elsewhere."""
+    """Whether the user has approved what this project imports from outside."""
 
     names: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Of a label: other names."""
+    """Other names, by label."""
     off: tuple[tuple[str, str], ...] = ()
-    """Of a label: why it is not loaded at all."""
+    """Why nothing of a label is loaded, by label."""
     places: tuple[tuple[str, str], ...] = ()
-    """Of a label: another place."""
+    """Another place, by label."""
     folders: tuple[str, ...] = ()
-    """What `NAMED` means: absolute paths from the user's own settings."""
+    """The folders that `NAMED` stands for: absolute paths from the user's own settings."""
     excluded: tuple[Excluded, ...] = ()
     budgets: tuple[tuple[str, int], ...] = ()
     problems: tuple[tuple[str, str], ...] = ()
-    """Files of settings that are taken as empty, each with the reason."""
+    """Settings files that are treated as empty, each with the reason."""
 
 
 class Loads(NamedTuple):
@@ -277,15 +281,15 @@ class Loads(NamedTuple):
     sources: tuple[LoadSource, ...]
     """In the order of loading."""
     in_project: tuple[str, ...] = ()
-    """What shows in a project that it is in use. Not names that many agents read, such as `AGENTS.md`."""
+    """Names in a project that show that the agent is in use; none that many agents read, such as `AGENTS.md`."""
     budgets: tuple[tuple[str, int], ...] = ()
-    """Word to bytes, or lines, that the files of that budget share."""
+    """Bytes (or lines, or units) that the files of a budget share, by its word."""
     options: "Callable[[Surroundings, tuple[str, ...]], LoadOptions] | None" = None
-    """Reads its settings: where the user stands, and its folders."""
+    """Reads its settings, given where the user stands and the agent's folders."""
     note: str = ""
-    """One sentence: what it loads besides, which memtui cannot see."""
+    """One sentence: what else it loads, which memtui cannot see."""
     checked: str = ""
-    """The version of the agent that was run to check all this, and when: `2.1.330, 23 November 2026`."""
+    """The version of the agent that all this was checked against, and when: `2.1.330, 23 November 2026`."""
 
 
 class Start(NamedTuple):
@@ -293,19 +297,19 @@ class Start(NamedTuple):
 
     command: str
     args: tuple[str, ...]
-    """For the server."""
+    """Arguments of the server."""
     hook: str
-    """For a shell: prints the context at the start of a session."""
+    """The shell command that prints the context at the start of a session."""
     env: tuple[tuple[str, str], ...] = ()
     """What the server needs in its environment to find what memtui finds now."""
     recall: str = ""
-    """For a shell: answers a hook of prompts; empty: there is to be none."""
+    """The shell command that answers the hook of prompts; empty: none."""
     extract: str = ""
-    """For a shell: answers a hook at the end of a session; empty: there is to be none."""
+    """The shell command that answers the hook at the end of a session; empty: none."""
 
     @property
     def server(self) -> "dict[str, object]":
-        """The server as most agents write it."""
+        """The server's entry as most agents write it."""
         server: dict[str, object] = {"command": self.command, "args": list(self.args)}
         if self.env:
             server["env"] = dict(self.env)
@@ -313,17 +317,17 @@ class Start(NamedTuple):
 
 
 MORE_HOOKS = ("recall", "extract")
-"""Hooks that are there when somebody asked for them, by the verb that answers."""
+"""Optional hooks, by the verb that answers them."""
 
 
 class ClientEntry(NamedTuple):
-    """One thing of ours in a file of an agent's configuration."""
+    """One entry of memtui's in a file of an agent's configuration."""
 
     what: str
     """`server`; `hook`, at the start of a session; `recall`, the hook of prompts; `extract`, at the end of a session;
-    `value`, which the file needs beside them."""
+    `value`, which the file needs as well."""
     path: tuple[str, ...]
-    """Where: the member itself, or for a hook the array that it is an item of."""
+    """The path of the member; for a hook, of the array that holds it."""
     value: object
 
     @property
@@ -333,7 +337,7 @@ class ClientEntry(NamedTuple):
 
 
 class ClientFile(NamedTuple):
-    """One file of an agent's configuration, and what of ours stands in it."""
+    """One file of an agent's configuration, and memtui's entries in it."""
 
     path: str
     """Absolute."""
@@ -343,30 +347,30 @@ class ClientFile(NamedTuple):
     inside: str | None = None
     """For a file of a project: the project's folder, which it must not lead out of."""
     beside: bool = False
-    """It has the server of another machine: what the file held before memtui is told without it."""
+    """It holds the server of another machine, so the record of the file before memtui is not used."""
 
 
 class ClientNote(NamedTuple):
-    """What the user should know or do about an installation: one sentence."""
+    """One sentence that the user should know about an installation."""
 
     text: str
     level: str = ""
     """The level it is about; empty: both."""
     when: str = ""
-    """`before`, only while nothing is written; `after`, only when it was; empty: always."""
+    """`before`: only while nothing is written; `after`: only once it is; empty: always."""
 
 
 class Client(NamedTuple):
-    """An agent as a client of memtui's server: it speaks the Model Context Protocol."""
+    """An agent as a client of memtui's MCP server."""
 
     name: str
-    """What the user calls it: the first of the names in the agent's line of the table."""
+    """What the user calls it: the first of `Traces.client`."""
     title: str
     """Its own name."""
     folder: "Callable[[Surroundings], str]"
-    """Where it keeps its own files, absolute; when that is there, the agent is on this machine."""
+    """Returns the absolute path of its own folder; when that exists, the agent is on this machine."""
     files: "Callable[[Surroundings, str, Start], tuple[ClientFile, ...]]"
-    """The files of a level, and what to put into them to start memtui like this."""
+    """Returns the files of a level, and the entries that start memtui."""
     notes: tuple[ClientNote, ...] = ()
     hook_may_not_run: bool = False
     """Whether there are sessions in which it does not run its hook, so that the server gives a short index."""
@@ -380,7 +384,7 @@ def hook_group(hook: "dict[str, object]", matcher: str | None = _SESSIONS) -> "d
 def more_hooks(
     start: Start, hook: "dict[str, object]", prompt: str = "UserPromptSubmit", end: str = "SessionEnd"
 ) -> tuple[ClientEntry, ...]:
-    """Make the hooks of prompts and of the end like the one at the start of a session; those that there are to be.
+    """Make the wanted hooks of prompts and of the end of a session, like the one at its start.
 
     Sources of the events: code.claude.com/docs, hooks; openai/codex, `codex-rs/hooks/src/schema.rs`;
     qwenlm.github.io/qwen-code-docs, hooks; geminicli.com/docs/hooks/reference.
@@ -394,41 +398,41 @@ def more_hooks(
 
 
 class Transcripts(NamedTuple):
-    """Where an agent writes its sessions down: one JSON object a line, and some say `cwd`."""
+    """Where an agent writes its sessions: one JSON object a line, some with `cwd`."""
 
     inside: str = ""
-    """Where a folder whose name is the slug of a project's path holds the project's memories and sessions: the folder
-    below it that these lie in; empty: the project's own."""
+    """The folder with session files below a folder whose name is the slug of a project's path; empty: that folder
+    itself."""
     files: tuple[str, ...] = ()
     """Their paths below the agent's folder, each part a shell pattern."""
     base: "Callable[[Surroundings], tuple[str, ...]] | None" = None
     """Finds that folder; None: the agent's home."""
     is_of: "Callable[[str, str], bool] | None" = None
-    """Whether a session file is of a project folder, where the lines of it name no working directory."""
+    """Whether a session file is of a project folder, where its lines name no working directory."""
 
 
 class KnownAgent(NamedTuple):
-    """One agent; whatever memtui does not know of it is left out."""
+    """One agent; what memtui does not know of it is left out."""
 
     id: str
-    """The first part of its roots' ids, and what `agent=` of a root by hand says."""
+    """The first part of its roots' ids, and the value of `agent=` of a root by hand."""
     title: str
     """Its name, for people."""
     roots: "Callable[..., Iterator[Root]] | None" = None
-    """Finds its roots: `roots(surroundings, *, all_projects)`, lazily, none twice."""
+    """Yields its roots, none twice: `roots(surroundings, *, all_projects)`."""
     policy: "Policy | None" = None
     """The layout that a root by hand follows."""
     kind: str = "memories"
-    """What such a root holds; `instructions` for agents that keep no memories on disk."""
+    """The kind of such a root; `instructions` for agents that keep no memories on disk."""
     home: AgentHome = AgentHome()
     loads: Loads | None = None
-    """None where nobody can check against the agent's own source what it loads."""
+    """None where what it loads cannot be checked against the agent's own source."""
     client: Client | None = None
     transcripts: Transcripts | None = None
     staged: tuple[tuple[str, str], ...] = ()
-    """Where it puts what it wants approved: folders below one of its roots, and what names of files there end in."""
+    """Where it puts what it wants approved: folders below one of its roots, and the ending of file names there."""
     also: tuple[str, ...] = ()
-    """Other ids that mean it."""
+    """Other ids of the same agent."""
 
     def in_use(self, surroundings: Surroundings) -> bool:
         """Whether it left a trace of what it loads: one of its own folders, or a file in the project."""

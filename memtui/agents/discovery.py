@@ -1,9 +1,8 @@
-"""Every root on this machine, from every agent's file and from the user's own words: the one place that knows them all.
+"""Find every root on this machine: memtui's own, those given by hand, and those of each agent in use.
 
-Discovery looks, and only looks: it creates nothing, runs nothing, reads no memory, and believes nothing that a
-repository could have planted. An agent that left no trace costs a few looks at names, not an import. Each file belongs
-to the innermost root that covers it, and to one root only: said in the layouts' plain data, it spares the engine from
-knowing why two roots overlap.
+Discovery only looks: it creates nothing, runs nothing, reads no memory, and believes nothing that a repository could
+have planted. An agent that left no trace costs a few looks at names, not an import. Each file belongs to the innermost
+root that covers it, and to no other.
 """
 
 import os
@@ -22,21 +21,17 @@ PLAIN_POLICY = Policy(ignore=(".DS_Store", ".git"))
 
 
 def layouts() -> tuple[str, ...]:
-    """Give the ids of agents whose layouts a root by hand can follow."""
+    """Return the ids of the layouts that a root by hand can follow."""
     return PLAIN, memtui_native.ID, *(one.id for one in KNOWN if one.folders)
 
 
 def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roots: bool = False) -> tuple[Root, ...]:
-    """Find the roots in reach.
+    """Find the roots in reach, with unique ids and aliases: memtui's own, then those given by hand, then those found.
 
     Args:
         surroundings: where the user stands.
         all_projects: also every other project an agent has memories for.
         only_roots: nothing but memtui's own roots and those given with `--root`.
-
-    Returns:
-        memtui's own roots, then those given by hand, then those found. Ids and aliases are unique, and what belongs to
-        a root further in is taken out of the roots around it.
 
     Raises:
         UsageError: a root given by hand follows an unknown layout, or takes a name that is not free.
@@ -60,7 +55,7 @@ def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _with_checkout(root: Root, known: dict[str, str]) -> Root:
-    """Say of a root behind a link that it lies in a checkout, where the link leads into one from outside of it."""
+    """Mark a root behind a link as part of a checkout, when the link leads into one from outside."""
     if root.in_checkout or (root.project and root.path.startswith(root.project.rstrip("/") + "/")):
         return root
     real = _real(root.path, known)
@@ -71,7 +66,7 @@ def _with_checkout(root: Root, known: dict[str, str]) -> Root:
 
 
 def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
-    """Give of each agent that none of these is there of its id, its name, and what is looked for first, shortened."""
+    """Yield the id, title and first place of each agent that left none of its traces."""
     from memtui.agents.layout import short_path  # discovery on an empty machine does without
 
     for one in KNOWN:
@@ -85,7 +80,7 @@ def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
 
 
 class _Looks:
-    """Which agents are in use here; a name that many agents leave is looked for once."""
+    """Which agents are in use here; each name is looked for once."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._variables = {name for name, _ in surroundings.variables}
@@ -123,7 +118,7 @@ def _may_nest(surroundings: Surroundings) -> bool:
 
 
 def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
-    """Give the roots named by hand.
+    """Yield the roots named by hand.
 
     Raises:
         UsageError: an unknown agent, or a name that is not free.
@@ -144,7 +139,7 @@ def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root
 
 
 def _followed(entry: RootEntry) -> tuple[Policy, str]:
-    """Give the layout that a root by hand follows, and what such a root holds."""
+    """Return the layout that a root by hand follows, and the kind of such a root."""
     if entry.agent == PLAIN:
         return PLAIN_POLICY, "memories"
     if entry.agent == memtui_native.ID:
@@ -164,11 +159,8 @@ def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, 
     """Join roots that were found under two ids although they are one folder.
 
     Args:
-        roots: roots that keep their ids whatever they share with each other; the engine reports that.
+        roots: roots that keep their ids; the engine reports folders they share.
         mergeable: further roots; one that is the same folder as an earlier root becomes an alias of it.
-
-    Returns:
-        All of `roots`, then the rest of `mergeable`, in order.
     """
     kept: list[Root] = []
     places: dict[tuple[int, int], int] = {}
@@ -190,13 +182,9 @@ def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, 
 
 
 def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
-    """Take out of each root what belongs to a root further in.
+    """Take out of each root what belongs to a root further in; at the same depth the earlier root keeps a file.
 
-    At the same depth, the earlier root keeps a file. A root of which nothing is left goes, and so does one of
-    instructions when no file that is there is left to it.
-
-    Returns:
-        The roots, in order, with `include` and `elsewhere` of their policies adjusted.
+    A root with nothing left is dropped, and so is one of instructions when none of its remaining files exists.
     """
     result = list(roots)
     places: dict[str, list[int]] = {}
@@ -225,7 +213,7 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
 
 
 def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) -> Iterator[tuple[int, str]]:
-    """Say of roots which other agents read some of their files, too: those that name them in the same folder."""
+    """Yield, by root number, a sentence on which other agents read some of its files, too."""
     for path, numbers in places.items():
         if len(numbers) == 1:
             continue
@@ -246,7 +234,7 @@ def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) 
 
 
 def _real(path: str, known: dict[str, str]) -> str:
-    """Resolve links like `os.path.realpath`, looking only once at what hundreds of roots have in common."""
+    """Resolve links like `os.path.realpath`, caching what hundreds of roots have in common."""
     found = known.get(path)
     if found is None:
         parent, name = os.path.split(path)
@@ -259,10 +247,8 @@ def _real(path: str, known: dict[str, str]) -> str:
 def _above(
     path: str, places: dict[str, list[int]], chains: dict[str, tuple[tuple[int, str], ...]]
 ) -> tuple[tuple[int, str], ...]:
-    """Find the roots around a folder, each with the path from there to here, which ends in `/`.
-
-    What thousands of folders have in common is worked out once, in `chains`.
-    """
+    """Return the roots around a folder, each with the path from there to here, which ends in `/`; cached in
+    `chains`."""
     parent, name = os.path.split(path)
     if parent == path:
         return ()
@@ -291,7 +277,7 @@ def _is_bare(root: Root) -> bool:
 
 
 def _uncovered(paths: Iterable[str], by: Iterable[str]) -> Iterator[str]:
-    """Give the paths that are none of others and lie in no folder of them; these end in `/`."""
+    """Yield the paths that are not among others and lie in no folder of them; folders end in `/`."""
     exact, folders = set(by), tuple(path for path in by if path.endswith("/"))
     return (path for path in paths if path not in exact and not path.startswith(folders))
 

@@ -1,8 +1,7 @@
 """What of a text an agent loads: spans it drops, where its limits cut, what it imports, and the head of a rule file.
 
-Pure, and in bounded time whatever the text: offsets of the text as it is. Everybody who draws a cut line in a text that
-an agent loads asks here, so that two views cannot draw it at two places; only an index has rules of its own, in
-`pointers/cutline.py`, which its health shares.
+Pure, and in bounded time whatever the text. Whoever draws a cut line in a text that an agent loads asks here, so that
+two views cannot draw it in two places; an index has rules of its own in `pointers/cutline.py`.
 """
 
 import re
@@ -14,17 +13,18 @@ DROPPED, CUT = "dropped", "cut"
 """Why a span is not loaded: the agent leaves it out on purpose, or a limit was reached."""
 _BOM = b"\xef\xbb\xbf"
 MOST_IMPORTS = 200
-"""So many imports of one file are followed."""
+"""Imports of one file that are followed."""
 _BLANK = " \t\n\r"
 _PATH = re.compile(r"(?:[^\s\\]|\\ )+")
 _AROUND = 200
-"""Characters before and behind an import in which bold text and links are looked for."""
+"""Characters around an import in which bold text and links are recognised."""
 HEAD_LIMIT = 16_384
-"""Bytes of front matter that are looked at."""
+"""Bytes of front matter that are read."""
 HEAD_DEPTH = 16
-"""So deep lists and mappings may be nested; as `memtui.engine.frontmatter.guard.DEPTH`, which brings a YAML parser."""
+"""How deep lists and mappings may be nested; as `memtui.engine.frontmatter.guard.DEPTH`, which imports a YAML
+parser."""
 _NESTS = "[{-:?"
-"""Every level of nesting has one of these signs."""
+"""Every level of nesting has one of these characters."""
 
 
 class Gap(NamedTuple):
@@ -37,7 +37,7 @@ class Gap(NamedTuple):
 
 
 def loaded(data: bytes, gaps: tuple[Gap, ...]) -> bytes:
-    """Give the text without its gaps, which are in order and do not overlap."""
+    """Return the text without its gaps, which are in order and do not overlap."""
     if not gaps:
         return data
     parts: list[bytes] = []
@@ -49,7 +49,7 @@ def loaded(data: bytes, gaps: tuple[Gap, ...]) -> bytes:
 
 
 def front_matter(data: bytes) -> Gap | None:
-    """Find the front matter, its lines of dashes included."""
+    """Find the front matter, including its lines of dashes."""
     start = len(_BOM) if data.startswith(_BOM) else 0
     at = data.find(b"\n", start) + 1
     if not at or data[start:at].rstrip() != b"---":
@@ -63,7 +63,7 @@ def front_matter(data: bytes) -> Gap | None:
 
 
 def comments(data: bytes) -> tuple[Gap, ...]:
-    """Find the block comments of HTML: those that begin a line outside of code; one that does not end is text."""
+    """Find the block comments of HTML: those that begin a line outside of code; an unclosed one is text."""
     if b"<!--" not in data:
         return ()
     found: list[Gap] = []
@@ -90,21 +90,21 @@ def comments(data: bytes) -> tuple[Gap, ...]:
 
 
 def opens(bare: bytes) -> bytes:
-    """Give the run of signs that a line of code begins with."""
+    """Return the run of fence characters that a line begins with."""
     sign = bare[:1]
     return bare[: len(bare) - len(bare.lstrip(sign))]
 
 
 def closes(bare: bytes, fence: bytes) -> bool:
-    """Whether a line ends the code that a run of signs began."""
+    """Whether a line closes the code that `fence` opened."""
     return bool(fence) and bare.startswith(fence) and not bare.strip().strip(fence[:1])
 
 
 def hidden_entries(data: bytes) -> tuple[Gap, ...]:
-    """Find the entries of one of Goose's files that a later one hides, because it has the same tags.
+    """Find the entries of a Goose file that a later one hides, because it has the same tags.
 
-    Goose divides at two line feeds, and keeps one entry for each line of tags: the last one. Source: the repository
-    block/goose, `retrieve` in `crates/goose-mcp/src/memory/mod.rs`.
+    Goose splits at two line feeds, and keeps the last entry for each line of tags. Source: the repository block/goose,
+    `retrieve` in `crates/goose-mcp/src/memory/mod.rs`.
     """
     last: dict[bytes, Gap] = {}
     found: list[Gap] = []
@@ -120,18 +120,15 @@ def hidden_entries(data: bytes) -> tuple[Gap, ...]:
 
 
 def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | None = None) -> tuple[Gap, ...]:
-    """Add the gap that limits make; what is dropped does not count against them.
+    """Add the gap that limits make; dropped spans do not count against them.
 
-    Whole lines are kept, as many as fit; of a first line that is longer than all, as much as fits.
+    Whole lines are kept, as many as fit; of a first line that is too long, as much as fits.
 
     Args:
         data: the text, or the beginning of it.
-        dropped: what the agent leaves out, in order.
+        dropped: the spans that the agent leaves out, in order.
         limits: how much it loads.
         size: bytes of the whole text, when `data` is only its beginning.
-
-    Returns:
-        All gaps, in order.
     """
     whole = len(data) if size is None else size
     if limits.middle is not None:
@@ -163,7 +160,7 @@ def _both_ends(data: bytes, dropped: tuple[Gap, ...], limit: int, head: float, w
 
 
 def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:
-    """Where loading ends; None when everything is loaded."""
+    """Return where loading ends; None when everything is loaded."""
     if not limits.any:
         return None
     lines = used = units = characters = 0
@@ -192,7 +189,7 @@ def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:
 
 
 def _part(data: bytes, start: int, end: int, limits: Limits) -> int:
-    """Cut inside one line that is longer than everything that may be loaded."""
+    """Cut inside a single line that exceeds all limits."""
     if limits.lines == 0:
         return start
     text = data[start:end].decode("utf-8", "replace")
@@ -205,18 +202,18 @@ def _part(data: bytes, start: int, end: int, limits: Limits) -> int:
 
 
 def line_of(data: bytes, offset: int) -> int:
-    """The number, from 1, of the line that an offset is in."""
+    """Return the number, from 1, of the line at an offset."""
     return data.count(b"\n", 0, offset) + 1
 
 
 class Import(NamedTuple):
-    """One import."""
+    """One `@path` import."""
 
     start: int
-    """Character at which its `@` stands."""
+    """Character offset of its `@`."""
     target: str
     certain: bool
-    """Whether it can only be meant as a path; else it may as well be a name, such as `@alice`."""
+    """Whether it can only be a path; else it may as well be a name, such as `@alice`."""
 
 
 def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
@@ -240,15 +237,15 @@ def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
 
 
 def _target(text: str, at: int, after: str) -> str:
-    """What is imported by the `@` that stands here, up to the next blank; long runs without one are no paths."""
+    """Return the import target after the `@` at an offset, up to the next blank."""
     if at and text[at - 1] not in _BLANK and text[at - 1] not in after:
         return ""
     return text[at + 1 : at + 4_097].split(maxsplit=1)[0] if text[at + 1 : at + 2].strip() else ""
 
 
 def _markdown_target(text: str, at: int) -> str:
-    """What is imported by the `@` that stands here in Markdown, where bold text and the text of a link are texts of
-    their own, a part from `#` on is none of the path, and a blank behind a backslash is."""
+    """Return the import target after the `@` at an offset in Markdown: bold text and links are separate texts, `#` ends
+    the path, and a blank after a backslash is part of it."""
     line = text[max(at - _AROUND, 0) : at].rpartition("\n")[2]
     before = line.rstrip("*_[")
     opened = line[len(before) :][-1:]
@@ -282,7 +279,7 @@ def _is_path(target: str) -> bool:
 
 
 def _between_ticks(text: str) -> list[tuple[int, int]]:
-    """Find what lies between a run of backticks and the next such run."""
+    """Find the regions between a run of backticks and the next equal run."""
     regions: list[tuple[int, int]] = []
     hopeless: set[int] = set()
     at = text.find("`")
@@ -305,7 +302,7 @@ def _between_ticks(text: str) -> list[tuple[int, int]]:
 
 
 def _markdown_code(text: str) -> list[tuple[int, int]]:
-    """Find fenced code, and spans of code in the lines outside of it."""
+    """Find fenced code, and code spans in the lines outside of it."""
     regions: list[tuple[int, int]] = []
     fence, began, at = b"", 0, 0
     while at < len(text):
@@ -328,21 +325,17 @@ def _markdown_code(text: str) -> list[tuple[int, int]]:
 
 
 class _TooDeepError(Exception):
-    """A list is nested deeper than is looked at."""
+    """A list is nested too deeply."""
 
 
 def fields(data: bytes) -> dict[str, str]:
-    """Give the fields of a text's front matter.
-
-    Returns:
-        Name to value, without quotes; of a list, its parts joined by `, `. Empty without front matter, and when it is
-        nested too deep.
-    """
+    """Return the fields of a text's front matter, without quotes, lists joined by `, `; empty when it is nested too
+    deeply."""
     return _read(data) or {}
 
 
 def is_text(data: bytes) -> bool:
-    """Whether what looks like front matter is nested too deep to be any, so that it is text like the rest."""
+    """Whether what looks like front matter is nested too deeply, so that it counts as text."""
     return _read(data) is None
 
 
@@ -382,7 +375,7 @@ def _is_deep_yaml(block: str) -> bool:
 
 
 def _plain(text: str, level: int = 1) -> str:
-    """Give a value without quotes; the mapping around it is the first level."""
+    """Return a value without quotes; the surrounding mapping is the first level."""
     text = text.strip()
     if text.startswith("[") and text.endswith("]"):
         if level >= HEAD_DEPTH:

@@ -1,7 +1,7 @@
-"""Patterns in agents' settings, matched in bounded time: a repository may have written them.
+"""Patterns in agents' settings, matched in bounded time, because a repository may have written them.
 
-Shell patterns as the agents' own library (picomatch) reads them, without its rarer signs; and regular expressions, of
-which only those are understood that say no more than a shell pattern does. None is ever run as a regular expression.
+Shell patterns as the agents' own library (picomatch) reads them, without its rarer syntax; and regular expressions that
+say no more than a shell pattern does. None is ever run as a regular expression.
 """
 
 from typing import TYPE_CHECKING
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     import re
 
 LONGEST = 1_024
-"""Characters of a pattern; a longer one names nothing."""
+"""Characters of a pattern; a longer one matches nothing."""
 CHOICES = 50
-"""So many of the paths that `{a,b}` stands for are tried."""
+"""Paths that are tried of those that `{a,b}` stands for."""
 STEPS = 20_000_000
-"""What comparing any number of names with any number of patterns may cost: about the characters that are looked at."""
+"""The cost of all comparisons of one look: about the number of characters compared."""
 _COMPARING, _READING = 8, 200
-"""Steps of any comparison; of each character of a name's pattern that is new."""
+"""Steps of one comparison; steps for each character of a new pattern."""
 
 
 class Matching:
-    """Compares many names with many patterns, each of which is taken apart once; what it costs in all is bounded."""
+    """Compares many names with many patterns, at a bounded total cost."""
 
     def __init__(self, steps: int = STEPS) -> None:
-        """Begin with nothing compared; when the steps are used up, nothing is named any more."""
+        """Begin with a budget of steps; once it is used up, nothing matches any more."""
         self._left = steps
         self._choices: dict[str, tuple[tuple[list[str], ...], bool]] = {}
         self._signs: dict[str, re.Pattern[str] | None] = {}
@@ -37,12 +37,8 @@ class Matching:
         return self._left <= 0
 
     def names_path(self, path: str, pattern: str) -> bool:
-        """Whether a shell pattern names an absolute path.
-
-        Args:
-            path: absolute.
-            pattern: `*` stays within a folder, `**/` is any number of folders, `{a,b}` is either, hidden names count.
-        """
+        """Whether a shell pattern matches an absolute path: `*` stays within a folder, `**/` is any number of folders,
+        `{a,b}` is either, hidden names count."""
         self._left -= _COMPARING
         if self.is_spent or len(pattern) > LONGEST:
             return False
@@ -54,11 +50,11 @@ class Matching:
         return any(self._leads_to(parts, one) for one in self._choices[pattern][0])
 
     def names(self, name: str, pattern: str) -> bool:
-        """Whether a shell pattern names a name, in which `*` also goes across folders."""
+        """Whether a shell pattern matches a name; `*` crosses folders."""
         return bool(name) and self._is_like(name, pattern)
 
     def limit_of(self, pattern: str) -> str:
-        """Say why not everything is named that the pattern names, as far as it was asked for; empty when it is."""
+        """Explain why a pattern was not compared in full; empty when it was."""
         if len(pattern) > LONGEST:
             return f"it is longer than {LONGEST:,} characters and leaves out nothing"
         return (
@@ -66,7 +62,7 @@ class Matching:
         )
 
     def _leads_to(self, parts: list[str], wanted: list[str]) -> bool:
-        """Whether folder after folder is as wanted; only the last `**` is ever tried again."""
+        """Whether a path matches part by part; only the last `**` is tried again."""
         self._left -= len(wanted)
         if self.is_spent:
             return False
@@ -98,7 +94,7 @@ class Matching:
         return signs.match(name) is not None
 
     def _read(self, wanted: str) -> "re.Pattern[str] | None":
-        """Take the pattern of one name apart; None when it stands for itself, or too much was taken apart already."""
+        """Compile the pattern of one name; None when it stands for itself, or the steps are used up."""
         if not set("*?[").intersection(wanted):
             return None
         self._left -= _READING * len(wanted)
@@ -111,24 +107,21 @@ class Matching:
 
 
 class Exclusions:
-    """Which files an agent's own settings leave out, asked for every file of one look."""
+    """The files that an agent's own settings leave out."""
 
     def __init__(self, excluded: tuple[Excluded, ...], steps: int = STEPS) -> None:
-        """Take what the settings leave out, in order."""
+        """Take the exclusions, in order."""
         self._excluded = excluded
         self._matching = Matching(steps)
         self._uncompared = 0
         self._stopped_at = ""
 
     def why_not(self, path: str, name: str) -> str:
-        """Why a file is left out.
+        """Return why a file is left out, or an empty string.
 
         Args:
             path: absolute.
-            name: what the agent calls it; empty when it has no name.
-
-        Returns:
-            One sentence; empty when it is not left out, or was not compared with everything any more.
+            name: the agent's name for it; empty when it has none.
         """
         for one in self._excluded:
             if one.by == BY_FOLDER:
@@ -146,7 +139,7 @@ class Exclusions:
         return ""
 
     def problems(self) -> tuple[tuple[str, str], ...]:
-        """Give the files of settings that were not followed in all they leave out, each with the reason."""
+        """Return the settings files whose exclusions were not followed in full, each with the reason."""
         found = []
         for one in self._excluded:
             limit = self._matching.limit_of(one.pattern) if one.by not in (BY_FOLDER, BY_NAME) else ""
@@ -160,10 +153,10 @@ class Exclusions:
 
 
 def shell_patterns(regex: str) -> tuple[str, ...] | None:
-    """Say what a regular expression names as a whole in shell patterns, in which `*` also goes across folders.
+    """Translate a regular expression that must match a whole name into shell patterns in which `*` crosses folders.
 
     Returns:
-        One for each of its choices; None when it says more than shell patterns can.
+        One pattern for each alternative; None when it says more than shell patterns can.
     """
     if len(regex) > LONGEST:
         return None
@@ -184,7 +177,7 @@ def shell_patterns(regex: str) -> tuple[str, ...] | None:
 
 
 def _choices(pattern: str) -> tuple[list[str], bool]:
-    """Give the paths that `{a,b}` stands for, and whether these are all of them."""
+    """Expand `{a,b}`; return the paths, and whether these are all of them."""
     waiting = [pattern]
     found: list[str] = []
     while waiting and len(found) < CHOICES:
@@ -199,7 +192,8 @@ def _choices(pattern: str) -> tuple[list[str], bool]:
 
 
 def _atom(regex: str, at: int) -> tuple[str, int]:
-    """Give one character's shell pattern, with what repeats it, and where the next begins; empty: not understood."""
+    """Translate the element at an offset, with its repetition; return it (empty: not understood) and the next
+    offset."""
     sign = regex[at]
     if sign == "\\":
         sign = regex[at + 1 : at + 2]

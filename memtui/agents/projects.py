@@ -1,9 +1,7 @@
 """Which project a folder belongs to: worktrees of a checkout, slugs of paths, and what session files name.
 
 A `.git` file is part of a checkout, so anybody may have written it: it is believed only when the repository it points
-to points back. What a slug hides (which dashes were slashes, whether the project still exists, whether two projects
-share it) is worked out here once for all agents. Of session files only the first lines of a few are read, and what
-they say is a label for people: nothing is opened, followed or written because of it.
+to points back. What session files name is a label for people; nothing is opened, followed or written because of it.
 """
 
 import os
@@ -11,16 +9,16 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from memtui.agents.agent import Transcripts
-from memtui.agents.layout import SLUG_LENGTH, id_part, is_folder, names_in, short_path, slug
+from memtui.agents.layout import SLUG_LENGTH, id_part, names_in, short_path, slug
 from memtui.agents.settings import is_path
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Policy, Root
+from memtui.engine.model import Root
 
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 EMPTIED = "The project's folder is gone, and no memory is left here."
 FILES = 6
-"""Session files that are looked into, those with the last names first."""
+"""Session files that are read, those with the last names first."""
 HEAD_BYTES = 16_384
 LINES = 40
 _POINTER_BYTES = 4_096
@@ -28,67 +26,50 @@ _MOST_WORKTREES = 200
 
 
 def gone_note(folder: str) -> str:
-    """Say of the memories of a project whose folder is gone whether there are any."""
+    """Describe the memories of a project whose folder is gone."""
     return ORPHANED if names_in(folder) else EMPTIED
 
 
 def other_projects(
-    surroundings: Surroundings,
-    folder: str,
-    known: Container[str],
-    *,
-    agent: str,
-    label: str,
-    policy: Policy,
-    note: str,
-    transcripts: Transcripts,
+    surroundings: Surroundings, template: Root, known: Container[str], transcripts: Transcripts
 ) -> Iterator[Root]:
-    """Find every project's memories in an agent's folder of projects.
+    """Yield every project's memories in an agent's folder of projects.
 
     Args:
         surroundings: where the user stands.
-        folder: the agent's folder that holds one folder for each project, and `memory/` in that.
+        template: the agent's root of a project, its path the folder that holds one folder for each project.
         known: names of project folders to leave out.
-        agent: the agent's name.
-        label: what to call such a root; the project's path is added.
-        policy: the layout.
-        note: what the agent does to these files.
         transcripts: where session files lie in a project's folder.
     """
     decoder = SlugDecoder()
-    for name in names_in(folder):
-        path = os.path.join(folder, name, "memory")
-        if name in known or not is_folder(path):
+    for name in names_in(template.path):
+        folder = os.path.join(template.path, name)
+        path = os.path.join(folder, "memory")
+        if name in known or not os.path.isdir(path):
             continue
-        found = decoder.decode(name)
+        decoded = decoder.decode(name)
         # What an agent's session files name is for people to read: the root belongs to no project because of it.
-        named = () if found is not None and len(found) == 1 else named_projects(os.path.join(folder, name), transcripts)
-        shown = named or found or ()
-        said = note
+        named = () if decoded is not None and len(decoded) == 1 else named_projects(folder, transcripts)
+        shown = named or decoded or ()
+        note = template.note
         if len(shown) > 1:
-            said = f"{note} {len(shown)} folders share them: {', '.join(shown)}."
-        gone = not any(map(os.path.isdir, named)) if named else found == ()
-        yield Root(
-            f"{agent}:project:{id_part(name)}",
-            path,
-            agent,
-            "project",
-            f"{label}, {short_path(shown[0], surroundings.home) if shown else name}",
-            policy,
-            project=found[0] if found and len(found) == 1 else None,
-            note=gone_note(path) if gone else said,
+            note = f"{note} {len(shown)} folders share them: {', '.join(shown)}."
+        gone = not any(map(os.path.isdir, named)) if named else decoded == ()
+        yield template._replace(
+            id=f"{template.id}:{id_part(name)}",
+            path=path,
+            label=f"{template.label}, {short_path(shown[0], surroundings.home) if shown else name}",
+            project=decoded[0] if decoded and len(decoded) == 1 else None,
+            note=gone_note(path) if gone else note,
         )
 
 
 def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
-    """Find the projects that session files in a project's folder ran in.
+    """Return the projects that session files in a project's folder ran in; several when projects share the folder.
 
     Args:
         folder: an agent's folder for one project; its name is the slug.
         transcripts: where the agent keeps session files in it.
-
-    Returns:
-        Absolute paths, each of which has the folder's name as its slug; several when projects share the folder.
     """
     names = names_in(folder)
     if names == ("memory",):  # most are looked at for nothing, and there may be thousands
@@ -109,13 +90,13 @@ def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
 
 
 def _newest(folder: str, names: tuple[str, ...]) -> list[str]:
-    """Give the paths of session files, those with the last names first."""
+    """Return the paths of session files, those with the last names first."""
     sessions = [one for one in names if one.endswith(".jsonl")]
     return [os.path.join(folder, one) for one in reversed(sessions[-FILES:])]
 
 
 def _named(data: bytes, name: str) -> list[str]:
-    """Read what the first lines name; a line that was cut, or is no object, says nothing."""
+    """Return the projects that the first lines name; a line that is cut, or no object, names none."""
     import json
 
     found = []
@@ -134,7 +115,8 @@ def _named(data: bytes, name: str) -> list[str]:
 
 
 def _fitting(cwd: str, name: str) -> str | None:
-    """Give the folder at or above a working directory that has this slug; a session may start in a subfolder."""
+    """Return the folder at or above a working directory that has this slug, because a session may start in a
+    subfolder."""
     if not (is_path(cwd) and os.path.isabs(cwd) and len(cwd) < 4_096):
         return None
     path = os.path.normpath(cwd)
@@ -148,30 +130,30 @@ def _fitting(cwd: str, name: str) -> str | None:
 
 
 def fits(path: str, name: str) -> bool:
-    """Whether a project's folder could have been named like this for a path; a long slug is cut and gets a hash."""
+    """Whether a slug could have been made from a path; a long slug is cut and gets a hash."""
     made = slug(path)
     return made == name if len(made) <= SLUG_LENGTH else name.startswith(made[:SLUG_LENGTH] + "-")
 
 
 class _Names(NamedTuple):
-    """The names in a folder."""
+    """The names in a folder, by slug."""
 
     by_slug: dict[str, list[str]]
     lengths: tuple[int, ...]
-    """How long their slugs are, each length once."""
+    """The distinct lengths of their slugs."""
 
 
 class SlugDecoder:
     """Turns slugs back into the folders they were made from, by walking the folders that exist.
 
-    A slug does not say which dashes were slashes, so one slug may fit several folders, or none any more. Listings are
-    remembered, so that hundreds of slugs below one home cost one look at each folder on the way.
+    A slug does not say which dashes were slashes, so it may fit several folders, or none. Listings are cached, so that
+    hundreds of slugs below one home cost one look at each folder.
     """
 
     most_folders = 2_000
-    """Folders looked into in all; slugs that would need more are left undecoded."""
+    """Folders listed in all; slugs that would need more stay undecoded."""
     most_for_one = 300
-    """Steps spent on one slug: folders that are links to themselves have endless ways."""
+    """Steps for one slug: folders that are links to themselves have endless paths."""
     most_answers = 4
 
     def __init__(self) -> None:
@@ -180,11 +162,7 @@ class SlugDecoder:
         self._steps = 0
 
     def decode(self, text: str) -> tuple[str, ...] | None:
-        """Find the existing folders with this slug.
-
-        Returns:
-            At most four absolute paths, sorted; empty when no such folder exists; None when it cannot be told.
-        """
+        """Return at most four existing folders with this slug, sorted; None when they cannot be determined."""
         if not text.startswith("-") or len(text) > SLUG_LENGTH or os.sep != "/":
             return None
         self._steps = 0
@@ -192,7 +170,7 @@ class SlugDecoder:
         return tuple(sorted(found)) if told or found else None
 
     def _walk(self, folder: str, rest: str) -> tuple[list[str], bool]:
-        """Find the folders below `folder` whose slug is `rest`; False with them when the search had to stop."""
+        """Find the folders below `folder` whose slug is `rest`, and whether the search was complete."""
         self._steps += 1
         listed = self._list(folder) if self._steps <= self.most_for_one else None
         if listed is None:
@@ -223,7 +201,7 @@ class SlugDecoder:
         return known
 
     def _list(self, folder: str) -> "_Names | None":
-        """Give the names in a folder; None when enough folders were looked into."""
+        """Return the names in a folder; None when enough folders were listed."""
         if folder not in self._listed:
             if len(self._listed) >= self.most_folders:
                 return None
@@ -235,11 +213,8 @@ class SlugDecoder:
 
 
 def main_checkout(checkout: str) -> str:
-    """Find the main checkout of a repository.
-
-    Returns:
-        The canonical path of the main checkout when `checkout` is one of its worktrees; else `checkout` itself.
-    """
+    """Return the canonical path of the main checkout when `checkout` is one of its worktrees; else `checkout`
+    itself."""
     entry = os.path.join(checkout, ".git")
     if os.path.isdir(entry):
         return checkout
@@ -259,7 +234,7 @@ def main_checkout(checkout: str) -> str:
 
 
 def _is_same(path: str, other: str) -> bool:
-    """Whether two paths lead to one place; to resolve links costs more than to compare them."""
+    """Whether two paths lead to one place; comparing them costs less than resolving links."""
     return path == other or os.path.realpath(path) == os.path.realpath(other)
 
 
@@ -278,11 +253,7 @@ def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
 
 
 def worktrees(checkout: str) -> tuple[str, ...]:
-    """Find the worktrees of a main checkout, as git keeps them; those whose folder is gone are left out.
-
-    Returns:
-        Canonical paths, sorted.
-    """
+    """Return the canonical paths of a main checkout's worktrees, sorted; those whose folder is gone are left out."""
     folder = os.path.join(checkout, ".git", "worktrees")
     try:
         names = sorted(os.listdir(folder))[:_MOST_WORKTREES]

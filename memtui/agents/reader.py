@@ -1,4 +1,4 @@
-"""Looking at the files an agent loads when a session starts: bounded, and never through a link that leads out.
+"""Read the files an agent loads when a session starts: bounded, and never through a link that leads out.
 
 These files may lie anywhere, and a repository may have planted them: a pipe, a device, a link to a private file or a
 folder of a million names must neither hang memtui nor show it more than the agent's own places.
@@ -10,20 +10,20 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 FILE_BYTES = 4_194_304
-"""So much of one file is read; of a larger one only its size is counted."""
+"""Bytes read of one file; of a larger one only the size is counted."""
 TOTAL_BYTES = 16_777_216
-"""So much is read for one agent in all."""
+"""Bytes read for one agent."""
 NAMES = 1_000
-"""So many files of one pattern are listed."""
+"""Files listed for one pattern."""
 FOLDERS = 1_000
-"""So many folders are looked into for one pattern."""
+"""Folders listed for one pattern."""
 ALL_FOLDERS = 10_000
-"""So many folders are looked into for all patterns of one look."""
+"""Folders listed for all patterns of one agent."""
 _PASSED_OVER = ("node_modules", "__pycache__")
-"""Folders of others' code; like hidden ones they are looked into only where a pattern names them."""
+"""Folders of others' code; like hidden ones they are entered only where a pattern names them."""
 
 OUTSIDE, SPECIAL, GONE, REFUSED = "outside", "special", "gone", "refused"
-"""Why a file cannot be looked at: it leads out of its place, it is no regular file, it is missing, access is denied."""
+"""Why a file cannot be read: it lies outside of its bounds, is no regular file, is missing, or access is denied."""
 
 
 class Head(NamedTuple):
@@ -33,30 +33,26 @@ class Head(NamedTuple):
     size: int
     """Of the whole file."""
     real: str
-    """Its path without links: two names of one file share it."""
+    """Its path without links."""
 
 
 class BoundedReader:
-    """Reads for one agent; what it has read counts against one total."""
+    """Reads files for one agent, up to a total number of bytes."""
 
     def __init__(self, total: int = TOTAL_BYTES) -> None:
-        """Start with nothing read.
-
-        Args:
-            total: so many bytes in all.
-        """
+        """Start with nothing read."""
         self._left = total
 
     def head(self, path: str, bounds: tuple[str, ...], *, limit: int = FILE_BYTES) -> Head | str:
-        """Read the beginning of a file.
+        """Read up to `limit` bytes from the beginning of a file.
 
         Args:
             path: absolute.
-            bounds: the folders it may lie in, after links, without links themselves.
+            bounds: folders without links that the file must lie in, after links are resolved.
             limit: bytes.
 
         Returns:
-            What was read; else `OUTSIDE`, `SPECIAL`, `GONE` or `REFUSED`.
+            The beginning; else `OUTSIDE`, `SPECIAL`, `GONE` or `REFUSED`.
         """
         real = os.path.realpath(path)
         if not is_within(real, bounds):
@@ -92,7 +88,7 @@ def _read(handle: int, limit: int) -> bytes:
 
 
 def size_of(path: str) -> int:
-    """Bytes of a file that is not read; 0 when it is not there."""
+    """Return the size of a file that is not read; 0 when it is missing."""
     try:
         return os.lstat(path).st_size
     except OSError:
@@ -100,7 +96,7 @@ def size_of(path: str) -> int:
 
 
 def target_size(path: str) -> int | None:
-    """Bytes of the regular file that a path leads to, which is not read; None when there is none."""
+    """Return the size of the regular file that a path leads to, without reading it; None when there is none."""
     try:
         found = os.stat(path)
     except OSError:
@@ -114,21 +110,18 @@ def is_within(real: str, bounds: tuple[str, ...]) -> bool:
 
 
 def _none(link: str) -> bool:
-    """No link leads out of what brought it."""
+    """Accept every link."""
     return False
 
 
 def link_out(top: str, path: str, bounds: tuple[str, ...] | None, strays: Callable[[str], bool] = _none) -> str | None:
-    """Find the link on the way from one folder down to another that leads out.
+    """Return the first link on the way from `top` down to `path` that leads out, or None.
 
     Args:
-        top: absolute; what is above it is not looked at.
-        path: absolute; below it, or the folder itself.
-        bounds: the folders that links may lead into, without links themselves; None: anywhere.
-        strays: whether a link leads out of what brought it.
-
-    Returns:
-        The first such link, whatever it leads to; None when there is none.
+        top: absolute; nothing above it is checked.
+        path: absolute; `top` or below it.
+        bounds: folders without links that links may lead into; None: anywhere.
+        strays: whether a link leads out of the checkout that brought it.
     """
     at = top
     for part in os.path.relpath(path, top).split(os.sep):
@@ -140,14 +133,10 @@ def link_out(top: str, path: str, bounds: tuple[str, ...] | None, strays: Callab
 
 
 class Tally:
-    """What a look for files left out, because there was too much."""
+    """What a walk left out because of its limits."""
 
     def __init__(self, folders: int = 0) -> None:
-        """Begin with nothing left out.
-
-        Args:
-            folders: how many were looked into before.
-        """
+        """Begin with nothing left out, and `folders` already listed."""
         self.more = 0
         """Files that fit and were not given."""
         self.all = True
@@ -159,7 +148,7 @@ class Tally:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no folder is looked into any more."""
+        """Whether no further folder may be listed."""
         return self.folders >= ALL_FOLDERS
 
 
@@ -171,19 +160,19 @@ def matches(
     tally: Tally | None = None,
     strays: Callable[[str], bool] = _none,
 ) -> Iterator[str]:
-    """Find the files below a folder that a pattern means, by name; links to folders are not entered.
+    """Yield the files below a folder that match a pattern, by name; links to folders are not entered.
 
     Args:
         folder: absolute.
-        pattern: a path; `*` in its last part stands for anything, and a part `**` for any folders. Parts before the
-            last may be `*` too. One with `*` that leads out of the folder means nothing.
-        bounds: the folders that links which the pattern names may lead into; None: anywhere.
-        tally: takes what is left out of this pattern; it counts on from what it holds.
-        strays: whether a link leads out of what brought it, so that it is not followed.
+        pattern: a path; `*` in its last part stands for anything, a part `**` for any folders, and parts before the
+            last may be `*` too. A pattern with `*` that leads out of the folder matches nothing.
+        bounds: folders that links in the pattern may lead into; None: anywhere.
+        tally: counts what is left out; it continues from what it holds.
+        strays: whether a link leads out of the checkout that brought it, so that it is not followed.
 
     Yields:
-        Absolute paths: the files of a folder before those of its folders, each sorted. A link to a folder that `**`
-        would go into is one of them, and so is a link on the way that is not followed.
+        Absolute paths: the files of a folder before those of its folders, each sorted. Links that are not entered or
+        not followed are among them.
     """
     parts = os.path.normpath(pattern).split("/")
     tally = tally if tally is not None else Tally()
@@ -208,7 +197,7 @@ def matches(
 def _walk(
     folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally: Tally, strays: Callable[[str], bool]
 ) -> Iterator[str]:
-    """Go down without a call for each level: a repository may bring a thousand folders inside each other."""
+    """Walk down iteratively: a repository may nest a thousand folders."""
     ahead = [(folder, pattern)]
     while ahead:
         at, parts = ahead.pop()
@@ -240,7 +229,7 @@ def _walk(
 
 
 def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
-    """Sort what a folder holds: what is no folder, folders, and links to folders; the last two without hidden ones."""
+    """List the files, folders and links to folders in a folder; hidden folders are left out."""
     files: list[str] = []
     folders: list[str] = []
     links: list[str] = []
@@ -260,7 +249,7 @@ def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
 
 
 def _like(name: str, pattern: str) -> bool:
-    """Whether a name fits a pattern with at most a few `*`; nothing else in it is special."""
+    """Whether a name matches a pattern in which only `*` is special."""
     pieces = pattern.split("*")
     if len(pieces) == 1:
         return name == pattern

@@ -1,8 +1,8 @@
-"""What a session of an agent would begin with now: the sources of its file, applied to what is there.
+"""Work out what a session of an agent would begin with now: the sources of its file, applied to what exists.
 
 Each file is met once, in the order of loading. Nothing outside the agent's own folders and the project is read, and
-nothing of what a session would not begin with. A repository may have written the settings that leave files out, so all
-questions of one look have one number of steps; what was not compared any more is said, never taken for compared.
+nothing that a session would not begin with. A repository may have written the settings that leave files out, so all
+comparisons share one budget of steps; what was not compared any more is reported.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ if TYPE_CHECKING:
     EndOfIndex = Callable[[bytes, Policy], tuple[int | None, int]]
 
 LISTED = 200
-"""So many files of one source that are not loaded at the start are listed; the others are counted."""
+"""Files of one source that are listed when they are not loaded at the start; the others are counted."""
 FILES = 2_000
-"""So many files are listed in all."""
+"""Files listed in all."""
 _WHY = {
     OUTSIDE: "It leads out of the agent's folders and the project. The agent may load it; it is not read here.",
     SPECIAL: "It is no regular file.",
@@ -79,15 +79,15 @@ _UNJUDGED = "It leads out of the agent's folders and is not read here, so it is 
 
 
 class LoadedFile(NamedTuple):
-    """What became of one file, or of one text the agent makes."""
+    """One file, or one text the agent makes, and how it is loaded."""
 
     label: str
     path: str
-    """Absolute; of a text the agent makes, what it is called."""
+    """Absolute; for a text the agent makes, its name."""
     mark: str = WHOLE
     why: str = ""
     size: int = 0
-    """Bytes of the file; of one that is not read, as the system says."""
+    """Bytes of the file; of one that is not read, as the system reports."""
     raw: bytes = b""
     """What was read of it; empty where nothing is loaded."""
     gaps: tuple[Gap, ...] = ()
@@ -95,11 +95,11 @@ class LoadedFile(NamedTuple):
     unread: int = 0
     """Bytes that are loaded and were not read here, because there are too many."""
     depth: int = 0
-    """How many imports away from a file the agent looks for itself."""
+    """How many imports away it is from a file the agent looks for itself."""
     made: bool = False
-    """The agent makes it; there is no such file."""
+    """Whether the agent makes it; there is no such file."""
     stands_for: int = 1
-    """How many files; more than one for those that are only counted."""
+    """How many files the row stands for; more than one for those that are only counted."""
 
     @property
     def at_start(self) -> bool:
@@ -108,17 +108,17 @@ class LoadedFile(NamedTuple):
 
     @property
     def text(self) -> bytes:
-        """What is loaded of what was read."""
+        """The loaded part of what was read."""
         return loaded(self.raw, self.gaps) if self.at_start else b""
 
     @property
     def cut(self) -> Gap | None:
-        """What falls below a limit."""
+        """The gap below a limit."""
         return next((gap for gap in self.gaps if gap.kind == CUT), None)
 
 
 def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[KnownAgent]:
-    """Find the agents that left a trace here or have a root in reach, of those that memtui knows the start of."""
+    """Yield the agents that left a trace here or have a root in reach, of those whose start is known."""
     known = {root.agent for root in roots}
     for agent in agents():
         if agent.loads is None:
@@ -132,29 +132,26 @@ class _Place(NamedTuple):
 
     folder: str
     bounds: tuple[str, ...]
-    """Where its files may lie, without links."""
+    """Folders without links that its files may lie in."""
     policy: Policy | None = None
     """The root's layout, when it limits its index."""
     brought: str | None = None
     """The folder below which links may be another's: none that leads out of the bounds is followed. None: all of them
     are the user's own."""
     asked: tuple[str, ...] | None = None
-    """Out of which folders an import leads that the agent asks about; None: it does not ask."""
+    """Folders that imports may lead into without the agent asking; None: it does not ask."""
 
 
 def gather(
     agent: KnownAgent, surroundings: Surroundings, roots: Iterable[Root], end_of_index: EndOfIndex
 ) -> tuple[LoadedFile, ...]:
-    """Work out what an agent would load.
+    """Work out what an agent would load: every file in the order of loading, also those that are not loaded.
 
     Args:
-        agent: one whose file says what it loads; of another nothing is.
+        agent: one whose file says what it loads.
         surroundings: where the session would start.
         roots: the roots in reach, for sources that name one.
-        end_of_index: finds by its root's layout where loading an index ends (None: nowhere), and where its text does.
-
-    Returns:
-        Every file in the order of loading, with those that are not loaded where they would be.
+        end_of_index: returns, by a root's layout, where loading an index ends (None: nowhere), and where its text does.
     """
     return tuple(_Gathering(agent, surroundings, tuple(roots), end_of_index).all())
 
@@ -246,7 +243,7 @@ class _Gathering:
                 yield _Place(root.path, (own, *project), policy if limits.any else None, brought)
 
     def _is_of(self, root: Root, wanted: str) -> bool:
-        """Whether a root of memories is meant by the beginning of its id: `copilot:global*`."""
+        """Whether a root of memories matches the beginning of an id: `copilot:global*`."""
         here = root.project in (None, self._around.project, self._around.checkout)
         return wanted.endswith("*") and here and root.kind == "memories" and root.id.startswith(wanted[:-1])
 
@@ -296,7 +293,7 @@ class _Gathering:
                 return
 
     def _behind(self, place: _Place, name: str, link: str, tally: Tally, entered: set[str]) -> Iterator[str]:
-        """Give the files behind a link to a folder that the agent enters, each folder once; else the link."""
+        """Yield the files behind a link to a folder that the agent enters, each folder once; else the link."""
         ahead = [link]
         while ahead:
             path = ahead.pop()
@@ -320,7 +317,7 @@ class _Gathering:
         return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
 
     def _file(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
-        """One file that was found by its name, and what it imports; one that makes trouble is a row as well."""
+        """Yield one file that was found by its name, and what it imports; one that fails is a row as well."""
         try:
             yield from self._found(source, place, path)
         except Exception as error:  # noqa: BLE001 - said in its row, whatever it is; the other files are not its fault
@@ -365,7 +362,7 @@ class _Gathering:
             yield from self._imported(source, source.imports, place, found, (real,))
 
     def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0, by: str = "") -> LoadedFile | None:
-        """Read a file, which may be imported, and apply what limits it; None for a blank one that does not count."""
+        """Read a file, which may be imported, and apply its limits; None for a blank one that does not count."""
         left = self._left.get(source.budget)
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
@@ -449,7 +446,7 @@ class _Gathering:
     def _imported(
         self, source: LoadSource, rule: ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
     ) -> Iterator[LoadedFile]:
-        """What a file imports, each before what it imports itself."""
+        """Yield what a file imports, each before its own imports."""
         text = loaded(found.raw, found.gaps).decode("utf-8", "replace")
         is_free = rule.approval and (source.place == HOME or self._options.approved)
         for one in find_imports(text, rule):
@@ -505,7 +502,7 @@ class _Gathering:
 
 
 def _besides(one: Besides) -> LoadedFile:
-    """The row for what a session begins with because of its settings."""
+    """Make the row for what a session begins with because of the agent's settings."""
     if one.text:
         data = one.text.encode("utf-8", "replace")
         return LoadedFile(one.label, one.path, WHOLE, one.why, len(data), data, made=True)
@@ -516,7 +513,7 @@ def _besides(one: Besides) -> LoadedFile:
 
 
 def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:
-    """The row for files that are not listed; what a session would begin with is missing from its sums, too."""
+    """Make the row for files that are not listed."""
     words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
     mark, why = source.mark, f"{words}: they are not listed."
     if source.mark == SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
@@ -543,7 +540,7 @@ def _dropped(source: LoadSource, data: bytes) -> tuple[Gap, ...]:
 
 
 def _chain(top: str, bottom: str) -> tuple[str, ...]:
-    """Every folder from one down to another that lies in it."""
+    """Return every folder from `top` down to `bottom`, which lies in it."""
     found = [bottom]
     while found[-1] != top and os.path.dirname(found[-1]) != found[-1]:
         found.append(os.path.dirname(found[-1]))

@@ -1,8 +1,8 @@
-"""Agents' own settings: small files, read as data, and believed only where that is harmless.
+"""Read agents' own settings: small files, treated as data, and believed only where that is harmless.
 
-A setting of a repository may leave a file out of the list; it can never add a place that is read. A file that is there
-and says nothing that can be read is taken as empty, and that is told. Where a value is looked for at every command it
-is found in the text, without the parser, which would cost more than the command.
+A repository's setting may leave out a file; it can never add a place that is read. An unreadable file counts as empty,
+and the user is told. Values that every command needs are found in the text, because a parser would cost more than the
+command.
 """
 
 import os
@@ -12,9 +12,9 @@ from memtui.agents.reader import is_within
 from memtui.config.smallfile import read_small
 
 TEXTS = 50
-"""So many values of one list are taken."""
+"""Values taken from one list."""
 DEPTH = 500
-"""Brackets that are open at once."""
+"""Brackets that may be open at once."""
 UNSET = "None of its settings is known here."
 
 
@@ -24,18 +24,13 @@ class File(NamedTuple):
     path: str
     values: dict[str, object]
     text: str = ""
-    """Of one that is not parsed as a whole."""
+    """The text of a file that is not parsed."""
     problem: str = ""
-    """Why it is taken as empty though it is there: one sentence for people."""
+    """Why an existing file is treated as empty: one sentence for people."""
 
 
 def read_json(path: str, inside: str | None = None) -> File:
-    """Read a JSON object, also one with comments.
-
-    Args:
-        path: absolute.
-        inside: the checkout or project that brought it, which no link may lead out of; None: it is the user's own.
-    """
+    """Read a JSON object, comments allowed; `inside` is the checkout that brought it, which no link may lead out of."""
     data, problem = _read(path, inside)
     found = json_value(data) if data else None
     if data and not isinstance(found, dict):
@@ -44,7 +39,7 @@ def read_json(path: str, inside: str | None = None) -> File:
 
 
 def read_json5(path: str) -> File:
-    """Read an object that may have bare keys and other quotes, of which only a few texts are looked for."""
+    """Read an object that may have bare keys and other quotes; only a few texts in it are looked for."""
     file = read_text(path)
     if file.text.strip() and "{" not in file.text:
         return file._replace(text="", problem=f"It is no JSON object. {UNSET}")
@@ -69,19 +64,19 @@ def read_toml(path: str, inside: str | None = None) -> File:
 
 
 def read_text(path: str, inside: str | None = None) -> File:
-    """Read a file of which only a few lines are looked at; see `read_json`."""
+    """Read a file of which only a few lines matter; see `read_json`."""
     data, problem = _read(path, inside)
     return File(path, {}, text=data.decode("utf-8", "replace"), problem=problem)
 
 
 def below(settings: dict[str, object], key: str) -> dict[str, object]:
-    """Give a table inside a table; empty when it is none."""
+    """Return a table inside a table; empty when there is none."""
     found = settings.get(key)
     return found if isinstance(found, dict) else {}
 
 
 def last(files: tuple[File, ...], *keys: str) -> tuple[object, str]:
-    """Give the value of the last file that has one, and the path of that file; None and no path when none has."""
+    """Return the value of the last file that has one, and that file's path; None and an empty path when none has."""
     for file in reversed(files):
         value: object = file.values
         for key in keys:
@@ -92,19 +87,19 @@ def last(files: tuple[File, ...], *keys: str) -> tuple[object, str]:
 
 
 def problems(files: tuple[File, ...]) -> tuple[tuple[str, str], ...]:
-    """Give the files that are taken as empty, each with the reason."""
+    """Return the files that are treated as empty, each with the reason."""
     return tuple((file.path, file.problem) for file in files if file.problem)
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """Give the texts of a list, or the one text."""
+    """Return the texts of a list, or the one text."""
     if isinstance(value, str):
         return (value,)
     return tuple(text for text in value[:TEXTS] if isinstance(text, str)) if isinstance(value, list) else ()
 
 
 def file_names(value: object) -> tuple[str, ...]:
-    """Give those texts of a list that are plain names of files, without a folder or a pattern."""
+    """Return the texts of a list that are plain file names, without a folder or a pattern."""
     return tuple(
         text for text in texts(value) if is_path(text) and text not in (".", "..") and not set("/\\*") & set(text)
     )
@@ -136,17 +131,14 @@ def _read(path: str, inside: str | None = None) -> tuple[bytes, str]:
 
 
 def agent_setting(path: str, *keys: str) -> str | None:
-    """Read one text from an agent's own JSON settings.
-
-    Returns:
-        The text; None when the file, the key or a readable value is missing.
-    """
+    """Read one text that can be a path from an agent's JSON settings; None when there is none."""
     value = agent_value(path, *keys)
     return value if isinstance(value, str) and is_path(value) else None
 
 
 def agent_names(path: str, *keys: str) -> tuple[str, ...]:
-    """Read a file name, or a list of them, from an agent's own JSON settings; what leads out of a folder is no name."""
+    """Read a file name, or a list of them, from an agent's JSON settings; paths that lead out of a folder are left
+    out."""
     value = agent_value(path, *keys)
     names: object = [value] if isinstance(value, str) else value
     found = (name.strip() for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
@@ -154,7 +146,7 @@ def agent_names(path: str, *keys: str) -> tuple[str, ...]:
 
 
 def agent_value(path: str, *keys: str) -> object:
-    """Read one value from an agent's own JSON file; None when anything on the way to it is missing or unreadable."""
+    """Read one value from an agent's JSON file; None when it is missing or unreadable."""
     try:
         data = read_small(path)
     except OSError:
@@ -168,7 +160,7 @@ def agent_value(path: str, *keys: str) -> object:
 
 
 def json_value(data: bytes) -> object:
-    """Read an agent's JSON, in which some agents allow comments; None when it is none."""
+    """Parse an agent's JSON, in which some agents allow comments; None when it is invalid."""
     import json
 
     try:
@@ -188,13 +180,13 @@ def json_value(data: bytes) -> object:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text from an agent's file names a file in a folder or below it, and nothing outside."""
+    """Whether a text names a file in a folder or below it, and nothing outside."""
     parts = text.split("/")
     return is_path(text) and "\\" not in text and not {"", ".", ".."}.intersection(parts)
 
 
 def is_path(text: str) -> bool:
-    """Whether a text from an agent's file can be a path at all: not empty, without NUL, and fit for the file system."""
+    """Whether a text can be a path at all: not empty, without NUL, and fit for the file system."""
     try:
         return bool(text) and b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
@@ -202,11 +194,7 @@ def is_path(text: str) -> bool:
 
 
 def settings_text(path: str) -> str:
-    """Read an agent's own settings file of the user or the machine, never one inside a repository.
-
-    Returns:
-        Its text; empty when it is missing, unreadable or too large.
-    """
+    """Read a settings file of the user's or the machine's; empty when it is missing, unreadable or too large."""
     try:
         return (read_small(path) or b"").decode("utf-8", "replace")
     except OSError:
@@ -214,11 +202,7 @@ def settings_text(path: str) -> str:
 
 
 def yaml_setting(text: str, key: str) -> str | None:
-    """Find a plain value in the text of a YAML file by its key, which stands only once there.
-
-    Returns:
-        The value without quotes and comment; None when there is none on the key's own line.
-    """
+    """Find a plain value in the text of a YAML file by its key, which must occur only once; None when there is none."""
     for line in text.splitlines():
         name, colon, value = line.strip().partition(":")
         if not colon or name.strip().strip("\"'") != key:
@@ -229,17 +213,13 @@ def yaml_setting(text: str, key: str) -> str | None:
 
 
 def _plain(value: str) -> str:
-    """Give a value without its quotes, or without the comment behind it."""
+    """Return a value without its quotes, or without the comment behind it."""
     quote = value[:1] if value[:1] in ("'", '"') else ""
     return value[1:].partition(quote)[0] if quote else value.partition(" #")[0].strip()
 
 
 def yaml_list(text: str, key: str) -> tuple[str, ...]:
-    """Find a list of plain values in the text of a YAML file by its key at the left margin, on its line or below it.
-
-    Returns:
-        The values without quotes and comments, 50 at most; empty when there is no such list.
-    """
+    """Find a list of plain values in the text of a YAML file by its key at the left margin."""
     found: list[str] = []
     is_inside = False
     for line in text.splitlines():
@@ -258,7 +238,7 @@ def yaml_list(text: str, key: str) -> tuple[str, ...]:
 
 
 def _item(text: str, ends: str = "") -> tuple[str, str]:
-    """Give the value that a text begins with, and the rest; only in double quotes a backslash is written twice."""
+    """Return the value that a text begins with, and the rest; only in double quotes is a backslash written twice."""
     text = text.lstrip()
     if text[:1] in ("'", '"'):
         value, _, rest = text[1:].partition(text[0])
@@ -268,15 +248,7 @@ def _item(text: str, ends: str = "") -> tuple[str, str]:
 
 
 def toml_flags(text: str, *names: str) -> dict[str, bool]:
-    """Find switches in the text of a TOML file without parsing it, which takes as long as a whole command.
-
-    Args:
-        text: the whole file.
-        names: each a table, a dot and a key.
-
-    Returns:
-        Name to value, without those that are not there, or not written as plainly as programs write them.
-    """
+    """Find plainly written switches in the text of a TOML file, by `table.key`, without parsing it."""
     found: dict[str, bool] = {}
     inside = ""
     for line in text.splitlines():
@@ -291,10 +263,9 @@ def toml_flags(text: str, *names: str) -> dict[str, bool]:
 
 
 def quoted_settings(text: str, key: str) -> tuple[str, ...]:
-    """Find every quoted value of a key in a JSON file, also one with comments and bare keys, without parsing it.
+    """Find every quoted value of a key in a JSON file, comments and bare keys allowed, without parsing it.
 
-    Returns:
-        The values that can be paths, in order. Escapes are not resolved: a value with a backslash is left out.
+    Escapes are not resolved: a value with a backslash is left out.
     """
     found = []
     position = text.find(key)
@@ -313,6 +284,6 @@ def quoted_settings(text: str, key: str) -> tuple[str, ...]:
 
 
 def number_setting(text: str, key: str, otherwise: int) -> int:
-    """Find a whole number in the text of a YAML file; `otherwise` when there is none that can be believed."""
+    """Find a whole number in the text of a YAML file; `otherwise` when there is none."""
     found = yaml_setting(text, key)
     return int(found) if found is not None and found.isascii() and found.isdigit() and len(found) < 10 else otherwise

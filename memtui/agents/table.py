@@ -1,8 +1,7 @@
-"""Every agent memtui knows, one line each: its names, and what shows that it is in use.
+"""The table of all agents: one line each, with its names and the traces that show it is in use.
 
-A new agent is one line here and one file of `known/`, which has all the rest. The file is imported only where the agent
-left a trace, or is asked for by name, so that agents nobody uses cost a few looks at names; and to say which agent runs
-a command takes no file at all.
+A new agent is one line here and one file of `known/`. The file is imported only where the agent left a trace, or is
+asked for by name; telling which agent runs a command imports none.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Traces(NamedTuple):
-    """One agent: its names, and the traces it leaves."""
+    """One agent's names and the traces it leaves."""
 
     id: str
-    """As in its file, which has this name, with `_` for `-`."""
+    """Also the name of its file, with `_` for `-`."""
     title: str
     """Its name, for people."""
     client: tuple[str, ...] = ()
-    """What the user calls it as an MCP client, and how else the names begin that it gives when it connects; empty for
-    one that memtui cannot be installed in."""
+    """What the user calls it as an MCP client, and other beginnings of the names it gives when it connects; empty when
+    memtui cannot be installed in it."""
     variables: tuple[str, ...] = ()
     """Environment variables that name its folders; each is also in `config/settings.py`."""
     at_home: tuple[str, ...] = ()
@@ -30,21 +29,20 @@ class Traces(NamedTuple):
     in_config: tuple[str, ...] = ()
     """Paths below the folder of settings: `$XDG_CONFIG_HOME`, else `~/.config`."""
     in_project: tuple[str, ...] = ()
-    """Paths in the project, in its checkout, or where the user stands. Not names that many agents read, such as
-    `AGENTS.md`."""
+    """Paths in the project, its checkout, or the working directory; none that many agents read, such as `AGENTS.md`."""
     in_system: tuple[str, ...] = ()
     """Paths below the folder of this machine's administrators."""
     runs: tuple[str, ...] = ()
-    """Environment variables of the commands it runs, `NAME` for any value but an empty one, or `NAME=VALUE`; one that
-    the user's own shell can have is none."""
+    """Environment variables of the commands it runs, `NAME` for any value but an empty one, or `NAME=VALUE`; none that
+    the user's own shell can have."""
     programs: tuple[str, ...] = ()
-    """What its program is called."""
+    """The names of its program."""
     found: str = ""
-    """Where those two are written."""
+    """The source of `runs` and `programs`."""
 
     @property
     def folders(self) -> bool:
-        """Whether memtui knows folders of it."""
+        """Whether memtui knows any folder of it."""
         return any((self.variables, self.at_home, self.in_config, self.in_project, self.in_system))
 
 
@@ -225,33 +223,29 @@ ONLY_RUN = (
     Traces("amp", "Amp", programs=("amp",), found="the name of its program"),
     Traces("aider", "Aider", programs=("aider",), found="the name of its program"),
 )
-"""Agents without a file: nothing is known of them but how a command that they run looks."""
+"""Agents without a file: memtui only recognises the commands that they run."""
 
 CLIENTS = {one.client[0]: one.client for one in KNOWN if one.client}
 """The clients memtui can be installed in, and how the names they give begin."""
 _DOORS = ("mcp:", "http:", "agent:")
 
 UNCLAIMED = "agents-md"
-"""The agent for files of which no agent in use says that they are its own; nobody reads them under that name."""
+"""The agent for files that no agent in use claims."""
 
 
 def traces_of(agent: str) -> Traces | None:
-    """Give an agent's line by its id; None for one that is not in the table."""
+    """Return an agent's line by its id, or None."""
     return next((one for one in KNOWN if one.id == agent), None)
 
 
 def title_of(agent: str) -> str:
-    """Give an agent's name for people; one that is not in the table is called by its id."""
+    """Return an agent's name for people; its id when it is not in the table."""
     one = traces_of(agent)
     return agent if one is None else one.title
 
 
 def agent_of(agent: str) -> "KnownAgent":
-    """Give what memtui knows of an agent by its id; its file is imported now.
-
-    Returns:
-        Of an id that is not in the table, such as `files`, an agent of which nothing but the id is known.
-    """
+    """Import an agent's file and return what is known of it; for an id that is not in the table, only the id."""
     if traces_of(agent) is None:
         from memtui.agents.agent import KnownAgent
 
@@ -262,19 +256,19 @@ def agent_of(agent: str) -> "KnownAgent":
 
 
 def agents() -> "Iterator[KnownAgent]":
-    """Give every agent, in the order of the table; all files are imported."""
+    """Yield every agent, in the order of the table; imports all files."""
     return (agent_of(one.id) for one in KNOWN)
 
 
 def canonical(name: str) -> str:
-    """Give the name the `[access]` table knows a client by, which no client escapes by a longer name.
+    """Return the name by which the `[access]` table knows a client, so that no client escapes a rule by a longer name.
 
     Args:
         name: what the client calls itself, such as `codex-mcp-client` or `Visual Studio Code - Insiders`; or what the
             user calls it, also as an actor (`mcp:codex`).
 
     Returns:
-        A key of `CLIENTS` when it is one of those; else the name in lower case, with `-` for spaces and `_`.
+        A key of `CLIENTS` where it is one; else the name in lower case, with `-` for spaces and `_`.
     """
     plain = name.strip().lower()
     if plain.startswith("agent:"):
@@ -289,7 +283,7 @@ def canonical(name: str) -> str:
 
 
 def nearest(name: str, known: "Iterable[str]") -> list[str]:
-    """Order names by how much they resemble one: those of the same client first, then by their letters."""
+    """Sort names by their resemblance to one: names of the same client first, then by spelling."""
     from difflib import SequenceMatcher
 
     plain = canonical(name)
@@ -302,7 +296,7 @@ def nearest(name: str, known: "Iterable[str]") -> list[str]:
 
 
 def meant(name: str) -> str | None:
-    """Give the known client that a name is probably a slip for; None when it is one, or resembles none."""
+    """Return the known client that a name is probably a slip for; None when it is one, or resembles none."""
     from memtui.matching import slips
 
     plain = canonical(name)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.layout import in_project, is_too_wide, on_the_way, only, there
+from memtui.agents.layout import existing, in_project, is_too_wide, on_the_way, only
 from memtui.agents.settings import number_setting, quoted_settings, settings_text, toml_flags, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
@@ -17,9 +17,9 @@ HERE = Surroundings("/home/ann", "/p", "/p", None, "w", "/data", variables=(("X_
 def test_a_root_is_there_when_its_folder_or_one_of_its_names_is(tmp_path: Path) -> None:
     (tmp_path / "a.md").touch()
     folder, missing, file = (Root(name, str(tmp_path / name)) for name in ("", "gone", "a.md"))
-    assert [*there(folder, missing, file)] == [folder]
+    assert [*existing(folder, missing, file)] == [folder]
     some, none = only(folder, "b.md", "a.md"), only(folder, "b.md", "rules/")
-    assert [*there(some, none, only(folder))] == [some]
+    assert [*existing(some, none, only(folder))] == [some]
     assert some.policy.include == ("b.md", "a.md")
 
 

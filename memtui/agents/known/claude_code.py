@@ -9,24 +9,7 @@ memory, settings, env-vars; of imports, `paths`, links and worktrees the program
 import os
 from collections.abc import Iterator
 
-from memtui.agents import agent
-from memtui.agents.layout import (
-    BOOKKEEPING,
-    SLUG_LENGTH,
-    above,
-    along,
-    ancestors,
-    has_any,
-    here,
-    id_part,
-    is_folder,
-    is_too_wide,
-    linked,
-    names_in,
-    short_path,
-    slug,
-    start_folder,
-)
+from memtui.agents import agent, layout
 from memtui.agents.projects import main_checkout, other_projects
 from memtui.agents.reader import is_within
 from memtui.agents.settings import TEXTS, File, agent_setting, agent_value, last, problems, read_json, texts
@@ -45,22 +28,22 @@ AUTO = Policy(
     index_units=25_000,
     index_uncounted=("front-matter", "comments"),
     pointer_chars=150,
-    ignore=(*BOOKKEEPING, ".consolidate-lock", ".memory-sync"),
+    ignore=(*layout.BOOKKEEPING, ".consolidate-lock", ".memory-sync"),
     types=TYPES,
     fields=("name", "description", "type"),
     nests_type=True,
     suffix=".md",
     whole=("MEMORY.md",),
 )
-"""One topic per file; of the index, 200 lines or 25,000 UTF-16 units are loaded, and a line of it should stay short.
+"""One topic per file; 200 lines or 25,000 UTF-16 units of the index are loaded, and a line of it should stay short.
 Version 2.1.330 writes the type below `metadata`, and reads it in either place."""
 SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
-"""A folder for each subagent, each with an index of its own; so has each store that a team shares."""
+"""A folder for each subagent with an index of its own; so has each store that a team shares."""
 BY_HAND = AUTO._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
 """The same shape in a checkout, of which nothing is loaded unless instructions say so."""
-PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
+PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=layout.BOOKKEEPING, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
-MANAGED = Policy(include=("CLAUDE.md", ".claude/rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
+MANAGED = Policy(include=("CLAUDE.md", ".claude/rules/"), ignore=layout.BOOKKEEPING, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
@@ -73,10 +56,10 @@ MOVED = (
     " {where} makes Claude Code keep them in {folder} once you trust this project. A repository may have written that,"
     " so memtui does not follow it: `--root NAME={folder},agent=claude-code`, or the same in [[roots]], adds it."
 )
-LABEL = "Claude Code instructions"
+LABEL, LABEL_AUTO = "Claude Code instructions", "Claude Code memory"
 _SYSTEM = ("claude-code", "ClaudeCode")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
-"""What its variables mean, in any case."""
+"""Values of its variables, in any case."""
 
 LARGEST = 4_194_304
 _ENDINGS = """
@@ -87,77 +70,67 @@ _ENDINGS = """
     .cljc .edn .hs .lhs .elm .ml .mli .f .f90 .f95 .for .cmake .make .makefile .gradle .sbt .rst .adoc .asciidoc
     .org .tex .latex .lock .log .diff .patch
 """
-"""What it takes for text when it is imported."""
+"""Endings of files that it imports as text."""
 IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True, endings=frozenset(_ENDINGS.split()), behind=True)
 INDEX = agent.Limits(lines=200, units=25_000)
-"""Of the index; what is left out of the count is dropped."""
+"""Limits of the index; what is not counted is dropped."""
 _AUTO = ("memory index", "memories")
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    """Yield Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     folder, main = OWN.folder(surroundings), _main(surroundings)
-    if folder is not None and is_folder(folder):
-        own = Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
+    if folder is not None and os.path.isdir(folder):
+        own = layout.new_root(f"{ID}:global", folder, LABEL, PERSONAL, note=READS, kind="instructions")
         rules = os.path.join(folder, "rules")
-        inside = () if os.path.islink(rules) else tuple(f"rules/{name}" for name in names_in(rules))
-        yield from linked(surroundings, own, ("CLAUDE.md", "rules", *inside))
+        inside = () if os.path.islink(rules) else tuple(f"rules/{name}" for name in layout.names_in(rules))
+        yield from layout.linked(surroundings, own, ("CLAUDE.md", "rules", *inside))
         subagents = os.path.join(folder, "agent-memory")
-        if is_folder(subagents):
-            yield Root(
-                f"{ID}:global:agent-memory", subagents, ID, "global", "Claude Code subagents", SUBAGENTS, note=WRITES
+        if os.path.isdir(subagents):
+            yield layout.new_root(
+                f"{ID}:global:agent-memory", subagents, "Claude Code subagents", SUBAGENTS, note=WRITES
             )
     yield from _managed(surroundings)
-    if folder is not None and is_folder(folder):
+    if folder is not None and os.path.isdir(folder):
         settings = settings_files(surroundings, folder)
         where = switched_off(surroundings, settings)
         for root in _auto_memory(surroundings, folder, main, settings, where, all_projects=all_projects):
             yield root._replace(switched_off=where)
             team = os.path.join(root.path, "team")
-            if is_folder(team):
+            if os.path.isdir(team):
                 shared = root._replace(id=f"{root.id}:team", path=team, label=f"{root.label}, team", policy=SUBAGENTS)
                 yield shared._replace(aliases=(), note=TEAM, switched_off=where)
         personal = os.path.join(folder, "memory", "personal")
-        if is_folder(personal):
-            yield Root(
-                f"{ID}:global:personal", personal, ID, "global", "Claude Code memory, personal", AUTO, note=WRITES
-            )
+        if os.path.isdir(personal):
+            yield layout.new_root(f"{ID}:global:personal", personal, "Claude Code memory, personal", AUTO, note=WRITES)
     yield from _in_project(surroundings)
-    policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
+    policy = Policy(include=IN_PROJECT, ignore=layout.BOOKKEEPING, whole=IN_PROJECT[:3])
     around = _around_worktree(surroundings, main)
-    outer = (folder for folder in ancestors(surroundings.project) if folder not in around)
-    yield from above(surroundings, ID, LABEL, outer, policy, READS)
-    policy = Policy(include=IN_PROJECT[1:2], ignore=BOOKKEEPING, whole=IN_PROJECT[1:2])
-    yield from above(surroundings, ID, LABEL, iter(around), policy, READS)
+    outer = (folder for folder in layout.ancestors(surroundings.project) if folder not in around)
+    yield from layout.above(surroundings, ID, LABEL, outer, policy, READS)
+    policy = Policy(include=IN_PROJECT[1:2], ignore=layout.BOOKKEEPING, whole=IN_PROJECT[1:2])
+    yield from layout.above(surroundings, ID, LABEL, iter(around), policy, READS)
 
 
 def _managed(surroundings: Surroundings) -> Iterator[Root]:
     for name in _SYSTEM:
         folder = os.path.join(surroundings.system_dir, name)
-        if has_any(folder, ("CLAUDE.md", ".claude/rules")):
-            yield Root(
-                f"{ID}:global:managed",
-                folder,
-                ID,
-                "global",
-                "Claude Code, managed",
-                MANAGED,
-                read_only=True,
-                note="Set by this machine's administrators.",
-                kind="instructions",
-            )
+        if layout.has_any(folder, ("CLAUDE.md", ".claude/rules")):
+            note = "Set by this machine's administrators."
+            root = layout.new_root(f"{ID}:global:managed", folder, "Claude Code, managed", MANAGED, note=note)
+            yield root._replace(read_only=True, kind="instructions")
             return
 
 
 def _main(surroundings: Surroundings) -> str:
-    """Give the main checkout, by which its memories are named; the project where there is no checkout."""
+    """Return the main checkout, which names its memories; the project where there is no checkout."""
     return main_checkout(surroundings.checkout) if surroundings.checkout else surroundings.project
 
 
 def _auto_memory(
     surroundings: Surroundings, folder: str, main: str, settings: Settings, where: str, *, all_projects: bool
 ) -> Iterator[Root]:
-    """Find its own memories; `where` they are switched off is part of what is said of them."""
+    """Yield its own memories; `where` they are switched off is part of their note."""
     anchor = surroundings.checkout or surroundings.project
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{ID}:project",)
@@ -165,49 +138,30 @@ def _auto_memory(
     writes = WRITES + (off.format(where=where) if where else "")
     moved, brought, path = _moved_folder(surroundings, settings)
     if brought is not None:
-        by, to = (short_path(place, surroundings.home) for place in (path, brought))
+        by, to = (layout.short_path(place, surroundings.home) for place in (path, brought))
         writes += MOVED.format(where=by, folder=to)
-    if moved is not None and is_folder(moved):
+    if moved is not None and os.path.isdir(moved):
         note = writes + " Your settings (autoMemoryDirectory) make every project share them."
-        yield Root(f"{ID}:project:shared", moved, ID, "project", "Claude Code memory", AUTO, aliases=alias, note=note)
+        yield layout.new_root(f"{ID}:project:shared", moved, LABEL_AUTO, AUTO, aliases=alias, note=note)
         alias = ()
     listed: set[str] = set()
-    for made, note in ((slug(main), ""), (slug(anchor), " From before worktrees shared one folder.")):
+    for made, note in ((layout.slug(main), ""), (layout.slug(anchor), " From before worktrees shared one folder.")):
         name = _folder_of(projects, made)
         if name is None or name in listed:
             continue
         listed.add(name)
-        yield Root(
-            f"{ID}:project:{id_part(name)}",
-            os.path.join(projects, name, "memory"),
-            ID,
-            "project",
-            "Claude Code memory",
-            AUTO,
-            aliases=alias,
-            project=main,
-            note=writes + note,
-        )
+        path = os.path.join(projects, name, "memory")
+        root = layout.new_root(f"{ID}:project:{layout.id_part(name)}", path, LABEL_AUTO, AUTO, note=writes + note)
+        yield root._replace(aliases=alias, project=main)
         alias = ()
     if all_projects:
-        yield from other_projects(
-            surroundings,
-            projects,
-            listed,
-            agent=ID,
-            label="Claude Code memory",
-            policy=AUTO,
-            note=writes,
-            transcripts=TRANSCRIPTS,
-        )
+        template = layout.new_root(f"{ID}:project", projects, LABEL_AUTO, AUTO, note=writes)
+        yield from other_projects(surroundings, template, listed, TRANSCRIPTS)
 
 
 def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
-    """Give its files of settings, the weakest first.
-
-    Returns:
-        For each its path, and the folder no link may lead out of where a repository may have brought it.
-    """
+    """Return its settings files, the weakest first, each with the folder no link may lead out of where a repository may
+    have brought it."""
     own = os.path.join(surroundings.project, ".claude")
     bound = surroundings.checkout or surroundings.project
     managed = [
@@ -217,7 +171,7 @@ def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
             "managed-settings.json",
             *(
                 f"managed-settings.d/{name}"
-                for name in names_in(os.path.join(folder, "managed-settings.d"))
+                for name in layout.names_in(os.path.join(folder, "managed-settings.d"))
                 if name.endswith(".json") and not name.startswith(".")
             ),
         )
@@ -231,7 +185,7 @@ def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
 
 
 def loads_nothing(surroundings: Surroundings) -> str:
-    """Say by what all files of instructions and memories are switched off; empty when they are not."""
+    """Say what switches off all instructions and memories; empty when nothing does."""
     named = surroundings.variable("CLAUDE_CODE_DISABLE_CLAUDE_MDS")
     return "by CLAUDE_CODE_DISABLE_CLAUDE_MDS" if named is not None and named.strip().lower() in _YES else ""
 
@@ -239,7 +193,7 @@ def loads_nothing(surroundings: Surroundings) -> str:
 def switched_off(surroundings: Surroundings, settings: Settings) -> str:
     """Say where auto memory is switched off: `in ~/.claude/settings.json`; empty when it is on.
 
-    The variable is stronger than every file, and of the files the last one that says anything counts.
+    The variable is stronger than every file; of the files the last one that says anything counts.
     """
     nothing = loads_nothing(surroundings)
     if nothing:
@@ -251,27 +205,27 @@ def switched_off(surroundings: Surroundings, settings: Settings) -> str:
         if bound is None or _is_in(path, bound):
             enabled = agent_value(path, "autoMemoryEnabled")
             if isinstance(enabled, bool):
-                return "" if enabled else f"in {short_path(path, surroundings.home)}"
+                return "" if enabled else f"in {layout.short_path(path, surroundings.home)}"
     return ""
 
 
 def _folder_of(projects: str, made: str) -> str | None:
-    """Find the project folder for a slug that has memories; a slug too long for a name is found by its beginning."""
-    if len(made) <= SLUG_LENGTH:
-        return made if is_folder(os.path.join(projects, made, "memory")) else None
-    begin = made[:SLUG_LENGTH] + "-"
-    for name in names_in(projects):
-        if name.startswith(begin) and is_folder(os.path.join(projects, name, "memory")):
+    """Return the project folder for a slug that has memories; a slug too long for a name is found by its beginning."""
+    if len(made) <= layout.SLUG_LENGTH:
+        return made if os.path.isdir(os.path.join(projects, made, "memory")) else None
+    begin = made[: layout.SLUG_LENGTH] + "-"
+    for name in layout.names_in(projects):
+        if name.startswith(begin) and os.path.isdir(os.path.join(projects, name, "memory")):
             return name
     return None
 
 
 def _moved_folder(surroundings: Surroundings, settings: Settings) -> tuple[str | None, str | None, str]:
-    """Read where settings put auto memory (`autoMemoryDirectory`); nothing as wide as the home folder.
+    """Read where settings put auto memory (`autoMemoryDirectory`); a folder as wide as the home folder is ignored.
 
     Returns:
-        Where the administrators' or the user's put it; then, unless the administrators' say so, where the project's do,
-        which Claude Code follows in a folder that the user trusts; and the file of the project that names it.
+        The folder of the administrators' or the user's settings; then, unless the administrators name one, that of the
+        project's, which Claude Code follows in a folder that the user trusts; and the project's file that names it.
     """
     brought, named_in = None, ""
     for path, bound in reversed(settings):
@@ -279,7 +233,7 @@ def _moved_folder(surroundings: Surroundings, settings: Settings) -> tuple[str |
             continue
         text = agent_setting(path, "autoMemoryDirectory")
         moved = surroundings.folder(text) if text is not None and text.startswith(("/", "~/")) else None
-        if moved is None or is_too_wide(surroundings, moved):
+        if moved is None or layout.is_too_wide(surroundings, moved):
             continue
         if bound is None:
             return moved, brought, named_in
@@ -289,47 +243,36 @@ def _moved_folder(surroundings: Surroundings, settings: Settings) -> tuple[str |
 
 
 def _is_in(path: str, bound: str) -> bool:
-    """Whether a file is there and in the checkout: it is rare, and to resolve links costs more than to look for it."""
+    """Whether a file exists in the checkout; checked first, because resolving links costs more."""
     return os.path.lexists(path) and is_within(os.path.realpath(path), (os.path.realpath(bound),))
 
 
 def _around_worktree(surroundings: Surroundings, main: str) -> tuple[str, ...]:
-    """Give the folders of the main checkout around a worktree in it: of these only CLAUDE.local.md is loaded."""
+    """Return the folders of the main checkout around a worktree in it: only their CLAUDE.local.md is loaded."""
     checkout = surroundings.checkout
     if checkout is None or main == checkout or not is_within(checkout, (main,)):
         return ()
-    return tuple(folder for folder in ancestors(checkout, main))
+    return tuple(folder for folder in layout.ancestors(checkout, main))
 
 
 def _in_project(surroundings: Surroundings) -> Iterator[Root]:
     project = surroundings.project
-    checked_out = surroundings.checkout is not None
-    paths = along(surroundings, project, IN_PROJECT)
-    whole = along(surroundings, project, IN_PROJECT[:3])
-    policy = Policy(include=paths, ignore=BOOKKEEPING, whole=whole)
-    yield from here(surroundings, ID, LABEL, project, policy, READS + BELOW)
-    for name, label in (
-        ("agent-memory", "Claude Code subagents"),
-        ("agent-memory-local", "Claude Code subagents, not shared"),
-        ("memory", "Claude Code memory, in the checkout"),
+    paths = layout.along(surroundings, project, IN_PROJECT)
+    whole = layout.along(surroundings, project, IN_PROJECT[:3])
+    policy = Policy(include=paths, ignore=layout.BOOKKEEPING, whole=whole)
+    yield from layout.project_instructions(surroundings, ID, LABEL, project, policy, READS + BELOW)
+    for name, label, policy, note in (
+        ("agent-memory", "Claude Code subagents", SUBAGENTS, WRITES),
+        ("agent-memory-local", "Claude Code subagents, not shared", SUBAGENTS, WRITES),
+        ("memory", "Claude Code memory, in the checkout", BY_HAND, SENT),
     ):
         folder = os.path.join(project, ".claude", name)
-        if is_folder(folder):
-            yield Root(
-                f"{ID}:project:{name}",
-                folder,
-                ID,
-                "project",
-                label,
-                BY_HAND if name == "memory" else SUBAGENTS,
-                in_checkout=checked_out,
-                project=project,
-                note=SENT if name == "memory" else WRITES,
-            )
+        root = layout.new_root(f"{ID}:project:{name}", folder, label, policy, note=note)
+        yield from layout.in_project(surroundings, root)
 
 
 def _rule(found: dict[str, str]) -> agent.RuleVerdict:
-    """A rule without `paths`, or with none but `**`, is loaded at the start; see `h8r` in the program."""
+    """Judge a rule: without `paths`, or with none but `**`, it is loaded at the start; see `h8r` in the program."""
     paths = found.get("paths", "")
     is_any = all(one.strip().removesuffix("/**") in ("**", "") for one in paths.split(","))
     return agent.RuleVerdict() if is_any else agent.RuleVerdict(agent.MATCHING, f"paths: {paths}")
@@ -343,7 +286,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     excluded = []
     more = []
     for file in files:
-        name = short_path(file.path, surroundings.home)
+        name = layout.short_path(file.path, surroundings.home)
         patterns = file.values.get("claudeMdExcludes")
         if isinstance(patterns, list) and len(patterns) > TEXTS:
             more.append((file.path, f"Only the first {TEXTS} patterns of claudeMdExcludes are followed."))
@@ -368,8 +311,8 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
 
 
 def _is_approved(surroundings: Surroundings, home: str | None) -> bool:
-    """Whether the user has approved what the project imports from elsewhere, which it notes by the checkout."""
-    place = surroundings.checkout or start_folder(surroundings)
+    """Whether the user has approved what the project imports from elsewhere."""
+    place = surroundings.checkout or layout.start_folder(surroundings)
     state = _state_file(surroundings, home) if home is not None else ""
     return agent_value(state, "projects", place, "hasClaudeMdExternalIncludesApproved") is True
 
@@ -379,7 +322,7 @@ def _state_file(surroundings: Surroundings, home: str) -> str:
 
 
 def _managed_text(surroundings: Surroundings, files: tuple[File, ...]) -> Iterator[agent.Besides]:
-    """Give the instructions that the administrators wrote into their settings."""
+    """Yield the instructions that the administrators wrote into their settings."""
     managed = tuple(file for file in files if is_within(file.path, (surroundings.system_dir,)))
     text, path = last(managed, "claudeMd")
     if isinstance(text, str) and text:
@@ -395,7 +338,7 @@ def _followed(surroundings: Surroundings, settings: Settings, found: agent.LoadO
     named = next((one.name for one in surroundings.roots if os.path.realpath(one.dir) == real), None)
     if named is not None:
         return found._replace(places=tuple((label, named) for label in _AUTO))
-    by = f"autoMemoryDirectory in {short_path(path, surroundings.home)}"
+    by = f"autoMemoryDirectory in {layout.short_path(path, surroundings.home)}"
     why = f"{by} puts it there. It is not read here, because a repository may have said so: see memtui roots."
     index = agent.Besides("memory index", "memory index", os.path.join(folder, "MEMORY.md"), why)
     off = (*found.off, *((label, f"Not loaded: {by} puts them elsewhere.") for label in _AUTO))
@@ -403,7 +346,7 @@ def _followed(surroundings: Surroundings, settings: Settings, found: agent.LoadO
 
 
 def _resolved(pattern: str) -> str:
-    """Write the beginning of an absolute pattern, up to its first sign, without links, as the paths are."""
+    """Resolve links in the fixed beginning of an absolute pattern, as the paths are resolved."""
     fixed = pattern[: min((at for at in map(pattern.find, "*?[{") if at >= 0), default=len(pattern))]
     folder = os.path.dirname(fixed)
     is_path = folder.startswith("/") and "\0" not in folder
@@ -411,12 +354,17 @@ def _resolved(pattern: str) -> str:
 
 
 def _written(label: str, place: str, *names: str) -> agent.LoadSource:
-    """CLAUDE.md and its like: whole, without front matter and comments, with imports."""
+    """Make a source of files like CLAUDE.md: whole, without front matter and comments, with imports."""
     return agent.LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True, front_matter=True)
 
 
 def _rules(label: str, place: str, names: tuple[str, ...]) -> agent.LoadSource:
     return _written(label, place, *names)._replace(judge=_rule, links=agent.FOLLOWED)
+
+
+def _subagents(place: str, *names: str) -> agent.LoadSource:
+    why = "It is loaded when this subagent starts."
+    return agent.on_demand("subagent index", place, *names, why=why)._replace(excludable=False)
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
@@ -461,35 +409,14 @@ LOADS = agent.Loads(
             front_matter=True,
             excludable=False,
         ),
-        agent.LoadSource(
-            "memories",
-            "claude-code:project",
-            ("**/*.md",),
-            mark=agent.ON_DEMAND,
-            excludable=False,
-            why=agent.BY_INDEX,
-        ),
-        agent.LoadSource(
-            "subagent index",
-            agent.HOME,
-            ("agent-memory/*/MEMORY.md",),
-            mark=agent.ON_DEMAND,
-            excludable=False,
-            why="It is loaded when this subagent starts.",
-        ),
-        agent.LoadSource(
-            "subagent index",
-            agent.PROJECT,
-            (".claude/agent-memory/*/MEMORY.md", ".claude/agent-memory-local/*/MEMORY.md"),
-            mark=agent.ON_DEMAND,
-            excludable=False,
-            why="It is loaded when this subagent starts.",
-        ),
-        agent.LoadSource(
+        agent.on_demand("memories", "claude-code:project", "**/*.md", why=agent.BY_INDEX)._replace(excludable=False),
+        _subagents(agent.HOME, "agent-memory/*/MEMORY.md"),
+        _subagents(agent.PROJECT, ".claude/agent-memory/*/MEMORY.md", ".claude/agent-memory-local/*/MEMORY.md"),
+        agent.on_demand(
             "folder instructions",
             agent.PROJECT,
-            ("*/CLAUDE.md", "*/*/CLAUDE.md"),
-            mark=agent.ON_DEMAND,
+            "*/CLAUDE.md",
+            "*/*/CLAUDE.md",
             why="It is loaded when the agent reads a file in its folder.",
         ),
     ),

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, has_any, in_project, only, there
+from memtui.agents.layout import BOOKKEEPING, existing, has_any, in_project, new_root, only
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -38,11 +38,11 @@ BANK_READ = "It is read when the rules tell the agent to, as the usual text abou
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's rules, then the current project's memory bank and rules."""
+    """Yield the user's rules, then the current project's memory bank and rules."""
     if surroundings.home:
         for name, folder in (("", "Documents/Cline/Rules"), ("-home", "Cline/Rules"), ("-cline", ".cline/rules")):
-            yield from there(_rules(f"global:instructions{name}", os.path.join(surroundings.home, folder)))
-        yield from there(
+            yield from existing(_rules(f"global:instructions{name}", os.path.join(surroundings.home, folder)))
+        yield from existing(
             only(_rules("global:agents-instructions", os.path.join(surroundings.home, SHARED)), "AGENTS.md")
         )
     project = surroundings.project
@@ -52,12 +52,12 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         yield from in_project(
             surroundings,
             only(_rules("project:bank-instructions", bank), ".clinerules"),
-            Root(f"{ID}:project", bank, ID, "project", "Cline memory bank", POLICY, note=WRITES),
+            new_root(f"{ID}:project", bank, "Cline memory bank", POLICY, note=WRITES),
         )
 
 
 def _rules(name: str, path: str) -> Root:
-    return Root(f"{ID}:{name}", path, ID, "global", "Cline rules", RULES, note=READS, kind="instructions")
+    return new_root(f"{ID}:{name}", path, "Cline rules", RULES, note=READS, kind="instructions")
 
 
 def _cline(found: dict[str, str]) -> agent.RuleVerdict:
@@ -67,7 +67,7 @@ def _cline(found: dict[str, str]) -> agent.RuleVerdict:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Say where the user's AGENTS.md is."""
+    """Name the folder of the user's AGENTS.md."""
     return agent.LoadOptions(folders=(os.path.join(surroundings.home, SHARED),) if surroundings.home else ())
 
 
@@ -94,7 +94,7 @@ LOADS = agent.Loads(
             mark=agent.SKIPPED,
             why="Not loaded: Cline reads the files right in the folder of rules, and none in folders of it.",
         ),
-        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=BANK_READ),
+        agent.on_demand("memory bank", agent.PROJECT, "memory-bank/**/*.md", why=BANK_READ),
     ),
     in_project=(".clinerules", ".cline/rules"),
     options=_options,

@@ -10,8 +10,7 @@ when one folder has both them and `hooks.json`, and other programs use the file.
 import os
 from collections.abc import Iterator
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, along, has_any, here, is_folder, linked, short_path
+from memtui.agents import agent, layout
 from memtui.agents.settings import File, below, file_names, is_name, last, problems, read_toml, toml_flags
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
@@ -20,25 +19,25 @@ from memtui.engine.model import Policy, Root
 ID = "codex"
 OWN = agent.AgentHome(("CODEX_HOME",), (".codex",))
 SWITCHES = ("memories", "memory_tool")
-"""The feature, now and as older releases called it; it is off unless it is switched on."""
+"""The feature, now and as older releases called it; off by default."""
 
 NOTES = "extensions/ad_hoc/notes/"
-"""Where Codex tells itself to write what the user asks it to remember, one small `<timestamp>-<slug>.md` for each: a
-consolidation must take them all up. Source: its prompt about memories, and `extensions/ad_hoc/instructions.md`."""
+"""Where Codex writes what the user asks it to remember, one small `<timestamp>-<slug>.md` each; every consolidation
+takes them up. Source: its prompt about memories, and `extensions/ad_hoc/instructions.md`."""
 AUTO = Policy(
     index_file="memory_summary.md",
     front_matter="forbidden",
     entries=(("MEMORY.md", "codex"),),
     generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md", NOTES[:-6] + "instructions.md"),
     new_in=NOTES,
-    ignore=BOOKKEEPING,
+    ignore=layout.BOOKKEEPING,
     whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
 )
 """The summary is loaded at every start, and its first line is `v1`; `MEMORY.md` holds blocks and is searched."""
 FOLDERS = ("memories", "memories_v2")
-"""Of the first one that has a summary it is loaded; what newer releases consolidate stands in the second one."""
+"""The summary of the first one that has one is loaded; newer releases consolidate in the second."""
 NAMES = ("AGENTS.override.md", "AGENTS.md")
-"""The first one of a folder that is there is read, and no other."""
+"""In each folder only the first one that exists is read."""
 
 WRITES = (
     "Codex consolidates these files between sessions: it takes up what you change by hand, above all a note in"
@@ -51,28 +50,28 @@ READS = "Codex reads one of these files in each folder, the first that is there,
 BUDGET = 32_768
 """Bytes for all instruction files of a project."""
 SUMMARY = 10_000
-"""Bytes: 2,500 tokens as Codex counts them, four bytes each; what is longer loses its middle."""
+"""Bytes: 2,500 tokens as Codex counts them, four bytes each; a longer summary loses its middle."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find Codex's roots: the memories, the user's instructions, and the project's; no project has memories apart."""
+    """Yield Codex's roots: the memories, the user's instructions, and the project's; no project has memories of its
+    own."""
     home = OWN.folder(surroundings)
     settings = _settings(home)
     if home is not None:
         for name, folder in ((f"{ID}:global", FOLDERS[0]), (f"{ID}:global:v2", FOLDERS[1])):
             memories = os.path.join(home, folder)
-            if is_folder(memories):
+            if os.path.isdir(memories):
                 note, where = _note(surroundings, home, settings)
-                root = Root(name, memories, ID, "global", "Codex memory", AUTO, note=note)
-                yield root._replace(switched_off=where)
-        if has_any(home, NAMES):
-            policy, label = Policy(include=NAMES, ignore=BOOKKEEPING, whole=NAMES), "Codex instructions"
-            own = Root(f"{ID}:global:instructions", home, ID, "global", label, policy, note=READS, kind="instructions")
-            yield from linked(surroundings, own, NAMES)
+                yield layout.new_root(name, memories, "Codex memory", AUTO, note=note, switched_off=where)
+        if layout.has_any(home, NAMES):
+            policy, label = Policy(include=NAMES, ignore=layout.BOOKKEEPING, whole=NAMES), "Codex instructions"
+            own = layout.new_root(f"{ID}:global:instructions", home, label, policy, note=READS, kind="instructions")
+            yield from layout.linked(surroundings, own, NAMES)
     top = surroundings.checkout or surroundings.project
-    names = along(surroundings, top, (*NAMES, *_fallbacks(settings)))
-    policy = Policy(include=names, ignore=BOOKKEEPING, whole=names)
-    yield from here(surroundings, ID, "Codex instructions", top, policy, READS)
+    names = layout.along(surroundings, top, (*NAMES, *_fallbacks(settings)))
+    policy = Policy(include=names, ignore=layout.BOOKKEEPING, whole=names)
+    yield from layout.project_instructions(surroundings, ID, "Codex instructions", top, policy, READS)
 
 
 def _settings(home: str | None) -> bytes:
@@ -85,12 +84,11 @@ def _settings(home: str | None) -> bytes:
 
 
 def _note(surroundings: Surroundings, home: str, settings: bytes) -> tuple[str, str]:
-    """Say who writes the memories, and when nobody does; of a switch that is not written plainly nothing is said.
-
-    Returns:
-        The sentences, and where they are switched off; empty when Codex loads them.
-    """
-    text, where = settings.decode("utf-8", "replace"), short_path(os.path.join(home, "config.toml"), surroundings.home)
+    """Return who writes the memories, and where they are switched off; only plainly written switches are understood."""
+    text, where = (
+        settings.decode("utf-8", "replace"),
+        layout.short_path(os.path.join(home, "config.toml"), surroundings.home),
+    )
     if "[profiles." in text:  # which of them a session uses, it may be told when it starts
         return WRITES, ""
     features = [f"features.{name}" for name in SWITCHES]
@@ -105,7 +103,7 @@ def _note(surroundings: Surroundings, home: str, settings: bytes) -> tuple[str, 
 
 
 def _fallbacks(settings: bytes) -> tuple[str, ...]:
-    """Read the further names from the user's own settings; what leads out of a folder is no name."""
+    """Read the further names from the user's own settings; paths that lead out of a folder are left out."""
     if b"project_doc_fallback_filenames" not in settings:  # parsing it costs more than most commands' work
         return ()
     from memtui.config import toml
@@ -124,7 +122,7 @@ def _fallbacks(settings: bytes) -> tuple[str, ...]:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read how much it takes, where and as what it looks for instructions, and whether it has memories at all."""
+    """Read how much it loads, where and by which names it looks for instructions, and whether memories are on."""
     files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (_system(surroundings), *homes))
     more = file_names(last(files, "project_doc_fallback_filenames")[0])
     budget = last(files, "project_doc_max_bytes")[0]
@@ -146,7 +144,7 @@ def _system(surroundings: Surroundings) -> str:
 
 
 def _brought(surroundings: Surroundings, files: tuple[File, ...]) -> tuple[File, ...]:
-    """Read the project's own settings, which Codex does once the user trusts the folder."""
+    """Read the project's own settings, which count once the user trusts the folder."""
     bound = surroundings.checkout or surroundings.project
     for folder in dict.fromkeys((surroundings.project, bound)):
         if last(files, "projects", folder, "trust_level")[0] == "trusted":
@@ -162,7 +160,7 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
     value, where = next((one for one in found if isinstance(one[0], bool)), (None, ""))
     if value is None:
         where = files[-1].path
-        return f"Not loaded: not switched on in {short_path(where, surroundings.home)} (features.memories)."
+        return f"Not loaded: not switched on in {layout.short_path(where, surroundings.home)} (features.memories)."
     switches = [(value, where, "features.memories")]
     switches += [(*last((*files, *brought), "memories", "use_memories"), "memories.use_memories")]
     switches += [
@@ -172,7 +170,7 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
     ]
     for value, where, name in switches:
         if value is False:
-            return f"Not loaded: switched off in {short_path(where, surroundings.home)} ({name})."
+            return f"Not loaded: switched off in {layout.short_path(where, surroundings.home)} ({name})."
     return ""
 
 
@@ -212,11 +210,10 @@ LOADS = agent.Loads(
         ),
         agent.LoadSource("user instructions", agent.HOME, NAMES, first=True, blank=False),
         agent.LoadSource("project instructions", agent.CHAIN, NAMES, first=True, budget="project"),
-        agent.LoadSource(
+        agent.on_demand(
             "memories",
             agent.HOME,
-            tuple(f"{folder}/{name}" for folder in FOLDERS for name in ("MEMORY.md", "**/*.md")),
-            mark=agent.ON_DEMAND,
+            *tuple(f"{folder}/{name}" for folder in FOLDERS for name in ("MEMORY.md", "**/*.md")),
             why="The agent searches it when the summary makes it look.",
         ),
     ),

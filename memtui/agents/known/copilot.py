@@ -11,18 +11,17 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, id_part, in_project, is_folder, linked, names_in, only, short_path, there
+from memtui.agents import agent, layout
 from memtui.agents.settings import quoted_settings, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "copilot"
 OWN = agent.AgentHome(("COPILOT_HOME",), (".copilot",))
-POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
+POLICY = Policy(ignore=layout.BOOKKEEPING, whole=("*",))
 """Of the user's memories, the first 200 lines of all files together are loaded; of the others, the names."""
-PERSONAL = Policy(ignore=(*BOOKKEEPING, "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.toolsets.jsonc"))
-INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("copilot-instructions.md", "*/copilot-instructions.md"))
+PERSONAL = Policy(ignore=(*layout.BOOKKEEPING, "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.toolsets.jsonc"))
+INSTRUCTIONS = Policy(ignore=layout.BOOKKEEPING, whole=("copilot-instructions.md", "*/copilot-instructions.md"))
 """`applyTo` in front matter says for which files an instruction is loaded."""
 WRITES = "Copilot writes these files while it works."
 SESSIONS = "Copilot writes these files while it works, a folder for each session; VS Code removes them after 14 days."
@@ -44,7 +43,7 @@ class Edition(NamedTuple):
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's memories and instructions, the current project's, then, if asked, all other workspaces'."""
+    """Yield the user's memories and instructions, the current project's, then, if asked, all other workspaces'."""
     alias: tuple[str, ...] = (f"{ID}:project",)
     for edition in editions(surroundings):
         yield from _personal(edition)
@@ -57,25 +56,27 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     copilot = OWN.folder(surroundings)
     if copilot is not None:
         mine = _instructions("global:cli", copilot)._replace(label="Copilot CLI instructions")
-        for root in there(only(mine, "copilot-instructions.md", "instructions/")):
-            yield from linked(surroundings, root, ("copilot-instructions.md", "instructions"))
+        for root in layout.existing(layout.only(mine, "copilot-instructions.md", "instructions/")):
+            yield from layout.linked(surroundings, root, ("copilot-instructions.md", "instructions"))
     mine = _instructions("project:instructions", surroundings.project)
-    yield from in_project(surroundings, only(mine, ".github/copilot-instructions.md", ".github/instructions/"))
+    yield from layout.in_project(
+        surroundings, layout.only(mine, ".github/copilot-instructions.md", ".github/instructions/")
+    )
 
 
 def editions(surroundings: Surroundings) -> Iterator[Edition]:
-    """Find every installation of the editor, whether Copilot ever ran in it or not."""
+    """Yield every installation of the editor, whether Copilot ever ran in it or not."""
     portable, home, config = surroundings.variable("VSCODE_PORTABLE"), surroundings.home, surroundings.config_home()
     if portable:
         yield Edition(os.path.join(surroundings.folder(portable), "user-data", "User"), "portable-")
     bases = [base for base in (config, home and os.path.join(home, "Library", "Application Support")) if base]
     for base in bases:
         for name, prefix in DESKTOP:
-            if is_folder(os.path.join(base, name, "User")):
+            if os.path.isdir(os.path.join(base, name, "User")):
                 yield Edition(os.path.join(base, name, "User"), prefix)
     for name, prefix in SERVER if home else ():
         user = os.path.join(home or "", name, "data", "User")
-        if is_folder(user):
+        if os.path.isdir(user):
             yield Edition(user, prefix)
 
 
@@ -85,60 +86,46 @@ def _personal(edition: Edition) -> Iterator[Root]:
     label = f", {instance[1:]}" if instance else ""
     # A folder of settings may be on a disk that tells case apart or not; the editor writes it in lower case.
     path = os.path.join(edition.user, "globalStorage", "github.copilot-chat", MEMORIES)
-    memory = Root(f"{ID}:global{instance}", path, ID, "global", LABEL + label, POLICY, note=WRITES)
+    memory = layout.new_root(f"{ID}:global{instance}", path, LABEL + label, POLICY, note=WRITES)
     prompts = _instructions(f"global:{prefix}instructions", os.path.join(edition.user, "prompts"))
-    yield from there(memory, prompts._replace(policy=PERSONAL))
+    yield from layout.existing(memory, prompts._replace(policy=PERSONAL))
 
 
 def _instructions(name: str, path: str) -> Root:
     label = "Copilot instructions"
-    return Root(f"{ID}:{name}", path, ID, "global", label, INSTRUCTIONS, note=READS, kind="instructions")
+    return layout.new_root(f"{ID}:{name}", path, label, INSTRUCTIONS, note=READS, kind="instructions")
 
 
 def _workspaces(surroundings: Surroundings, edition: Edition, *, all_projects: bool) -> Iterator[Root]:
     mine = {surroundings.project, surroundings.checkout, surroundings.cwd}
     storage = os.path.join(edition.user, "workspaceStorage")
-    for name in names_in(storage):
+    for name in layout.names_in(storage):
         path = os.path.join(storage, name, "GitHub.copilot-chat", MEMORIES)
-        if not is_folder(path):
+        if not os.path.isdir(path):
             continue
         project, title = _project(os.path.join(storage, name))
         here = project in mine if project is not None else title == os.path.basename(surroundings.project)
         if not here and not all_projects:
             continue
-        known = short_path(project, surroundings.home) if project is not None else title or name
+        known = layout.short_path(project, surroundings.home) if project is not None else title or name
         label = "" if here else f", {known}"
-        unsure = " VS Code says only the workspace's name, so it may be another one." if project is None else ""
-        instance = edition.prefix + id_part(name)
+        unsure = " VS Code says layout.only the workspace's name, so it may be another one." if project is None else ""
+        instance = edition.prefix + layout.id_part(name)
         repo = os.path.join(path, "repo")
-        yield from there(
-            Root(
-                f"{ID}:project:{instance}",
-                repo,
-                ID,
-                "project",
-                LABEL + label,
-                POLICY,
-                project=project,
-                note=WRITES + unsure,
+        yield from layout.existing(
+            layout.new_root(
+                f"{ID}:project:{instance}", repo, LABEL + label, POLICY, project=project, note=WRITES + unsure
             )
         )
-        if any(entry != "repo" for entry in names_in(path)):
+        if any(entry != "repo" for entry in layout.names_in(path)):
             sessions = f"Copilot sessions{label}"
-            yield Root(
-                f"{ID}:workspace:{instance}",
-                path,
-                ID,
-                "workspace",
-                sessions,
-                POLICY,
-                project=project,
-                note=SESSIONS + unsure,
+            yield layout.new_root(
+                f"{ID}:workspace:{instance}", path, sessions, POLICY, project=project, note=SESSIONS + unsure
             )
 
 
 def _project(storage: str) -> tuple[str | None, str]:
-    """Tell which folder a workspace's storage belongs to: its path where the editor says it, and its name."""
+    """Return the folder a workspace's storage belongs to, where the editor says it, and its name."""
     text = settings_text(os.path.join(storage, "workspace.json"))
     for uri in quoted_settings(text, "folder"):
         if uri.startswith("file:///"):
@@ -152,7 +139,7 @@ def _project(storage: str) -> tuple[str | None, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Resolve the percent signs of a URI's path."""
+    """Decode the percent escapes of a URI's path."""
     first, *rest = os.fsencode(text).split(b"%")
     parts = [first]
     for part in rest:
@@ -175,7 +162,7 @@ def _rules(label: str, place: str, *names: str) -> agent.LoadSource:
 
 
 def _folder(place: Surroundings) -> str:
-    """Give the folder `User` of the edition that is there; of the first one when none is."""
+    """Return the folder `User` of the first edition that exists, else of the first one."""
     portable = place.variable("VSCODE_PORTABLE")
     if portable:
         return os.path.join(place.folder(portable), "user-data", "User")
@@ -217,18 +204,11 @@ LOADS = agent.Loads(
         agent.LoadSource("project instructions", agent.PROJECT, (".github/copilot-instructions.md", "AGENTS.md")),
         _rules("rule", agent.PROJECT, ".github/instructions/**/*.instructions.md")._replace(judge=_copilot),
         agent.LoadSource("user memories", "copilot:global*", ("*",), budget="lines", by_lines=True),
-        agent.LoadSource(
-            "user memories",
-            "copilot:global*",
-            ("*/**/*",),
-            mark=agent.ON_DEMAND,
-            why="Folders are not looked into at the start.",
-        ),
-        agent.LoadSource(
+        agent.on_demand("user memories", "copilot:global*", "*/**/*", why="Folders are not looked into at the start."),
+        agent.on_demand(
             "project memories",
             "copilot:project",
-            ("**/*",),
-            mark=agent.ON_DEMAND,
+            "**/*",
             why="The agent is told that it is there, and reads it when it wants to.",
         ),
     ),

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import KnownAgent
-from memtui.agents.layout import BOOKKEEPING, along, here, there
+from memtui.agents.layout import BOOKKEEPING, along, existing, new_root, project_instructions
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -24,14 +24,14 @@ LABEL = "Cursor rules"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's rules, then the current project's."""
+    """Yield the user's rules, then the current project's."""
     if surroundings.home:
         path = os.path.join(surroundings.home, ".cursor", "rules")
-        mine = Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=UNREAD, kind="instructions")
-        yield from there(mine._replace(switched_off="by Cursor itself"))
+        mine = new_root(f"{ID}:global:instructions", path, LABEL, POLICY, note=UNREAD, kind="instructions")
+        yield from existing(mine._replace(switched_off="by Cursor itself"))
     paths = along(surroundings, surroundings.project, (".cursor/rules/", ".cursorrules"))
     policy = POLICY._replace(include=paths)
-    yield from here(surroundings, ID, LABEL, surroundings.project, policy, READS)
+    yield from project_instructions(surroundings, ID, LABEL, surroundings.project, policy, READS)
 
 
 AGENT = KnownAgent(ID, "Cursor", roots, policy=POLICY, kind="instructions")

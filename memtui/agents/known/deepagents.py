@@ -8,8 +8,8 @@ langchain-ai/deepagents, `project_utils.py`: both files of a project, and nothin
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import HOME, ON_DEMAND, ON_TOP, PROJECT, AgentHome, KnownAgent, Loads, LoadSource
-from memtui.agents.layout import BOOKKEEPING, id_part, in_project, names_in, only, there
+from memtui.agents.agent import HOME, ON_TOP, PROJECT, AgentHome, KnownAgent, Loads, LoadSource, on_demand
+from memtui.agents.layout import BOOKKEEPING, existing, id_part, in_project, names_in, new_root, only
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -22,7 +22,7 @@ WRITES = "Deep Agents edits these files while it works; lines between its onboar
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the memories of each agent of the user's, then the current project's."""
+    """Yield the memories of each of the user's agents, then the current project's."""
     if surroundings.home:
         home = os.path.join(surroundings.home, ".deepagents")
         for name in names_in(home):
@@ -30,13 +30,13 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
                 continue
             path = os.path.join(home, name)
             label = f"Deep Agents memory, {name}"
-            agent = Root(f"{ID}:global:{id_part(name)}", path, ID, "global", label, POLICY, note=WRITES)
-            yield from there(only(agent, "AGENTS.md", "memories/"))
-        shared = Root(f"{ID}:global", home, ID, "global", "Deep Agents memory", POLICY, note=UNREAD)
+            agent = new_root(f"{ID}:global:{id_part(name)}", path, label, POLICY, note=WRITES)
+            yield from existing(only(agent, "AGENTS.md", "memories/"))
+        shared = new_root(f"{ID}:global", home, "Deep Agents memory", POLICY, note=UNREAD)
         shared = shared._replace(switched_off="by Deep Agents itself")
-        yield from there(only(shared, "AGENTS.md"))
+        yield from existing(only(shared, "AGENTS.md"))
     path = os.path.join(surroundings.project, ".deepagents")
-    mine = Root(f"{ID}:project", path, ID, "project", "Deep Agents memory", POLICY, note=WRITES)
+    mine = new_root(f"{ID}:project", path, "Deep Agents memory", POLICY, note=WRITES)
     yield from in_project(surroundings, only(mine, "AGENTS.md"))
 
 
@@ -44,7 +44,7 @@ LOADS = Loads(
     (
         LoadSource("user memory", HOME, ("agent/AGENTS.md",), comments=True),
         LoadSource("project memory", PROJECT, (".deepagents/AGENTS.md", "AGENTS.md"), comments=True),
-        LoadSource("other agents", HOME, ("*/AGENTS.md",), mark=ON_DEMAND, why="Another agent of yours loads it."),
+        on_demand("other agents", HOME, "*/AGENTS.md", why="Another agent of yours loads it."),
     ),
     in_project=(".deepagents",),
     note=ON_TOP,

@@ -13,8 +13,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, along, has_any, here, id_part, is_folder, linked, names_in, short_path
+from memtui.agents import agent, layout
 from memtui.agents.projects import gone_note
 from memtui.agents.reader import is_within
 from memtui.agents.settings import (
@@ -35,8 +34,8 @@ from memtui.engine.model import Policy, Root
 
 ID = "gemini"
 OWN = agent.AgentHome(("GEMINI_CLI_HOME",), (".gemini",), inside=".gemini")
-IGNORED = (*BOOKKEEPING, "inbox", "skills")
-"""The inbox and the drafts of skills are proposals that Gemini asks about, not memories."""
+IGNORED = (*layout.BOOKKEEPING, "inbox", "skills")
+"""The inbox and the drafts of skills are proposals, not memories."""
 
 AUTO = Policy(
     index_file="MEMORY.md",
@@ -45,8 +44,8 @@ AUTO = Policy(
     ignore=IGNORED,
     whole=("MEMORY.md", "GEMINI.md"),
 )
-"""An index that also holds facts of its own, and files beside it; all of the index is loaded. GEMINI.md is from before
-there was an index, and ignored once there is one."""
+"""An index that also holds facts of its own, with files beside it; all of the index is loaded. GEMINI.md predates the
+index, and is ignored once there is one."""
 NAME = "GEMINI.md"
 
 WRITES = "Gemini CLI edits these files when it learns something about the project."
@@ -55,32 +54,32 @@ READS = "Gemini CLI reads these files and writes them when asked to."
 
 _MARKER_LIMIT = 4_096
 _TAKEN = ("instructions",)
-"""Names of projects that would clash with another root of this module."""
+"""Names of projects that would clash with another root of this agent."""
 
 IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False, once=False)
-"""Its own rule: what leads out of the project is refused, not asked about."""
+"""Imports that lead out of the project are refused, not asked about."""
 _FURTHER = "further folder"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find Gemini CLI's roots: the user's instructions, the project's memories and instructions, then all others."""
+    """Yield Gemini CLI's roots: the user's instructions, the project's memories and instructions, then all others."""
     home = OWN.folder(surroundings)
     names = _names(home)
-    if home is not None and has_any(home, names):
+    if home is not None and layout.has_any(home, names):
         policy = Policy(include=names, ignore=IGNORED, whole=names)
         label = "Gemini CLI instructions"
-        own = Root(f"{ID}:global:instructions", home, ID, "global", label, policy, note=READS, kind="instructions")
-        yield from linked(surroundings, own, names)
-    if home is not None and is_folder(os.path.join(home, "tmp")):
+        own = layout.new_root(f"{ID}:global:instructions", home, label, policy, note=READS, kind="instructions")
+        yield from layout.linked(surroundings, own, names)
+    if home is not None and os.path.isdir(os.path.join(home, "tmp")):
         yield from _memories(surroundings, home, all_projects=all_projects)
     top = surroundings.checkout or surroundings.project
-    paths = along(surroundings, top, names)
+    paths = layout.along(surroundings, top, names)
     policy = Policy(include=paths, ignore=IGNORED, whole=paths)
-    yield from here(surroundings, ID, "Gemini CLI instructions", top, policy, READS)
+    yield from layout.project_instructions(surroundings, ID, "Gemini CLI instructions", top, policy, READS)
 
 
 def _names(home: str | None) -> tuple[str, ...]:
-    """Give the names of instruction files, which the user's own settings can change."""
+    """Return the names of instruction files, which the user's own settings can change."""
     if home is None:
         return (NAME,)
     settings = os.path.join(home, "settings.json")
@@ -92,7 +91,7 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
     listed = _listed(home)
     settings = os.path.join(home, "settings.json")
     proposes = agent_value(settings, "experimental", "autoMemory") is True
-    note = WRITES + (PROPOSES.format(where=short_path(settings, surroundings.home)) if proposes else "")
+    note = WRITES + (PROPOSES.format(where=layout.short_path(settings, surroundings.home)) if proposes else "")
     alias: tuple[str, ...] = (f"{ID}:project",)
     mine: set[str] = set()
     for place in dict.fromkeys((surroundings.cwd, surroundings.project, surroundings.checkout or surroundings.project)):
@@ -107,22 +106,20 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
             alias = ()
     if all_projects:
         projects = {name: path for path, name in listed.items()}
-        for name in names_in(folder):
-            if name not in mine and is_folder(os.path.join(folder, name, "memory")):
+        for name in layout.names_in(folder):
+            if name not in mine and os.path.isdir(os.path.join(folder, name, "memory")):
                 owner = projects.get(name) or _owner(folder, name)
                 yield _root(surroundings, folder, name, owner, note, here=False)
 
 
 def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, note: str, *, here: bool) -> Root:
     label = "Gemini CLI memory"
-    gone = project is not None and not is_folder(project)
+    gone = project is not None and not os.path.isdir(project)
     path = os.path.join(folder, name, "memory")
-    return Root(
-        f"{ID}:project:{id_part(name)}" + ("_" if name in _TAKEN else ""),
+    return layout.new_root(
+        f"{ID}:project:{layout.id_part(name)}" + ("_" if name in _TAKEN else ""),
         path,
-        ID,
-        "project",
-        label if here else f"{label}, {short_path(project or _short(name), surroundings.home)}",
+        label if here else f"{label}, {layout.short_path(project or _short(name), surroundings.home)}",
         AUTO,
         project=project,
         note=gone_note(path) if gone else note,
@@ -146,7 +143,7 @@ def _listed(home: str) -> dict[str, str]:
 
 def _is_owner(folder: str, name: str, project: str) -> bool:
     """Whether a folder has memories and is not marked as another project's."""
-    return is_folder(os.path.join(folder, name, "memory")) and _owner(folder, name) in (None, project)
+    return os.path.isdir(os.path.join(folder, name, "memory")) and _owner(folder, name) in (None, project)
 
 
 def _is_session_of(path: str, project: str) -> bool:
@@ -167,7 +164,7 @@ def _owner(folder: str, name: str) -> str | None:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read what instruction files are called, where else it looks for them, and whether it trusts the folder."""
+    """Read the names of instruction files, where else they are looked for, and whether the folder is trusted."""
     home = homes[0] if homes else ""
     system = [os.path.join(surroundings.system_dir, name) for name in ("gemini-cli", "GeminiCli")]
     own = tuple(
@@ -190,7 +187,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     switch = last(files, "context", "loadMemoryFromIncludeDirectories")
     folders, where = last((*own, *managed), "context", "includeDirectories")  # a repository adds no place
     if switch[0] is not True and not untrusted:
-        at = short_path(switch[1] or where, surroundings.home)
+        at = layout.short_path(switch[1] or where, surroundings.home)
         why = f"Not loaded: not switched on in {at} (context.loadMemoryFromIncludeDirectories)."
         off.append((_FURTHER, why))
     alone = last(files, "context", "memoryBoundaryMarkers")[0] == []
@@ -207,7 +204,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
 
 
 def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ...]) -> str:
-    """Say why instructions of the project are not loaded: the longest path of the list that holds it decides."""
+    """Say why instructions of the project are not loaded: the longest listed path that holds it decides."""
     if last(files, "security", "folderTrust", "enabled")[0] is False:
         return ""
     longest, decision = "", ""
@@ -217,7 +214,7 @@ def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ..
             longest, decision = path, level
     if decision != "DO_NOT_TRUST":
         return ""
-    return f"Not loaded: its folder is not trusted in {short_path(trusted.path, surroundings.home)}."
+    return f"Not loaded: its folder is not trusted in {layout.short_path(trusted.path, surroundings.home)}."
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
@@ -239,18 +236,12 @@ LOADS = agent.Loads(
         agent.LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True, imports=IMPORTS),
         agent.LoadSource("instructions", agent.CHAIN, (NAME,), imports=IMPORTS),
         agent.LoadSource(_FURTHER, agent.NAMED, (NAME,), imports=IMPORTS),
-        agent.LoadSource(
-            "memories",
-            "gemini:project",
-            ("**/*.md",),
-            mark=agent.ON_DEMAND,
-            why=agent.BY_INDEX,
-        ),
-        agent.LoadSource(
+        agent.on_demand("memories", "gemini:project", "**/*.md", why=agent.BY_INDEX),
+        agent.on_demand(
             "folder instructions",
             agent.PROJECT,
-            ("*/GEMINI.md", "*/*/GEMINI.md"),
-            mark=agent.ON_DEMAND,
+            "*/GEMINI.md",
+            "*/*/GEMINI.md",
             why="It is loaded when the agent touches a file in its folder.",
         ),
     ),

@@ -9,8 +9,7 @@ there, and what a long one loses in its middle depends on the model.
 import os
 from collections.abc import Iterator
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, along, chain, has_any, here, id_part, names_in, only, short_path, there
+from memtui.agents import agent, layout
 from memtui.agents.settings import number_setting, problems, read_text, settings_text, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -18,13 +17,13 @@ from memtui.engine.model import Policy, Root
 ID = "hermes"
 OWN = agent.AgentHome(("HERMES_HOME",), (".hermes",))
 POLICY = Policy(
-    ignore=BOOKKEEPING,
+    ignore=layout.BOOKKEEPING,
     whole=("*",),
     entries=(("MEMORY.md", "hermes"), ("USER.md", "hermes")),
     shown_chars=(("MEMORY.md", 2_200), ("USER.md", 1_375)),
 )
-"""What the limits are when its settings say nothing."""
-INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), keep_folders=True)
+"""The limits when its settings name none."""
+INSTRUCTIONS = Policy(ignore=layout.BOOKKEEPING, whole=("*",), keep_folders=True)
 WRITES = "Hermes rewrites these files while it works; it adds nothing to one that is over its limit."
 READS = "Hermes reads this file at the start of a session."
 OWN_FILES = (".hermes.md", "HERMES.md")
@@ -34,25 +33,26 @@ KINDS = (
     ("CLAUDE.md", agent.FOLDER, ("CLAUDE.md", "claude.md")),
     ("Cursor rules", agent.FOLDER, (".cursorrules", ".cursor/rules/*.mdc")),
 )
-"""Files of a project: only those of the first kind that is there are loaded, and of the first kind only the nearest."""
+"""Files of a project: only the first kind that exists is loaded, and of `OWN_FILES` only the nearest."""
 LONGEST = 20_000
 """Characters of such a file, or 6% of what the model takes where that is more."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the memories and the persona of the profile in use, then those of the other profiles, then the project's."""
+    """Yield the memories and the persona of the profile in use, then those of the other profiles, then the
+    project's."""
     home = OWN.folder(surroundings)
     if home is not None:
         yield from _profile(home, "", "")
         beside = os.path.dirname(home)  # where the variable names a profile, the others are beside it
         profiles = beside if os.path.basename(beside) == "profiles" else os.path.join(home, "profiles")
-        for name in names_in(profiles):
+        for name in layout.names_in(profiles):
             path = os.path.join(profiles, name)
             if path != home and not name.startswith("."):
-                yield from _profile(path, f":profile-{id_part(name)}", f", profile {name}")
+                yield from _profile(path, f":profile-{layout.id_part(name)}", f", profile {name}")
     top = surroundings.checkout or surroundings.project
-    policy = INSTRUCTIONS._replace(include=along(surroundings, top, OWN_FILES))
-    yield from here(surroundings, ID, "Hermes instructions", top, policy, READS)
+    policy = INSTRUCTIONS._replace(include=layout.along(surroundings, top, OWN_FILES))
+    yield from layout.project_instructions(surroundings, ID, "Hermes instructions", top, policy, READS)
 
 
 def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
@@ -63,19 +63,19 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
     )
     policy = POLICY._replace(shown_chars=limits)
     memory = os.path.join(home, "memories")
-    soul = Root(
+    soul = layout.new_root(
         f"{ID}:global{instance}:instructions",
         home,
-        ID,
-        "global",
         f"Hermes persona{label}",
         INSTRUCTIONS,
         note=READS,
         kind="instructions",
     )
-    yield from there(Root(f"{ID}:global{instance}", memory, ID, "global", f"Hermes memory{label}", policy, note=WRITES))
-    if has_any(home, ("SOUL.md", "pending")):  # what it stages lies beside the persona
-        yield only(soul, "SOUL.md")
+    yield from layout.existing(
+        layout.new_root(f"{ID}:global{instance}", memory, f"Hermes memory{label}", policy, note=WRITES)
+    )
+    if layout.has_any(home, ("SOUL.md", "pending")):  # what it stages lies beside the persona
+        yield layout.only(soul, "SOUL.md")
 
 
 def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
@@ -85,19 +85,19 @@ def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOpt
     for label, key in (("memory", "memory_enabled"), ("memory about you", "user_profile_enabled")):
         for file in files:
             if (yaml_setting(file.text, key) or "").lower() == "false":
-                where = short_path(file.path, surroundings.home)
+                where = layout.short_path(file.path, surroundings.home)
                 off.append((label, f"Not loaded: switched off in {where} ({key})."))
     others, excluded = _of_project(surroundings)
     return agent.LoadOptions(off=(*off, *others), excluded=excluded, problems=problems(files))
 
 
 def _of_project(surroundings: Surroundings) -> tuple[list[tuple[str, str]], tuple[agent.Excluded, ...]]:
-    """Say which kinds of a project's files are not loaded because of another one, and which files because of a nearer.
+    """Return which kinds of a project's files another kind replaces, and which files a nearer one replaces.
 
     Without a checkout only the folder at hand counts.
     """
     top = surroundings.checkout or surroundings.project
-    folders = [os.path.join(top, below) for below in reversed(chain(surroundings, top))]
+    folders = [os.path.join(top, below) for below in reversed(layout.chain(surroundings, top))]
     if surroundings.checkout is None:
         del folders[1:]
     for number, (label, place, names) in enumerate(KINDS[:-1]):

@@ -9,8 +9,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha1
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, id_part, in_project, names_in, only, short_path, there
+from memtui.agents import agent, layout
 from memtui.agents.projects import main_checkout
 from memtui.agents.settings import problems, read_json
 from memtui.config.surroundings import Surroundings
@@ -18,11 +17,13 @@ from memtui.engine.model import Policy, Root
 
 ID = "kilo"
 OWN = agent.AgentHome(at_home=(".kilocode/rules",))
-POLICY = Policy(ignore=(*BOOKKEEPING, ".lock", ".gitignore", "*.json", "*.jsonl", "*.kmem"), whole=("*",), suffix=".md")
-"""Three files of facts and a digest of each session; the index it makes of them is Kilo's own."""
-BANK = Policy(index_file="context.md", ignore=BOOKKEEPING, whole=("*",))
+POLICY = Policy(
+    ignore=(*layout.BOOKKEEPING, ".lock", ".gitignore", "*.json", "*.jsonl", "*.kmem"), whole=("*",), suffix=".md"
+)
+"""Three files of facts and a digest of each session; its index is Kilo's own."""
+BANK = Policy(index_file="context.md", ignore=layout.BOOKKEEPING, whole=("*",))
 """context.md says what matters now; it is no list of the other files."""
-RULES = Policy(ignore=BOOKKEEPING, whole=("*",))
+RULES = Policy(ignore=layout.BOOKKEEPING, whole=("*",))
 FOLDERS = (".kilocode/rules", ".kilo/rules")
 WRITES = "Kilo Code adds to these files while it works, where its memory is switched on for the project."
 BANKS = "Kilo Code loads these files as rules, and rewrites them when told to; AGENTS.md has replaced them."
@@ -30,28 +31,30 @@ READS = "Kilo Code reads these files when a task begins."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's rules, the current project's memories, bank and rules, then other projects' memories."""
+    """Yield the user's rules, the current project's memories, bank and rules, then other projects' memories."""
     if surroundings.home:
-        yield from there(_rules("global", os.path.join(surroundings.home, ".kilocode/rules")))
+        yield from layout.existing(_rules("global", os.path.join(surroundings.home, ".kilocode/rules")))
     folder, mine = _memories(surroundings)
-    for name in names_in(folder):
+    for name in layout.names_in(folder):
         is_mine = name.endswith(mine)
         if is_mine or all_projects:
             label = "Kilo Code memory" if is_mine else f"Kilo Code memory, {name}"
-            root = Root(f"{ID}:project:{id_part(name)}", os.path.join(folder, name), ID, "project", label, POLICY)
+            root = layout.new_root(f"{ID}:project:{layout.id_part(name)}", os.path.join(folder, name), label, POLICY)
             root = root._replace(aliases=(f"{ID}:project",), project=surroundings.project) if is_mine else root
-            yield from there(root._replace(note=WRITES))
+            yield from layout.existing(root._replace(note=WRITES))
     project = surroundings.project
     for number, inside in enumerate(FOLDERS):
         path = os.path.join(project, inside, "memory-bank")
         name = f"{ID}:project:bank{'' if number == 0 else '-kilo'}"
-        yield from in_project(surroundings, Root(name, path, ID, "project", "Kilo Code memory bank", BANK, note=BANKS))
+        yield from layout.in_project(
+            surroundings, layout.new_root(name, path, "Kilo Code memory bank", BANK, note=BANKS)
+        )
     names = tuple(f"{inside}/" for inside in FOLDERS)
-    yield from in_project(surroundings, only(_rules("project", project), *names))
+    yield from layout.in_project(surroundings, layout.only(_rules("project", project), *names))
 
 
 def _memories(surroundings: Surroundings) -> tuple[str, str]:
-    """Give the folder of all projects' memories, and what the name of this project's ends in."""
+    """Return the folder of all projects' memories, and the ending of this project's name."""
     data = surroundings.variable("XDG_DATA_HOME")
     if not data or not os.path.isabs(data):
         data = os.path.join(surroundings.home or os.sep, ".local", "share")
@@ -62,19 +65,19 @@ def _memories(surroundings: Surroundings) -> tuple[str, str]:
 
 
 def _rules(scope: str, path: str) -> Root:
-    return Root(
-        f"{ID}:{scope}:instructions", path, ID, scope, "Kilo Code rules", RULES, note=READS, kind="instructions"
+    return layout.new_root(
+        f"{ID}:{scope}:instructions", path, "Kilo Code rules", RULES, note=READS, kind="instructions"
     )
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read whether this project's memory is on: it is off unless it is switched on."""
+    """Read whether this project's memory is on; it is off by default."""
     folder, mine = _memories(surroundings)
     files = tuple(
-        read_json(os.path.join(folder, name, "state.json")) for name in names_in(folder) if name.endswith(mine)
+        read_json(os.path.join(folder, name, "state.json")) for name in layout.names_in(folder) if name.endswith(mine)
     )
     off = tuple(
-        ("memory index", f"Not loaded: not switched on in {short_path(file.path, surroundings.home)} (enabled).")
+        ("memory index", f"Not loaded: not switched on in {layout.short_path(file.path, surroundings.home)} (enabled).")
         for file in files
         if file.values.get("enabled") is not True
     )
@@ -87,9 +90,7 @@ LOADS = agent.Loads(
         agent.LoadSource("rule", agent.PROJECT, tuple(f"{inside}/**/*.md" for inside in FOLDERS)),
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
         agent.LoadSource("memory index", f"{ID}:project", ("index.kmem",)),
-        agent.LoadSource(
-            "memories", f"{ID}:project", ("**/*.md",), mark=agent.ON_DEMAND, why="The agent looks for it when asked."
-        ),
+        agent.on_demand("memories", f"{ID}:project", "**/*.md", why="The agent looks for it when asked."),
     ),
     in_project=FOLDERS,
     options=_options,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import KnownAgent
-from memtui.agents.layout import BOOKKEEPING, in_project, there
+from memtui.agents.layout import BOOKKEEPING, existing, in_project, new_root
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -17,16 +17,16 @@ READS = "Kiro reads these files, and writes them when asked to."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's steering files, then the current project's."""
+    """Yield the user's steering files, then the current project's."""
     if surroundings.home:
-        yield from there(_steering(surroundings.home, "global"))
+        yield from existing(_steering(surroundings.home, "global"))
     yield from in_project(surroundings, _steering(surroundings.project, "project"))
 
 
 def _steering(folder: str, scope: str) -> Root:
     path = os.path.join(folder, ".kiro", "steering")
     name = f"{ID}:{scope}:instructions"
-    return Root(name, path, ID, scope, "Kiro steering", POLICY, note=READS, kind="instructions")
+    return new_root(name, path, "Kiro steering", POLICY, note=READS, kind="instructions")
 
 
 AGENT = KnownAgent(ID, "Kiro", roots, policy=POLICY, kind="instructions")

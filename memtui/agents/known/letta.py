@@ -9,8 +9,17 @@ Source of its settings: the repository letta-ai/letta-code, `src/settings-manage
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import BY_FOLDER, ON_DEMAND, AgentHome, Excluded, KnownAgent, LoadOptions, Loads, LoadSource
-from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, short_path, there
+from memtui.agents.agent import (
+    BY_FOLDER,
+    AgentHome,
+    Excluded,
+    KnownAgent,
+    LoadOptions,
+    Loads,
+    LoadSource,
+    on_demand,
+)
+from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, short_path
 from memtui.agents.settings import File, problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -41,7 +50,7 @@ _LOOKS = "The agent reads it when it looks for it."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the memories of each agent; an agent is the user's, not a project's."""
+    """Yield the memories of each agent; an agent is the user's, not a project's."""
     seen: set[str] = set()
     for folder, prefix in _stores(surroundings):
         for name in names_in(folder):
@@ -56,7 +65,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _stores(surroundings: Surroundings) -> Iterator[tuple[str, str]]:
-    """Give the folders that hold a folder for each agent, and what to put before such a one's instance."""
+    """Yield the folders that hold a folder for each agent, and the prefix of their instances."""
     home = surroundings.home
     if home:
         yield os.path.join(home, ".letta", "agents"), ""
@@ -68,7 +77,7 @@ def _stores(surroundings: Surroundings) -> Iterator[tuple[str, str]]:
 
 
 def _is_memory(path: str) -> bool:
-    """Whether a folder that a variable of a very common name points to is a memory repository of Letta Code's."""
+    """Whether a folder named by a very common variable is a memory repository of Letta Code's."""
     return os.path.lexists(os.path.join(path, ".git")) and (
         os.path.lexists(os.path.join(path, INDEX)) or os.path.isdir(os.path.join(path, "system"))
     )
@@ -77,11 +86,11 @@ def _is_memory(path: str) -> bool:
 def _agent(path: str, instance: str, name: str) -> Iterator[Root]:
     policy = POLICY if os.path.lexists(os.path.join(path, INDEX)) else OLD
     label = f"Letta Code memory, {name[:14]}"
-    yield from there(Root(f"{ID}:global:{instance}", path, ID, "global", label, policy, note=WRITES))
+    yield from existing(new_root(f"{ID}:global:{instance}", path, label, policy, note=WRITES))
 
 
 def _letta(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
-    """Read for which of its agents the folder of memories is switched off."""
+    """Read the agents for which the folder of memories is switched off."""
     files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
     excluded = []
     for home, file in zip(homes, files, strict=True):
@@ -100,7 +109,7 @@ def _letta(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
 
 
 def _without_folder(file: File) -> tuple[str, ...]:
-    """Give the agents that have the switch off, and on with no other server."""
+    """Return the agents whose switch is off, and on with no other server."""
     found = file.values.get("agents")
     known: dict[str, object] = {}
     for one in found if isinstance(found, list) else ():
@@ -114,7 +123,7 @@ LOADS = Loads(
     (
         LoadSource("memory index", "letta:*", ("MEMORY.md",)),
         LoadSource("system memories", "letta:*", ("*.md", "system/**/*.md")),
-        LoadSource("memories", "letta:*", ("**/*.md",), mark=ON_DEMAND, why=_LOOKS),
+        on_demand("memories", "letta:*", "**/*.md", why=_LOOKS),
     ),
     in_project=(".letta",),
     options=_letta,

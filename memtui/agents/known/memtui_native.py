@@ -1,7 +1,7 @@
 """memtui's own roots: global, project and workspace, the only ones that may not exist yet.
 
-Their folders are memtui's to create, so an empty machine has exactly these three. They are apart from
-discovery because each agent has one file.
+Their folders are memtui's to create, so an empty machine has exactly these three. They are apart from discovery because
+each agent has one file.
 """
 
 import os
@@ -13,14 +13,14 @@ from memtui.engine.policy import ROOM as ROOM_KIND
 
 ID = "memtui"
 POLICY = Policy(write_bytes=102_400, max_files=1_000, ignore=(".DS_Store", ".git"), types=TYPES)
-"""The limits of the memory tool, with their own errors."""
+"""The limits of the memory tool."""
 ROOM = POLICY._replace(entries=(("CHANNEL.md", "remembered"),))
 ROOMS = 200
-"""Chats that are shown, those that changed last."""
+"""Chats that are listed, those that changed last."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Give memtui's own roots, and what an earlier setting of `project_memory` left behind."""
+    """Yield memtui's own roots, and what an earlier setting of `project_memory` left behind."""
     memory = os.path.join(surroundings.data_dir, "memory")
     yield Root(f"{ID}:global", os.path.join(memory, "global"), ID, "global", "memtui", POLICY)
     yield from _project(surroundings, os.path.join(memory, "project"))
@@ -44,11 +44,11 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
-    """Give the root of one chat; agents see it only through a door that was opened on it.
+    """Return the root of one chat; agents see it only through a door that was opened on it.
 
     Args:
         data_dir: where memtui's own memories are.
-        slug: what can be read of the channel's name.
+        slug: the readable part of the channel's name.
         channel: 16 hex digits of the hash of its name.
         chat: 32 hex digits of the hash of the chat and its thread.
     """
@@ -68,7 +68,7 @@ def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
 
 
 def _rooms(data_dir: str) -> Iterator[Root]:
-    """Give the chats that something is remembered of, those that changed last first."""
+    """Yield the chats with memories, those that changed last first."""
     folder = os.path.join(data_dir, "memory", "channel")
     if not os.path.isdir(folder):
         return
@@ -93,7 +93,7 @@ def _is_hex(text: str, length: int) -> bool:
 
 
 def notes_root(surroundings: Surroundings) -> Root:
-    """Give the folder of what `memtui observe` keeps of a project; of no kind that agents are given unasked."""
+    """Return the folder of what `memtui observe` keeps of a project; agents are not given it unasked."""
     project = surroundings.project
     return Root(
         f"{ID}:notes",

@@ -13,8 +13,7 @@ from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, is_folder, names_in, short_path
+from memtui.agents import agent, layout
 from memtui.agents.projects import gone_note, main_checkout
 from memtui.agents.settings import is_path, json_value
 from memtui.config.smallfile import read_small
@@ -30,24 +29,25 @@ POLICY = Policy(
     shown_bytes=102_400,
     entries=(("*.md", "plain"),),
     fields=("description",),
-    ignore=(*BOOKKEEPING, "memory-meta.json"),
+    ignore=(*layout.BOOKKEEPING, "memory-meta.json"),
 )
 """100 KiB for one file, and 1,000 files in a scope."""
 NAMES = ("AGENTS.md", "AGENTS.local.md")
 INSTRUCTIONS = Policy(include=NAMES, ignore=POLICY.ignore, whole=NAMES)
 WRITES = "Mux writes these files while it works; it refuses more than 1,000 in one scope."
 READS = "Mux reads these files and writes them when asked to."
+ODD = "These files are not where Mux is known to keep memories, so they are shown as plain files."
 
 _LIST_LIMIT = 8_388_608
-"""Bytes of Mux's list of projects that are still read."""
+"""Bytes of Mux's list of projects that are read."""
 
 
 _META_LIMIT = 33_554_432
-"""Bytes of its file of pins and uses that are still read."""
+"""Bytes of its file of pins and uses that are read."""
 _MOST = 1_000_000_000
-"""No count is believed beyond this."""
+"""The highest count that is believed."""
 _LATEST = 253_402_300_799_000
-"""The end of the year 9999, in milliseconds: no time is believed beyond this."""
+"""The end of the year 9999 in milliseconds: the latest time that is believed."""
 
 
 class Home(NamedTuple):
@@ -69,25 +69,27 @@ class _Workspace(NamedTuple):
 
 
 Listed = Callable[[], tuple[tuple[str, ...], tuple[_Workspace, ...]]]
-"""Gives Mux's own list of projects and workspaces, read once and only when it is needed."""
+"""Returns Mux's own list of projects and workspaces, read once and only when needed."""
 
 _LOOKS = "The agent reads it when its line in the index makes it look."
 ROOTS = ("mux:global", "mux:project", "mux:workspace")
-"""What the index and the hot set are made of."""
+"""Roots of the index and the hot set."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find Mux's roots: global, then the current project's and its workspaces', then, if asked, all others."""
+    """Yield Mux's roots: global, then the current project's and its workspaces', then, if asked, all others."""
     found = tuple(homes(surroundings))
     for home in found:
         yield from _in_home(surroundings, home, all_projects=all_projects)
     if found:
-        yield from here(surroundings, ID, "Mux instructions", surroundings.project, INSTRUCTIONS, READS)
+        yield from layout.project_instructions(
+            surroundings, ID, "Mux instructions", surroundings.project, INSTRUCTIONS, READS
+        )
 
 
 def homes(surroundings: Surroundings) -> Iterator[Home]:
-    """Find Mux's own folders: the one that is used, then, if it is another, the older one."""
-    there = [path for path in OWN.folders(surroundings) if is_folder(path)]
+    """Yield Mux's own folders: the one in use, then, if it is another, the older one."""
+    there = [path for path in OWN.folders(surroundings) if os.path.isdir(path)]
     is_one = len(there) > 1 and os.path.samefile(*there)
     if there:
         yield Home(there[0], "", "~/.mux" if is_one else "")
@@ -99,41 +101,19 @@ def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> I
     older = " (~/.mux)" if home.prefix else ""
     note = WRITES + (f" {home.also} is the same folder." if home.also else "")
     memory = os.path.join(home.path, "memory")
-    found = names_in(memory)
-    if "global" in found and is_folder(os.path.join(memory, "global")):
-        yield Root(
-            root_id(home, "global"),
-            os.path.join(memory, "global"),
-            ID,
-            "global",
-            f"Mux memory{older}",
-            POLICY,
-            note=note,
+    found = layout.names_in(memory)
+    if "global" in found and os.path.isdir(os.path.join(memory, "global")):
+        yield layout.new_root(
+            root_id(home, "global"), os.path.join(memory, "global"), f"Mux memory{older}", POLICY, note=note
         )
     strange = tuple(name for name in found if name not in ("global", "project") and not name.startswith("."))
     if strange:
-        yield Root(
-            root_id(home, "global", "other"),
-            memory,
-            ID,
-            "global",
-            f"Mux, other files{older}",
-            POLICY._replace(
-                include=tuple(name + "/" if is_folder(os.path.join(memory, name)) else name for name in strange)
-            ),
-            note="These files are not where Mux is known to keep memories, so they are shown as plain files.",
-        )
-    if has_any(home.path, NAMES):
-        yield Root(
-            root_id(home, "global", "instructions"),
-            home.path,
-            ID,
-            "global",
-            f"Mux instructions{older}",
-            INSTRUCTIONS,
-            note=READS,
-            kind="instructions",
-        )
+        include = tuple(name + "/" if os.path.isdir(os.path.join(memory, name)) else name for name in strange)
+        other = layout.new_root(root_id(home, "global", "other"), memory, f"Mux, other files{older}", POLICY, note=ODD)
+        yield layout.only(other, *include)
+    if layout.has_any(home.path, NAMES):
+        name, label = root_id(home, "global", "instructions"), f"Mux instructions{older}"
+        yield layout.new_root(name, home.path, label, INSTRUCTIONS, note=READS, kind="instructions")
     listed, mine = cache(partial(_listed, home.path)), _current(surroundings)
     if "project" in found:
         yield from _projects(surroundings, home, listed, mine, note, all_projects=all_projects)
@@ -141,8 +121,8 @@ def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> I
 
 
 def root_id(home: Home, scope: str, name: str = "") -> str:
-    """Name a root of a home: the only one of its scope, or the one of a project's folder or a workspace."""
-    instance = f"{home.prefix}{id_part(name)}" if name else home.prefix.rstrip("-")
+    """Return the id of a home's root: the only one of its scope, or that of a project's folder or a workspace."""
+    instance = f"{home.prefix}{layout.id_part(name)}" if name else home.prefix.rstrip("-")
     return f"{ID}:{scope}:{instance}" if instance else f"{ID}:{scope}"
 
 
@@ -156,7 +136,7 @@ def project_folder(project: str) -> str:
 
 
 def _current(surroundings: Surroundings) -> tuple[str, ...]:
-    """Give the paths by which Mux may know the current project: Mux itself works in worktrees of it."""
+    """Return the paths by which Mux may know the current project, because Mux works in worktrees of it."""
     if surroundings.checkout is None:
         return (surroundings.project,)
     return tuple(dict.fromkeys((surroundings.project, surroundings.checkout, main_checkout(surroundings.checkout))))
@@ -173,34 +153,26 @@ def _projects(
     if all_projects:
         known.update((project_folder(one.project), one.project) for one in listed()[1])
         known.update((project_folder(path), path) for path in listed()[0])
-        names = tuple(dict.fromkeys((*ours, *names_in(folder))))
+        names = tuple(dict.fromkeys((*ours, *layout.names_in(folder))))
     for name in names:
         path = os.path.join(folder, name)
-        if not is_folder(path):
+        if not os.path.isdir(path):
             continue
         project = known.get(name)
-        gone = project is not None and not is_folder(project)
-        label = "Mux memory" if name in ours else f"Mux memory, {short_path(project or name, surroundings.home)}"
-        yield Root(
-            root_id(home, "project", name),
-            path,
-            ID,
-            "project",
-            label,
-            POLICY,
-            aliases=alias if name in ours else (),
-            project=project,
-            note=gone_note(path) if gone else note,
-        )
+        gone = project is not None and not os.path.isdir(project)
+        label = "Mux memory" if name in ours else f"Mux memory, {layout.short_path(project or name, surroundings.home)}"
+        said = gone_note(path) if gone else note
+        root = layout.new_root(root_id(home, "project", name), path, label, POLICY, project=project, note=said)
         if name in ours:
-            alias = ()
+            root, alias = root._replace(aliases=alias), ()
+        yield root
 
 
 def _workspaces(
     surroundings: Surroundings, home: Home, listed: Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     sessions = os.path.join(home.path, "sessions")
-    names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]
+    names = [name for name in layout.names_in(sessions) if os.path.isdir(os.path.join(sessions, name, "memory"))]
     if not names:
         return
     known = {one.id: one for one in listed()[1]}
@@ -212,20 +184,13 @@ def _workspaces(
         if not here and not all_projects:
             continue
         label = os.path.basename(workspace.path) or name if workspace else name
-        yield Root(
-            root_id(home, "workspace", name),
-            os.path.join(sessions, name, "memory"),
-            ID,
-            "workspace",
-            f"Mux workspace {label}",
-            POLICY,
-            project=workspace.project if workspace else None,
-            note=f"{note} They go away with the workspace.",
-        )
+        path, said = os.path.join(sessions, name, "memory"), f"{note} They go away with the workspace."
+        root = layout.new_root(root_id(home, "workspace", name), path, f"Mux workspace {label}", POLICY, note=said)
+        yield root._replace(project=workspace.project if workspace else None)
 
 
 def _listed(home: str) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
-    """Read Mux's own list of projects and workspaces; entries that do not look as expected are left out."""
+    """Read Mux's own list of projects and workspaces; malformed entries are left out."""
     pairs = _table(os.path.join(home, "config.json"), "projects", _LIST_LIMIT)
     projects: list[str] = []
     workspaces: list[_Workspace] = []
@@ -242,7 +207,7 @@ def _listed(home: str) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
 
 
 def _table(path: str, key: str, limit: int) -> object:
-    """Read what one of Mux's own files has under a key; None when nothing can be read."""
+    """Read the value of a key in one of Mux's own files; None when it cannot be read."""
     try:
         data = read_small(path, limit)
     except OSError:
@@ -259,9 +224,9 @@ class Kept(NamedTuple):
     """What Mux keeps of one memory."""
 
     root: str
-    """The id under which Mux's own module finds the root."""
+    """The id of the root, as this module names it."""
     path: str
-    """Relative to the root. As it is in the file, so it can be anything."""
+    """Relative to the root; unchecked."""
     pinned: bool
     uses: int
     last_used_at: int | None
@@ -269,7 +234,7 @@ class Kept(NamedTuple):
 
 
 def kept(surroundings: Surroundings) -> Iterator[Kept]:
-    """Give what Mux keeps of each memory, whether the memory is still there or not."""
+    """Yield what Mux keeps of each memory, whether the memory still exists or not."""
     for home in homes(surroundings):
         entries = _table(os.path.join(home.path, "memory-meta.json"), "entries", _META_LIMIT)
         for key, entry in entries.items() if isinstance(entries, dict) else ():
@@ -298,14 +263,14 @@ def kept(surroundings: Surroundings) -> Iterator[Kept]:
 
 
 def _plain(text: str) -> str:
-    """Take back how Mux writes a colon, a slash and a percent sign inside a part of a name."""
+    """Undo how Mux escapes a colon, a slash and a percent sign in a part of a name."""
     for written, meant in (("%3A", ":"), ("%2F", "/"), ("%25", "%")):
         text = text.replace(written, meant)
     return text
 
 
 def _number(value: object, most: int) -> int | None:
-    """Read a number above zero; what is too large, or none at all, is None."""
+    """Read a positive number; None when it is too large or no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
         return None
     return int(value)
@@ -315,7 +280,7 @@ LOADS = agent.Loads(
     (
         agent.LoadSource("user instructions", agent.HOME, ("AGENTS.md",)),
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
-        *(agent.LoadSource("memories", root, ("**/*",), mark=agent.ON_DEMAND, why=_LOOKS) for root in ROOTS),
+        *(agent.on_demand("memories", root, "**/*", why=_LOOKS) for root in ROOTS),
     ),
     note="The index and the hot set are worked out by Mux's rules with the pins and uses that memtui knows.",
 )

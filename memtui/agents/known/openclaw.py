@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, only, there
+from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, only
 from memtui.agents.settings import is_name, problems, quoted_settings, read_json5, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -20,7 +20,7 @@ ID = "openclaw"
 OWN = agent.AgentHome(at_home=(".openclaw",))
 SETTINGS = "openclaw.json"
 POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
-"""MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
+"""MEMORY.md is text of its own, not a list of the other files; a long one is cut."""
 INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), shown_chars=(("USER.md", 4_000), ("*", 20_000)))
 TOTAL = 60_000
 """UTF-16 units of all files that a session begins with."""
@@ -30,7 +30,7 @@ READS = "OpenClaw reads these files at the start of a session, and rewrites some
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find every workspace's memories and instructions; which project it serves is the agent's own affair."""
+    """Yield every workspace's memories and instructions; which project one serves is unknown."""
     listed: set[str] = set()
     for path in _workspaces(surroundings):
         if path in listed or is_too_wide(surroundings, path):
@@ -42,7 +42,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _instance(path: str) -> str:
-    """Name a further workspace; those in OpenClaw's own folder are told apart by the name alone."""
+    """Name a further workspace; those in OpenClaw's own folder are told apart by name alone."""
     name = os.path.basename(path)
     return (
         f":{id_part(name)}"
@@ -52,7 +52,7 @@ def _instance(path: str) -> str:
 
 
 def _workspaces(surroundings: Surroundings) -> Iterator[str]:
-    """Give the folders that may be workspaces, the one in use first."""
+    """Yield the folders that may be workspaces, the one in use first."""
     state = state_folder(surroundings)
     if state is not None:
         settings = settings_text(os.path.join(state, SETTINGS))
@@ -72,7 +72,7 @@ def _workspaces(surroundings: Surroundings) -> Iterator[str]:
 
 
 def state_folder(surroundings: Surroundings) -> str | None:
-    """Give its own folder; None when there is no home to look in."""
+    """Return its own folder; None when there is no home folder."""
     named = surroundings.variable("OPENCLAW_STATE_DIR")
     if named:
         return surroundings.folder(named)
@@ -85,7 +85,7 @@ def state_folder(surroundings: Surroundings) -> str | None:
 
 def _workspace(path: str, instance: str) -> Iterator[Root]:
     label = f", {os.path.basename(path)}" if instance else ""
-    memory = Root(f"{ID}:global{instance}", path, ID, "global", f"OpenClaw memory{label}", POLICY, note=WRITES)
+    memory = new_root(f"{ID}:global{instance}", path, f"OpenClaw memory{label}", POLICY, note=WRITES)
     files = memory._replace(
         id=f"{ID}:global{instance}:instructions",
         label=f"OpenClaw instructions{label}",
@@ -95,11 +95,11 @@ def _workspace(path: str, instance: str) -> Iterator[Root]:
     )
     # Exactly as it is spelled: where case does not count, MEMORY.md would be listed twice.
     older = ("memory.md",) if "memory.md" in names_in(path) else ()
-    yield from there(only(memory, "MEMORY.md", *older, "DREAMS.md", "memory/"), only(files, *FILES))
+    yield from existing(only(memory, "MEMORY.md", *older, "DREAMS.md", "memory/"), only(files, *FILES))
 
 
 def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """See whether the settings that name its workspace can be read; its layout takes that name from them."""
+    """Report settings that cannot be read; the layout takes the workspace from them."""
     folder = state_folder(surroundings)
     files = () if folder is None else (read_json5(os.path.join(folder, SETTINGS)),)
     return agent.LoadOptions(problems=problems(files))
@@ -131,11 +131,10 @@ LOADS = agent.Loads(
             mark=agent.SKIPPED,
             why="Not loaded: OpenClaw has retired this file.",
         ),
-        agent.LoadSource(
+        agent.on_demand(
             "daily notes",
             "openclaw:global",
-            ("memory/**/*.md",),
-            mark=agent.ON_DEMAND,
+            "memory/**/*.md",
             why="AGENTS.md tells the agent which ones to read, usually those of today and yesterday.",
         ),
     ),

@@ -18,15 +18,15 @@ from memtui.config.surroundings import Surroundings
 ID = "opencode"
 OWN = agent.AgentHome(("OPENCODE_CONFIG_DIR",), in_config=("opencode",))
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
-"""Of a project only files of the first name are loaded that any of its folders has."""
+"""Only files of the first name that any folder of the project has are loaded."""
 SETTINGS = ("opencode.json", "opencode.jsonc")
 _MINE = agent.LoadSource("user instructions", agent.HOME, NAMES[:1])
 _YES, _TRUE = ("true", "yes", "on", "1", "y"), ("true", "1")
-"""What its variables mean: those about Claude Code, then the one about the project, in any case."""
+"""Values of its variables: those about Claude Code, then the one about the project, in any case."""
 
 
 def _project(surroundings: Surroundings, *names: str) -> agent.LoadSource:
-    """Files of every folder from the one at hand up to the checkout; without one, up to the top."""
+    """Make a source of every folder from the one at hand up to the checkout, or without one, to the top."""
     place = agent.CHAIN if surroundings.checkout else agent.ANCESTORS
     return agent.LoadSource("project instructions", place, names, upwards=True)
 

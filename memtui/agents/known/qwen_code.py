@@ -9,19 +9,7 @@ the program, run by `python -m tests.agents`.
 import os
 from collections.abc import Iterator
 
-from memtui.agents import agent
-from memtui.agents.layout import (
-    BOOKKEEPING,
-    above,
-    along,
-    ancestors,
-    here,
-    id_part,
-    is_folder,
-    linked,
-    short_path,
-    slug,
-)
+from memtui.agents import agent, layout
 from memtui.agents.projects import other_projects
 from memtui.agents.settings import agent_names, agent_setting, agent_value, file_names, last, problems, read_json
 from memtui.config.surroundings import Surroundings
@@ -29,7 +17,7 @@ from memtui.engine.model import TYPES, Policy, Root
 
 ID = "qwen-code"
 OWN = agent.AgentHome(("QWEN_HOME",), (".qwen",))
-IGNORED = (*BOOKKEEPING, "meta.json", "extract-cursor.json")
+IGNORED = (*layout.BOOKKEEPING, "meta.json", "extract-cursor.json")
 
 AUTO = Policy(
     index_file="MEMORY.md",
@@ -46,14 +34,14 @@ AUTO = Policy(
     suffix=".md",
     whole=("MEMORY.md",),
 )
-"""One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
+"""One memory per file; the index is rebuilt from them, and 200 lines or 25,000 characters of it are loaded."""
 CHANNELS = Policy(
     ignore=IGNORED,
     whole=("*/CHANNEL.md",),
     shown_bytes=1_048_576,
     entries=(("*/CHANNEL.json", "qwen-room"),),
 )
-"""A folder for each channel, one in it for each conversation, and there a file of entries, or an older one of lines."""
+"""A folder for each channel, one in it for each conversation, with a file of entries, or an older one of lines."""
 NAMES = ("QWEN.md", "AGENTS.md")
 IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
 LABEL = "Qwen Code instructions"
@@ -72,39 +60,38 @@ _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
+    """Yield Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     home = OWN.folder(surroundings)
     base = _base(surroundings, home)
     names = _names(home)
     where = _switched_off(surroundings, home)
     note = WRITES + (OFF.format(where=where) if where else "")
-    if base is not None and is_folder(os.path.join(base, "memories")):
+    if base is not None and os.path.isdir(os.path.join(base, "memories")):
         path = os.path.join(base, "memories")
-        found = Root(f"{ID}:global", path, ID, "global", "Qwen Code memory", AUTO, note=note)
-        yield found._replace(switched_off=where)
-    if home is not None and is_folder(home):
+        yield layout.new_root(f"{ID}:global", path, "Qwen Code memory", AUTO, note=note, switched_off=where)
+    if home is not None and os.path.isdir(home):
         policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
-        own = Root(f"{ID}:global:instructions", home, ID, "global", LABEL, policy, note=READS, kind="instructions")
-        yield from linked(surroundings, own, (*names, "rules"))
+        own = layout.new_root(f"{ID}:global:instructions", home, LABEL, policy, note=READS, kind="instructions")
+        yield from layout.linked(surroundings, own, (*names, "rules"))
     for root in _project_memory(surroundings, base, note, all_projects=all_projects):
         yield root._replace(switched_off=where)
     yield from _team(surroundings, home)
-    if home is not None and is_folder(os.path.join(home, "channels", "memory")):
+    if home is not None and os.path.isdir(os.path.join(home, "channels", "memory")):
         path = os.path.join(home, "channels", "memory")
-        yield Root(f"{ID}:channel", path, ID, "channel", "Qwen Code channel memory", CHANNELS, note=CHANNEL_WRITES)
+        yield layout.new_root(f"{ID}:channel", path, "Qwen Code channel memory", CHANNELS, note=CHANNEL_WRITES)
     # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
-    known = home is not None and is_folder(home)
+    known = home is not None and os.path.isdir(home)
     yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
 
 
 def _base(surroundings: Surroundings, home: str | None) -> str | None:
-    """Find where memories are kept, which a runtime folder of its own can move away from the settings."""
+    """Return where memories are kept, which a runtime folder can move away from the settings."""
     named = surroundings.variable("QWEN_CODE_MEMORY_BASE_DIR")
     return surroundings.folder(named) if named else _runtime(surroundings, home)
 
 
 def _runtime(surroundings: Surroundings, home: str | None) -> str | None:
-    """Find where it keeps what it writes while it runs."""
+    """Return the folder it writes to at run time."""
     named = surroundings.variable("QWEN_RUNTIME_DIR")
     if named:
         return surroundings.folder(named)
@@ -121,25 +108,15 @@ def _switched_off(surroundings: Surroundings, home: str | None) -> str:
     """Say where its own memories are switched off; empty when they are on."""
     settings = os.path.join(home, "settings.json") if home is not None else ""
     off = bool(settings) and agent_value(settings, "memory", "enableManagedAutoMemory") is False
-    return f"in {short_path(settings, surroundings.home)} (memory.enableManagedAutoMemory)" if off else ""
+    return f"in {layout.short_path(settings, surroundings.home)} (memory.enableManagedAutoMemory)" if off else ""
 
 
 def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, all_projects: bool) -> Iterator[Root]:
     alias: tuple[str, ...] = (f"{ID}:project",)
     local = os.path.join(surroundings.project, ".qwen", "memory")
-    if surroundings.variable("QWEN_CODE_MEMORY_LOCAL") == "1" and is_folder(local):
-        yield Root(
-            f"{ID}:project:local",
-            local,
-            ID,
-            "project",
-            "Qwen Code memory",
-            AUTO,
-            in_checkout=surroundings.checkout is not None,
-            aliases=alias,
-            project=surroundings.project,
-            note=note,
-        )
+    if surroundings.variable("QWEN_CODE_MEMORY_LOCAL") == "1" and os.path.isdir(local):
+        mine = layout.new_root(f"{ID}:project:local", local, "Qwen Code memory", AUTO, aliases=alias, note=note)
+        yield from layout.in_project(surroundings, mine)
         alias = ()
     if base is None:
         return
@@ -149,62 +126,37 @@ def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, 
     places = (surroundings.cwd, anchor) if scope == "workspace" else (anchor, surroundings.cwd)
     listed: set[str] = set()
     for place in places:  # the command line and the daemon may keep two folders for one project
-        name = slug(place)
+        name = layout.slug(place)
         path = os.path.join(folder, name, "memory")
-        if name in listed or not is_folder(path):
+        if name in listed or not os.path.isdir(path):
             continue
         listed.add(name)
-        yield Root(
-            f"{ID}:project:{id_part(name)}",
-            path,
-            ID,
-            "project",
-            "Qwen Code memory" if place == anchor else f"Qwen Code memory, {short_path(place, surroundings.home)}",
-            AUTO,
-            aliases=alias,
-            project=place,
-            note=note,
-        )
+        label = "" if place == anchor else f", {layout.short_path(place, surroundings.home)}"
+        root = layout.new_root(f"{ID}:project:{layout.id_part(name)}", path, f"Qwen Code memory{label}", AUTO)
+        yield root._replace(aliases=alias, project=place, note=note)
         alias = ()
     if all_projects:
-        yield from other_projects(
-            surroundings,
-            folder,
-            listed,
-            agent=ID,
-            label="Qwen Code memory",
-            policy=AUTO,
-            note=note,
-            transcripts=TRANSCRIPTS,
-        )
+        template = layout.new_root(f"{ID}:project", folder, "Qwen Code memory", AUTO, note=note)
+        yield from other_projects(surroundings, template, listed, TRANSCRIPTS)
 
 
 def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
-    """Find the memories that a repository shares, which Qwen Code loads only where it is told to."""
+    """Yield the memories that a repository shares, which Qwen Code loads only when told to."""
     anchor = surroundings.checkout or surroundings.project
     team = os.path.join(anchor, ".qwen", "team-memory")
-    if not is_folder(team):
+    if not os.path.isdir(team):
         return
     said = SHARED
     if not _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM", "enableTeamMemory"):
         said += TEAM_OFF
     elif _is_on(surroundings, home, "QWEN_CODE_MEMORY_TEAM_SYNC", "enableTeamMemorySync"):
         said += TEAM_SYNC
-    yield Root(
-        f"{ID}:project:team",
-        team,
-        ID,
-        "project",
-        "Qwen Code team memory",
-        AUTO,
-        in_checkout=surroundings.checkout is not None,
-        project=anchor,
-        note=said,
-    )
+    root = layout.new_root(f"{ID}:project:team", team, "Qwen Code team memory", AUTO, note=said, project=anchor)
+    yield root._replace(in_checkout=surroundings.checkout is not None)
 
 
 def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting: str) -> bool:
-    """Whether the user has switched something of the memory on; the variable is stronger than the setting."""
+    """Whether the user has switched on a part of the memory; the variable is stronger than the setting."""
     named = surroundings.variable(variable)
     if named in ("0", "1"):
         return named == "1"
@@ -212,26 +164,26 @@ def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting:
 
 
 def _names(home: str | None) -> tuple[str, ...]:
-    """Give the names of instruction files, which the user's own settings can change."""
+    """Return the names of instruction files, which the user's own settings can change."""
     settings = os.path.join(home, "settings.json") if home is not None else None
     return (agent_names(settings, "context", "fileName") if settings is not None else ()) or NAMES
 
 
 def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterator[Root]:
     top = surroundings.checkout or surroundings.project
-    whole = (*along(surroundings, top, names), IN_PROJECT[0])
+    whole = (*layout.along(surroundings, top, names), IN_PROJECT[0])
     policy = Policy(include=(*whole, *IN_PROJECT[1:]), ignore=IGNORED, whole=whole)
-    yield from here(surroundings, ID, LABEL, top, policy, READS)
+    yield from layout.project_instructions(surroundings, ID, LABEL, top, policy, READS)
     # It looks one folder further up than the checkout; without a checkout, as far as the folder of home folders.
     outermost = top if surroundings.checkout else surroundings.home
     if outermost is not None and (top + os.sep).startswith(outermost.rstrip(os.sep) + os.sep):
-        folders = ancestors(top, os.path.dirname(outermost))
+        folders = layout.ancestors(top, os.path.dirname(outermost))
         policy = Policy(include=names, ignore=IGNORED, whole=names)
-        yield from above(surroundings, ID, LABEL, folders, policy, READS)
+        yield from layout.above(surroundings, ID, LABEL, folders, policy, READS)
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read what instruction files are called, and which memories are on: the team's only when switched on."""
+    """Read the names of instruction files, and which memories are on: the team's only when switched on."""
     files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
     brought = os.path.join(surroundings.project, ".qwen", "settings.json")
     project = read_json(brought, surroundings.checkout or surroundings.project)
@@ -239,12 +191,13 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     off = []
     enabled, where = last((*files, project), "memory", "enableManagedAutoMemory")
     if enabled is False:
-        why = f"Not loaded: switched off in {short_path(where, surroundings.home)} (memory.enableManagedAutoMemory)."
+        at = layout.short_path(where, surroundings.home)
+        why = f"Not loaded: switched off in {at} (memory.enableManagedAutoMemory)."
         off += [(f"{tier} {what}", why) for tier in ("user", "project") for what in ("memory index", "memories")]
     named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
     team, where = last(files, "memory", "enableTeamMemory")
     if named != "1" and (named == "0" or team is not True):
-        by = "by QWEN_CODE_MEMORY_TEAM" if named == "0" else f"in {short_path(where, surroundings.home)}"
+        by = "by QWEN_CODE_MEMORY_TEAM" if named == "0" else f"in {layout.short_path(where, surroundings.home)}"
         words = f"switched off {by}" if where or named == "0" else "not switched on"
         off += [
             (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
@@ -285,7 +238,7 @@ def _rules(label: str, place: str, names: str) -> agent.LoadSource:
 
 
 def _sources(names: tuple[str, ...]) -> tuple[agent.LoadSource, ...]:
-    """All it looks for: instructions name by name, each from the user's own down to the folder at hand."""
+    """Return its sources: instructions name by name, each from the user's own down to the folder at hand."""
     return (
         *(
             agent.LoadSource(label, place, (name,), imports=IMPORTS)
@@ -298,13 +251,7 @@ def _sources(names: tuple[str, ...]) -> tuple[agent.LoadSource, ...]:
         _rules("rule", agent.PROJECT, ".qwen/rules/**/*.md"),
         *(agent.LoadSource(f"{tier} memory index", root, ("MEMORY.md",), limits=INDEX) for tier, root in _TIERS),
         *(
-            agent.LoadSource(
-                f"{tier} memories",
-                root,
-                ("**/*.md",),
-                mark=agent.ON_DEMAND,
-                why="It is recalled when it fits what is asked.",
-            )
+            agent.on_demand(f"{tier} memories", root, "**/*.md", why="It is recalled when it fits what is asked.")
             for tier, root in _TIERS
         ),
     )

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import KnownAgent
-from memtui.agents.layout import BOOKKEEPING, in_project
+from memtui.agents.layout import BOOKKEEPING, in_project, new_root
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -21,16 +21,16 @@ POLICY = Policy(
     suffix=".md",
     whole=("MEMORY.md",),
 )
-"""One topic a file; which lines of the index are loaded is not known."""
+"""One topic per file; which lines of the index are loaded is not known."""
 WRITES = (
     "Replit Agent writes these files while it works; other agents read them where a checkout's instructions say so."
 )
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the current project's memories."""
+    """Yield the current project's memories."""
     path = os.path.join(surroundings.project, ".agents", "memory")
-    mine = Root(f"{ID}:project", path, ID, "project", "Replit Agent memory", POLICY, note=WRITES)
+    mine = new_root(f"{ID}:project", path, "Replit Agent memory", POLICY, note=WRITES)
     yield from in_project(surroundings, mine)
 
 

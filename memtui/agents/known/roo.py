@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from memtui.agents import agent
 from memtui.agents.known.cline import BANK, BANK_READ, is_roos
-from memtui.agents.layout import BOOKKEEPING, in_project, names_in, only, there
+from memtui.agents.layout import BOOKKEEPING, existing, in_project, names_in, new_root, only
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -24,10 +24,10 @@ READS = f"Roo Code read these files when a task began. {ENDED}"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's rules, then the current project's rules and memory bank."""
+    """Yield the user's rules, then the current project's rules and memory bank."""
     if surroundings.home:
         home = os.path.join(surroundings.home, ".roo")
-        yield from there(only(_rules("global:instructions", home), *_folders(home)))
+        yield from existing(only(_rules("global:instructions", home), *_folders(home)))
     project = surroundings.project
     inside = (f".roo/{name}" for name in _folders(os.path.join(project, ".roo")))
     files = (name for name in names_in(project) if name == ".roorules" or name.startswith(".roorules-"))
@@ -35,7 +35,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if is_roos(project):
         bank = os.path.join(project, BANK)
         yield from in_project(
-            surroundings, Root(f"{ID}:project", bank, ID, "project", "Roo Code memory bank", POLICY, note=WRITES)
+            surroundings, new_root(f"{ID}:project", bank, "Roo Code memory bank", POLICY, note=WRITES)
         )
 
 
@@ -44,7 +44,7 @@ def _folders(folder: str) -> tuple[str, ...]:
 
 
 def _rules(name: str, path: str) -> Root:
-    return Root(f"{ID}:{name}", path, ID, "global", "Roo Code rules", RULES, note=READS, kind="instructions")
+    return new_root(f"{ID}:{name}", path, "Roo Code rules", RULES, note=READS, kind="instructions")
 
 
 LOADS = agent.Loads(
@@ -52,14 +52,13 @@ LOADS = agent.Loads(
         agent.LoadSource("user rule", agent.HOME, ("rules/**/*.md", "rules/**/*.txt")),
         agent.LoadSource("rule", agent.PROJECT, (".roo/rules/**/*.md", ".roo/rules/**/*.txt", ".roorules")),
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
-        agent.LoadSource(
+        agent.on_demand(
             "rule of a mode",
             agent.PROJECT,
-            (".roo/rules-*/**/*.md",),
-            mark=agent.ON_DEMAND,
+            ".roo/rules-*/**/*.md",
             why="It is loaded when a session starts in this mode.",
         ),
-        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=BANK_READ),
+        agent.on_demand("memory bank", agent.PROJECT, "memory-bank/**/*.md", why=BANK_READ),
     ),
     in_project=(".roo", ".roorules"),
     note=f"{ENDED} {agent.ON_TOP}",

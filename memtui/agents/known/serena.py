@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, is_too_wide, on_the_way, short_path, there
+from memtui.agents.layout import BOOKKEEPING, existing, is_too_wide, new_root, on_the_way, short_path
 from memtui.agents.patterns import shell_patterns
 from memtui.agents.reader import is_within
 from memtui.agents.settings import File, problems, read_text, settings_text, yaml_list, yaml_setting
@@ -28,13 +28,13 @@ OFF = " Its memory tools are switched off {where}, so it neither loads nor write
 READ_ONLY = " Its tools may not write those that {where} names (read_only_memory_patterns)."
 ODD = " memtui does not understand {regex} there, so all of them are protected."
 LOCAL = ("project.yml", "project.local.yml")
-"""Its settings of a project, in the folder `.serena`."""
+"""Its settings files of a project, in the folder `.serena`."""
 
 _NAMES = ("user memories", "project memories")
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's memories, then the current project's, wherever the user's settings put those."""
+    """Yield the user's memories, then the current project's, wherever the user's settings put those."""
     home = OWN.folder(surroundings)
     text = settings_text(os.path.join(home, CONFIG)) if home is not None else ""
     where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
@@ -43,21 +43,21 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     own = (File(os.path.join(home, CONFIG), {}, text),) if home is not None else ()
     if home is not None:
         path = os.path.join(home, "memories", "global")
-        root = Root(f"{ID}:global", path, ID, "global", LABEL, POLICY, note=writes, switched_off=where)
+        root = new_root(f"{ID}:global", path, LABEL, POLICY, note=writes, switched_off=where)
         kept = yaml_setting(text, "edit_global_memories")
         if kept is not None and kept.lower() == "false":
             root = root._replace(policy=POLICY._replace(protected=("*",)))
-        yield from there(
+        yield from existing(
             _protect(
                 surroundings, root, (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
             )
         )
     inside = os.path.join(surroundings.project, ".serena", "memories")
-    mine = Root(f"{ID}:project", inside, ID, "project", LABEL, POLICY, note=writes, switched_off=where)
+    mine = new_root(f"{ID}:project", inside, LABEL, POLICY, note=writes, switched_off=where)
     moved = _moved(surroundings, text)
     if moved is not None and moved != inside:
         said = f"{mine.note} Your settings (project_serena_folder_location) put them here."
-        found_there = [*there(mine._replace(path=moved, project=surroundings.project, note=said))]
+        found_there = [*existing(mine._replace(path=moved, project=surroundings.project, note=said))]
         found_there = [_protect(surroundings, root, own) for root in found_there]
         yield from found_there
         if found_there:
@@ -67,21 +67,21 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def switched_off(text: str) -> bool:
-    """Whether a file of Serena's settings switches all memory tools off: a mode, or the setting of some releases."""
+    """Whether a settings file switches all memory tools off: by a mode, or by the setting of some releases."""
     tools = yaml_setting(text, "enable_memory_tools")
     modes = (mode for key in ("base_modes", "default_modes", "added_modes") for mode in yaml_list(text, key))
     return (tools is not None and tools.lower() == "false") or "no-memories" in modes
 
 
 def _of_project(surroundings: Surroundings, folder: str) -> tuple[File, ...]:
-    """Read a project's settings; where a checkout may have brought them, no link leads out of it."""
+    """Read a project's settings; where a checkout may have brought them, no link may lead out of it."""
     bound = surroundings.checkout or surroundings.project
     inside = bound if is_within(folder, (bound,)) else None
     return tuple(read_text(os.path.join(folder, name), inside) for name in LOCAL)
 
 
 def _protect(surroundings: Surroundings, root: Root, files: tuple[File, ...]) -> Root:
-    """Protect what settings name, those of the folder around a root as well; a pattern that is too much names all.
+    """Protect the files that settings name; a pattern that is not understood protects all.
 
     A repository may name what it likes here: it only takes rights away.
     """
@@ -101,7 +101,7 @@ def _protect(surroundings: Surroundings, root: Root, files: tuple[File, ...]) ->
 
 
 def _protected(patterns: tuple[str, ...], prefix: str) -> list[str]:
-    """Say which files of a root patterns of names mean; those of the user's memories have a prefix there."""
+    """Return which files of a root the name patterns mean; the user's memories have a prefix there."""
     found = []
     for pattern in patterns:
         if pattern.startswith("*"):
@@ -123,7 +123,7 @@ def _moved(surroundings: Surroundings, settings: str) -> str | None:
 
 
 def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read which names are ignored, in its own settings and the project's, and whether it has memory tools at all."""
+    """Read which names are ignored, and whether it has memory tools at all."""
     own = tuple(read_text(os.path.join(home, CONFIG)) for home in homes)
     files = (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
     excluded: list[agent.Excluded] = []

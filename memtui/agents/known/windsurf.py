@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import KnownAgent
-from memtui.agents.layout import BOOKKEEPING, along, here, is_folder, only, there
+from memtui.agents.layout import BOOKKEEPING, along, existing, new_root, only, project_instructions
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -24,27 +24,27 @@ READS = "Windsurf reads these files, and writes them when asked to."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Find the user's rules and memories, the administrators' rules, then the current project's."""
+    """Yield the user's rules and memories, the administrators' rules, then the current project's."""
     if surroundings.home:
         folder = os.path.join(surroundings.home, ".codeium", "windsurf", "memories")
-        yield from there(
+        yield from existing(
             # Before the memories: at the same place, the earlier root keeps a file.
             only(_rules("global:instructions", folder, "Windsurf global rules", GLOBAL_RULES), "global_rules.md"),
-            Root(f"{ID}:global", folder, ID, "global", "Windsurf memory", POLICY, note=WRITES),
+            new_root(f"{ID}:global", folder, "Windsurf memory", POLICY, note=WRITES),
         )
     for program, name in (("Windsurf", "managed"), ("Devin", "managed-devin")):
         places = (os.path.join(surroundings.system_dir, one, "rules") for one in (program.lower(), program))
-        found = next(filter(is_folder, places), None)
+        found = next(filter(os.path.isdir, places), None)
         if found is not None:
             managed = _rules(f"global:{name}", found, f"{program} rules, managed", RULES)
             yield managed._replace(read_only=True, note="Set by this machine's administrators.")
     paths = along(surroundings, surroundings.project, IN_PROJECT)
     policy = RULES._replace(include=paths)
-    yield from here(surroundings, ID, "Windsurf rules", surroundings.project, policy, READS)
+    yield from project_instructions(surroundings, ID, "Windsurf rules", surroundings.project, policy, READS)
 
 
 def _rules(name: str, path: str, label: str, policy: Policy) -> Root:
-    return Root(f"{ID}:{name}", path, ID, "global", label, policy, note=READS, kind="instructions")
+    return new_root(f"{ID}:{name}", path, label, policy, note=READS, kind="instructions")
 
 
 AGENT = KnownAgent(ID, "Windsurf", roots, policy=POLICY)

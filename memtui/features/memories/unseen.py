@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from memtui.agents.layout import ancestors, is_folder, names_in, short_path
+from memtui.agents.layout import ancestors, names_in, short_path
 from memtui.agents.reader import BoundedReader, Head, is_within
 from memtui.agents.table import KNOWN
 from memtui.config.surroundings import Surroundings, folder_id
@@ -133,7 +133,7 @@ class _Look:
         if home and home != self._top:
             hidden = (os.path.join(home, name) for name in names_in(home) if name.startswith("."))
             paths = (os.path.join(folder, name) for folder in hidden for name in CALLED)
-            waiting.extend((path, LEVELS, path) for path in paths if is_folder(path) and not os.path.islink(path))
+            waiting.extend((path, LEVELS, path) for path in paths if os.path.isdir(path) and not os.path.islink(path))
         while waiting and not self.ended:
             path, level, called = waiting.popleft()
             if not self._covered.isdisjoint((path, *ancestors(path))):
