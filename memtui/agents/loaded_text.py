@@ -329,8 +329,7 @@ class _TooDeepError(Exception):
 
 
 def fields(data: bytes) -> dict[str, str]:
-    """Return the fields of a text's front matter, without quotes, lists joined by `, `; empty when it is nested too
-    deeply."""
+    """Return the fields of front matter without quotes, lists joined by `, `; empty when nested too deeply."""
     return _read(data) or {}
 
 

@@ -37,8 +37,10 @@ class Matching:
         return self._left <= 0
 
     def names_path(self, path: str, pattern: str) -> bool:
-        """Whether a shell pattern matches an absolute path: `*` stays within a folder, `**/` is any number of folders,
-        `{a,b}` is either, hidden names count."""
+        """Whether a shell pattern matches an absolute path.
+
+        `*` stays within a folder, `**/` is any number of folders, `{a,b}` is either, hidden names count.
+        """
         self._left -= _COMPARING
         if self.is_spent or len(pattern) > LONGEST:
             return False

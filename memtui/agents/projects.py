@@ -213,8 +213,7 @@ class SlugDecoder:
 
 
 def main_checkout(checkout: str) -> str:
-    """Return the canonical path of the main checkout when `checkout` is one of its worktrees; else `checkout`
-    itself."""
+    """Return the canonical path of the main checkout of a worktree; `checkout` itself when it is none."""
     entry = os.path.join(checkout, ".git")
     if os.path.isdir(entry):
         return checkout

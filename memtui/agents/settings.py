@@ -137,8 +137,7 @@ def agent_setting(path: str, *keys: str) -> str | None:
 
 
 def agent_names(path: str, *keys: str) -> tuple[str, ...]:
-    """Read a file name, or a list of them, from an agent's JSON settings; paths that lead out of a folder are left
-    out."""
+    """Read a file name, or a list of them, from an agent's JSON settings; paths that lead out are left out."""
     value = agent_value(path, *keys)
     names: object = [value] if isinstance(value, str) else value
     found = (name.strip() for name in (names if isinstance(names, list) else ()) if isinstance(name, str))

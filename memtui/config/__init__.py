@@ -1,1 +1,1 @@
-"""What the user chose, where memtui's own files live, and what the environment says: read once, passed on as values."""
+"""What the user chose, and where memtui's own files live; the only reader of the environment."""

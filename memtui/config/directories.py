@@ -1,4 +1,4 @@
-"""Where memtui's own files live: the only answer to "which folder?", so that nothing of ours lands inside a root.
+"""Where memtui's own files live: the only answer, so that none of them lands inside a root.
 
 Nothing here creates a folder. XDG variables are read directly where they apply, because importing platformdirs costs
 every command more than reading its memories does.
@@ -13,7 +13,7 @@ from memtui.errors import UsageError
 
 
 class Directories(NamedTuple):
-    """The folders memtui keeps its own files in; any of them may not exist yet."""
+    """The folders of memtui's own files; any of them may not exist yet."""
 
     config: str
     """Holds `config.toml`."""
@@ -31,11 +31,7 @@ class Directories(NamedTuple):
 
 
 def user_home(environ: Mapping[str, str]) -> str | None:
-    """Find the user's home folder.
-
-    Returns:
-        An absolute path: `HOME` (`USERPROFILE` on Windows), else what the password database says; None when neither
-        knows one.
+    """Return the user's home folder: `HOME` (`USERPROFILE` on Windows), else the password database's, else None.
 
     Raises:
         UsageError: `E_CONFIG`, when the variable holds a relative path.
@@ -95,7 +91,7 @@ def find_directories(environ: Mapping[str, str], user: str | None, override: str
 
 
 def expand_user(path: str, user: str | None) -> str:
-    """Replace a leading `~` or `~/` by the user's home folder; anything else stays as it is."""
+    """Replace a leading `~` or `~/` by the user's home folder."""
     if user is not None and (path == "~" or path.startswith("~/")):
         return user + path[1:]
     return path
@@ -134,7 +130,7 @@ def _xdg(environ: Mapping[str, str], variable: str, user: str | None, default: s
 
 
 def _storable(path: str, origin: str) -> str:
-    """Refuse a folder no database can be opened in: SQLite takes names in UTF-8 only."""
+    """Refuse a folder whose name is not UTF-8, because SQLite cannot open a database in it."""
     if path.isascii() or not any("\ud800" <= c <= "\udfff" for c in path):
         return path
     raise UsageError(

@@ -1,6 +1,6 @@
-"""Reading JSON as agents' settings have it: with comments, and commas behind the last value.
+"""Read JSON as agents' settings have it: with comments, and commas after the last value.
 
-What JSON itself does not have is blanked, and the standard library reads the rest; lines keep their numbers.
+Whatever is not JSON is blanked, and the standard library reads the rest; lines keep their numbers.
 """
 
 import contextlib
@@ -15,18 +15,12 @@ _COMMENT = r"//[^\r\n]*+|/\*(?s:.*?)\*/"
 _PARTS = re.compile(
     rf"""(?P<text>"(?:[^"\\\r\n]|\\.)*+"?)|{_COMMENT}|(?P<open>/\*(?s:.*))|,(?=(?:[ \t\r\n]|{_COMMENT})*+[\]}}])"""
 )
-"""A text; a comment; one without an end; a comma that only blanks and comments part from the closing bracket."""
+"""A text; a comment; an unclosed comment; a comma with only blanks and comments before the closing bracket."""
 
 
 @lru_cache(maxsize=4)  # one change looks at the same text a dozen times, and agents keep megabytes in their settings
 def parse(text: str) -> object:
-    """Read a document; nobody changes the values that come out.
-
-    Args:
-        text: the whole file, a byte-order mark included.
-
-    Returns:
-        Its value, of members with one name the last; None when it holds nothing but blanks and comments.
+    """Parse a document; None when it holds nothing but blanks and comments. Do not change the cached result.
 
     Raises:
         UsageError: `E_CONFIG`, with the line, when it is not JSON.

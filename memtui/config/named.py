@@ -1,6 +1,6 @@
-"""Settings that come as tables with names of the user's own: jobs, deliveries, budgets, channels.
+"""Settings that are tables with names of the user's own: jobs, deliveries, budgets, channels.
 
-Here is what they may say; `named_check.py` checks it, and is loaded only where somebody has such a table.
+This is what they may hold; `named_check.py` checks it, and is loaded only where there is such a table.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ NamedValue = str | int | bool | tuple[str, ...]
 
 
 class NamedKey(NamedTuple):
-    """One key of such a table."""
+    """One key of a named table."""
 
     key: str
     text: str
@@ -108,7 +108,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
         ),
     ),
 }
-"""The tables: what each is, and what an entry of it may say."""
+"""The tables: what each is, and the keys of its entries."""
 
 
 class NamedEntry(NamedTuple):
@@ -119,20 +119,20 @@ class NamedEntry(NamedTuple):
     values: tuple[tuple[str, NamedValue], ...] = ()
 
     def text(self, key: str, otherwise: str = "") -> str:
-        """A text of it."""
+        """Return a text."""
         found = dict(self.values).get(key, otherwise)
         return found if isinstance(found, str) else otherwise
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of it; empty where it says nothing."""
+        """Return a list; empty when it is not set."""
         found = dict(self.values).get(key, ())
         return found if isinstance(found, tuple) else ()
 
     def number(self, key: str) -> int:
-        """A number of it; 0 where it says nothing."""
+        """Return a number; 0 when it is not set."""
         found = dict(self.values).get(key, 0)
         return found if isinstance(found, int) else 0
 
     def flag(self, key: str) -> bool:
-        """Whether it says yes."""
+        """Return a yes/no value."""
         return dict(self.values).get(key) is True

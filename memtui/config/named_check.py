@@ -1,6 +1,6 @@
-"""Whether a table with a name of the user's own says what it may; a secret in one is refused without being repeated.
+"""Check tables with names of the user's own; a secret in one is refused without being repeated.
 
-It is apart because a command without such tables loads none of it.
+Apart because a command without such tables loads none of it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]*")
 _HOST_HINT = "Write letters, digits, `.`, `_`, `-`, `@` and `:`, with no `-` at the beginning."
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Hosts to which a plain `http:` address may lead."""
+"""Hosts that a plain `http:` address may lead to."""
 BUDGETS = "channel:NAME, channel:*, jobs, org"
 
 
@@ -25,7 +25,7 @@ class NamedError(ValueError):
     """What is wrong with an entry, and what to do."""
 
     def __init__(self, key: str, what: str, hint: str) -> None:
-        """Keep the key (dotted), a sentence and a way out; a secret is in neither."""
+        """Keep the dotted key, a sentence and a way out; neither holds a secret."""
         super().__init__(what)
         self.key, self.what, self.hint = key, what, hint
 
@@ -79,7 +79,7 @@ def _is_text(value: object) -> bool:
 
 
 def _wrong(key: NamedKey, value: str) -> tuple[str, str] | None:
-    """What is wrong with a text, as the end of a sentence, and a way out."""
+    """Return what is wrong with a text, as the end of a sentence, and a way out."""
     if key.choices and value not in key.choices:
         return f"is {value!r}", f"There are: {', '.join(key.choices)}."
     if key.kind == "hours" and not _HOURS.fullmatch(value):

@@ -1,8 +1,7 @@
-"""What the user chose, as one value, with where each choice came from; and the tables of all that can be chosen.
+"""The settings as one value, with the origin of each, and the tables of all that can be set.
 
-Settings are passed in, never fetched: a setting that can be reached from anywhere is a setting no test can hold still.
-Reading, checking, `memtui config` and docs/configuration.md come from the tables, so that none of them can forget a
-setting or describe it differently. Of the environment the settings keep what is set of the agents' variables.
+Settings are passed in, never fetched. Reading, checking, `memtui config` and docs/configuration.md come from the
+tables, so that none of them can miss a setting.
 """
 
 from typing import NamedTuple
@@ -11,7 +10,11 @@ from memtui.config.directories import Directories
 from memtui.config.named import NAMED, NamedEntry
 
 Value = str | int | bool | tuple[str, ...]
-"""What a simple setting can hold."""
+"""The value of a simple setting."""
+
+
+SCOPES = ("global", "project", "workspace", "channel")
+"""The scopes a root can have; a test compares them with the engine's."""
 
 
 class RootEntry(NamedTuple):
@@ -19,18 +22,34 @@ class RootEntry(NamedTuple):
 
     name: str
     dir: str
-    """Absolute, as the user wrote it otherwise: links are not resolved."""
+    """Absolute; links are not resolved."""
     agent: str = "files"
     scope: str = "global"
     origin: str = "config.toml"
     """`--root`, or the file and line."""
 
 
+def root_problem(entry: RootEntry) -> tuple[str, str] | None:
+    """Return what is wrong with a root given by hand and what to do, one sentence each; None when it is sound."""
+    if not entry.name or "/" in entry.name or entry.name != entry.name.strip() or not entry.name.isprintable():
+        return (
+            f"{entry.name!r} cannot be a root's name.",
+            "A name has no `/`, no control characters, and no space at either end.",
+        )
+    if entry.name.startswith(("-", "~", ".")):
+        return f"the name {entry.name!r} is not free to use.", "Choose another name, such as notes."
+    if entry.scope not in SCOPES:
+        return f"there is no scope {entry.scope!r}.", f"The scopes are {', '.join(SCOPES)}."
+    if "\0" in entry.dir:
+        return "the folder's path holds a NUL character.", "Give the folder's path."
+    return None
+
+
 class AccessRule(NamedTuple):
     """One entry of the `[access]` table: what a client may do."""
 
     client: str
-    """As the user wrote it; `*` is every client that has no entry of its own."""
+    """As the user wrote it; `*` is every client without an entry of its own."""
     scope: str
     """`*`: every scope the client has no entry for."""
     access: str
@@ -51,11 +70,11 @@ class Terminal(NamedTuple):
     display: bool = False
     """A graphical session is in reach, so that a native clipboard can work."""
     web: bool = False
-    """A page in a browser: standard output carries its packets, and no other program can have the screen."""
+    """A page in a browser: standard output carries its packets, and no other program can use the screen."""
 
 
 class Settings(NamedTuple):
-    """Everything the user chose, checked. `FIELDS` says what each setting means."""
+    """Everything the user chose, checked; `FIELDS` says what each setting means."""
 
     directories: Directories
     home: str | None
@@ -99,7 +118,7 @@ class Settings(NamedTuple):
     keys: tuple[tuple[str, str], ...] = ()
     """Action id and key, in the file's order."""
     key_lines: tuple[tuple[str, int], ...] = ()
-    """Action id and the line of the file its key is set on."""
+    """Action id and the line of the file that sets its key."""
     removed: tuple[str, ...] = ()
     """One sentence for each setting of the file that memtui no longer has."""
     roots: tuple[RootEntry, ...] = ()
@@ -115,24 +134,24 @@ class Settings(NamedTuple):
     variables: tuple[tuple[str, str], ...] = ()
     """The agents' own environment variables that are set and not empty."""
     origins: tuple[tuple[str, str], ...] = ()
-    """Setting key and where its value came from, for every setting that is not at its default."""
+    """Setting key and origin, for every setting that is not at its default."""
 
     def value(self, key: str) -> Value:
-        """Give a simple setting by its key, such as `retention.days`."""
+        """Return a simple setting by its key, such as `retention.days`."""
         found: Value = getattr(self, key.replace(".", "_"))
         return found
 
     def origin(self, key: str) -> str:
-        """Say where a setting's value came from: `default`, a file and line, a variable or an option."""
+        """Return where a setting's value came from: `default`, a file and line, a variable or an option."""
         return dict(self.origins).get(key, "default")
 
     def entries(self, table: str) -> dict[str, NamedEntry]:
-        """Give what a table of named entries has, such as `jobs`, by name."""
+        """Return the entries of a named table, such as `jobs`, by name."""
         return {one.name: one for one in self.named if one.table == table}
 
     @property
     def config_file(self) -> str:
-        """The settings file, whether it exists or not."""
+        """The settings file; it may not exist."""
         return self.directories.config_file
 
     @property
@@ -162,11 +181,11 @@ class SettingField(NamedTuple):
     most: int = 0
     """For `number`."""
     otherwise: str = ""
-    """What decides when the file says nothing, before the default does."""
+    """What applies when the file says nothing, before the default does."""
 
     @property
     def default(self) -> Value:
-        """What it is when nothing says otherwise."""
+        """The value when nothing else sets it."""
         found: Value = Settings._field_defaults[self.key.replace(".", "_")]
         return found
 

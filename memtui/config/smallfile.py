@@ -1,28 +1,28 @@
-"""Reading one small file that is not a memory: settings, a `.git` file, an agent's own settings.
+"""Read one small file that is not a memory: settings, a `.git` file, an agent's settings.
 
-A file that is huge, a pipe or a device must never hang or fill a command that only wanted a line of it.
+A huge file, a pipe or a device must never hang or fill a command that only wanted a line of it.
 """
 
 import os
 import stat
 
 LIMIT = 1_048_576
-"""Bytes; a settings file is never larger."""
+"""Bytes; no settings file is larger."""
 
 
 def read_small(path: str, limit: int = LIMIT, *, private: bool = False) -> bytes | None:
-    """Read a small regular file whole.
+    """Read a small regular file whole; links are followed, because dotfile managers link settings.
 
     Args:
-        path: absolute; a link is followed, because settings are often linked in by dotfile managers.
+        path: absolute.
         limit: bytes.
-        private: take only a file of the user's own that nobody else may read or write.
+        private: require a file of the user's own that nobody else may read or write.
 
     Returns:
-        The content; None when there is no such file, it is not a regular file, larger than `limit`, or not private.
+        None when the file is missing, irregular, too large, or not private.
 
     Raises:
-        OSError: the file is there and cannot be read.
+        OSError: the file exists and cannot be read.
     """
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))

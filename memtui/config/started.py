@@ -1,7 +1,7 @@
-"""How this process was started: its environment, the programs above it and its terminal, as one value.
+"""How a process was started: its environment, the programs above it and its terminal.
 
-Whoever asks who runs a command takes this value, so that a test can put any machine in front of it. The programs are
-read from `/proc`; where there is none, nothing is known of them.
+Code that asks who runs a command takes this value, so that a test can pass any machine. Programs are read from `/proc`;
+without it, none is known.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memtui.config.read import read_environment
 
 _MOST = 64
-"""Processes that are looked at; nobody is further from the first one."""
+"""Processes to look at; none has more ancestors."""
 _INTERPRETERS = ("node", "bun", "deno", "python", "ruby")
 _PTS_MAJOR, _TTY_MAJOR = range(136, 144), 4
 
@@ -20,11 +20,11 @@ class Program(NamedTuple):
     """One process at or above this one."""
 
     title: str
-    """What it calls itself: at most 15 bytes."""
+    """The name the kernel shows: at most 15 bytes."""
     names: tuple[str, ...] = ()
-    """The names it was started by: the program's, and the script's when an interpreter runs one."""
+    """The names of the program, and of the script when an interpreter runs one."""
     login: bool = False
-    """It was started as a login shell."""
+    """Whether it was started as a login shell."""
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class Started(NamedTuple):
 
 
 def read_started() -> Started:
-    """Look at the process, and at those above it."""
+    """Read how this process was started."""
     terminal = ""
     programs = []
     for place, (stat, words) in enumerate(_above(os.getpid())):
@@ -54,7 +54,7 @@ def read_started() -> Started:
 
 
 def read_peer(pid: int) -> Started:
-    """Look at another process of the same user, at those above it, and at the environment it was started with."""
+    """Read how another process of the same user was started."""
     programs = tuple(_program(stat[0], words) for stat, words in _above(pid))
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -65,7 +65,7 @@ def read_peer(pid: int) -> Started:
 
 
 def _above(pid: int) -> Iterator[tuple[list[str], list[str]]]:
-    """Each process from one up: its title with its `stat` from the state on, and the words it was started by."""
+    """Yield each process from one up: its title with its `stat` from the state on, and its command line."""
     for _ in range(_MOST):
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:
@@ -91,7 +91,7 @@ def _program(title: str, words: list[str]) -> Program:
 
 
 def _terminal(number: int) -> str:
-    """Name a terminal by the number the kernel has for it."""
+    """Return a terminal's name by its kernel number."""
     major, minor = number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00
     if major in _PTS_MAJOR:
         return f"pts/{(major - _PTS_MAJOR.start) * 256 + minor}"

@@ -1,6 +1,6 @@
-"""Where the user stands: home, working directory, project and workspace, as the one value discovery works from.
+"""Where the user stands: home, working directory, project and workspace, as one value for discovery.
 
-Agents' modules take this value and never look at the process, so that a test can put any machine in front of them.
+Agents' modules take this value and never look at the process, so that a test can pass any machine.
 """
 
 import os
@@ -16,7 +16,7 @@ from memtui.errors import NotFoundError
 
 
 class Surroundings(NamedTuple):
-    """Everything discovery may know. All paths are absolute."""
+    """Everything discovery may know; all paths are absolute."""
 
     home: str | None
     cwd: str
@@ -24,7 +24,7 @@ class Surroundings(NamedTuple):
     project: str
     """The canonical project root."""
     checkout: str | None
-    """The nearest folder at or above the project with `.git` in it; None when there is none."""
+    """The nearest folder at or above the project with `.git` in it, or None."""
     workspace: str
     """The id of the checkout's workspace: a folder name."""
     data_dir: str
@@ -37,15 +37,15 @@ class Surroundings(NamedTuple):
     """Where a machine's administrators put agents' settings."""
 
     def variable(self, name: str) -> str | None:
-        """Give an agent's environment variable; None when it is not set, or empty."""
+        """Return an agent's environment variable; None when it is unset or empty."""
         return dict(self.variables).get(name)
 
     def folder(self, text: str) -> str:
-        """Make a path from an agent's setting absolute, as the agent itself would: `~/`, then the working directory."""
+        """Make a path from an agent's setting absolute, as the agent does: `~/`, then the working directory."""
         return os.path.normpath(os.path.join(self.cwd, expand_user(text, self.home)))
 
     def config_home(self) -> str | None:
-        """Give the folder of settings that agents share: `$XDG_CONFIG_HOME` when it is absolute, else `~/.config`."""
+        """Return the settings folder that agents share: `$XDG_CONFIG_HOME` when absolute, else `~/.config`."""
         named = self.variable("XDG_CONFIG_HOME")
         if named and os.path.isabs(named):
             return named
@@ -58,7 +58,7 @@ def surroundings_from(
     """Find out where the user stands.
 
     Args:
-        settings: what `load_settings` gave.
+        settings: what `load_settings` returned.
         cwd: the working directory, absolute.
         project: `--project DIR`; None: the nearest folder at or above `cwd` with `.git` in it, else `cwd`.
         roots: the `--root` options, each `NAME=DIR[,agent=KIND][,scope=SCOPE]`.
@@ -94,7 +94,7 @@ def surroundings_from(
 
 
 def project_at(folder: str) -> str | None:
-    """Give the canonical project root of a folder: the checkout around it, else itself; None when it is no folder."""
+    """Return the canonical project root of a folder: its checkout, else itself; None when it is no folder."""
     try:
         here = os.path.realpath(folder)
     except FileNotFoundError:
@@ -103,7 +103,7 @@ def project_at(folder: str) -> str | None:
 
 
 def find_checkout(folder: str) -> str | None:
-    """Find the nearest folder at or above this one that has an entry `.git`, whatever kind of entry it is."""
+    """Find the nearest folder at or above this one that has an entry `.git` of any kind."""
     while True:
         if os.path.lexists(os.path.join(folder, ".git")):
             return folder

@@ -1,39 +1,30 @@
-"""Reading TOML that somebody else wrote: the only place that hands text to the parser of the standard library.
+"""Parse TOML that somebody else wrote: the only caller of the standard library's parser.
 
-That parser takes time and memory by the square of how many parts a dotted key has, and values may come out deeper than
-anything that looks at them can go. Both are refused here, so that a checkout's few kilobytes cannot hold up a command.
+That parser takes time and memory by the square of the parts of a dotted key, and values may be nested deeper than any
+reader can follow. Both are refused here, so that a checkout's few kilobytes cannot hold up a command.
 """
 
 import re
 import tomllib
 
 PARTS = 64
-"""A dotted key, and the name of a table, has so many parts at most."""
+"""The most parts of a dotted key or table name."""
 DEPTH = 100
-"""Tables and lists lie so deep in each other at most."""
+"""The deepest nesting of tables and lists."""
 
 
 class NotTomlError(ValueError):
-    """Text that is not TOML, or is none that is read."""
+    """Text that is not TOML, or exceeds a limit."""
 
     def __init__(self, what: str, line: int, place: str = "") -> None:
-        """Keep the reason.
-
-        Args:
-            what: the reason alone, without the place.
-            line: from 1; 0 when it is not known.
-            place: where, in the parser's words.
-        """
+        """Keep the reason (`what`), the line (0 when unknown) and the place in the parser's words."""
         super().__init__(f"{what} (at {place})" if place else what)
         self.what = what
         self.line = line
 
 
 def loads(text: str) -> dict[str, object]:
-    """Read a document.
-
-    Args:
-        text: without a byte-order mark.
+    """Parse a document without a byte-order mark.
 
     Raises:
         NotTomlError: it is not TOML, a key has too many parts, or it is nested too deeply.
@@ -57,7 +48,7 @@ def loads(text: str) -> dict[str, object]:
 
 
 def _long_key(text: str) -> int:
-    """Find the line of a dotted key with too many parts; 0 when there is none."""
+    """Return the line of a dotted key with too many parts; 0 when there is none."""
     if not any(line.count(".") >= PARTS for line in text.split("\n")):  # a key stands on one line
         return 0
     bare = _without_texts(text).replace(" ", "").replace("\t", "")
@@ -68,7 +59,7 @@ def _long_key(text: str) -> int:
 
 
 def _without_texts(text: str) -> str:
-    """Put `_` for every quoted text, and nothing for comments; lines keep their numbers."""
+    """Replace every quoted text by `_` and remove comments; lines keep their numbers."""
     begin = re.compile(r"\"\"\"|'''|[\"'#]")
     ends = {
         '"""': re.compile(r'\\[\s\S]|"{3,5}'),

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Callable
 
 from memtui.agents.table import canonical
-from memtui.config.read import SCOPES
-from memtui.config.settings import Settings, Value
+from memtui.config.settings import SCOPES, Settings, Value
 from memtui.engine import Engine, now_ms
 from memtui.engine.look.roots import LEVELS, Access
 from memtui.errors import CODES, MemtuiError, RefusedError, UsageError

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config.read import SCOPES, parse_root, root_problem
-from memtui.config.settings import RootEntry
+from memtui.config.read import parse_root
+from memtui.config.settings import SCOPES, RootEntry, root_problem
 from memtui.engine import model
 from memtui.errors import UsageError
 

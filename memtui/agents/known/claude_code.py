@@ -160,8 +160,10 @@ def _auto_memory(
 
 
 def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
-    """Return its settings files, the weakest first, each with the folder no link may lead out of where a repository may
-    have brought it."""
+    """Return its settings files, the weakest first, each with a bound.
+
+    The bound is the folder no link may lead out of, where a repository may have brought the file.
+    """
     own = os.path.join(surroundings.project, ".claude")
     bound = surroundings.checkout or surroundings.project
     managed = [

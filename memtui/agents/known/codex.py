@@ -54,8 +54,7 @@ SUMMARY = 10_000
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Yield Codex's roots: the memories, the user's instructions, and the project's; no project has memories of its
-    own."""
+    """Yield Codex's roots: the memories, the user's instructions, and the project's; memories belong to no project."""
     home = OWN.folder(surroundings)
     settings = _settings(home)
     if home is not None:

@@ -39,8 +39,7 @@ LONGEST = 20_000
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    """Yield the memories and the persona of the profile in use, then those of the other profiles, then the
-    project's."""
+    """Yield the memories and persona of the profile in use, those of the other profiles, then the project's."""
     home = OWN.folder(surroundings)
     if home is not None:
         yield from _profile(home, "", "")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config.page import render
-from memtui.config.read import ConfigFile, read_config
+from memtui.config.config_file import ConfigFile, read_config
 from memtui.config.settings import FIELDS
 from memtui.errors import UsageError
+from tests.config.test_settings_page import PAGE
 
 
 def read(folder: Path, content: str | bytes) -> ConfigFile:
@@ -32,18 +32,18 @@ def refused(folder: Path, content: str | bytes) -> UsageError:
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "") == ((), (), (), (), (), (), ())
-    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), (), (), (), ())
+    assert read(tmp_path, "") == ConfigFile()
+    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ConfigFile()
 
 
 def test_a_setting_of_an_older_version_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     chosen = read(tmp_path, 'calm = true\ndigits = "counts"\n')
-    assert chosen.values == (("calm", True, 1),)
+    assert chosen.values == (("calm", True, "config.toml, line 1"),)
     assert chosen.removed == ("config.toml, line 2: memtui has no setting 'digits' any more and ignores it.",)
 
 
 def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
-    example = render().split("```toml\n")[1].split("```")[0]
+    example = PAGE.read_text("utf-8").split("```toml\n")[1].split("```")[0]
     chosen = read(tmp_path, example)
     assert {key for key, _, _ in chosen.values} == {
         "project_memory",
@@ -72,7 +72,7 @@ def test_every_setting_can_be_written(tmp_path: Path) -> None:
             if isinstance(field.default, str)
             else str([] if field.default == () else field.default).lower()
         )
-        assert read(tmp_path, f"{field.key} = {value}").values == ((field.key, field.default, 1),)
+        assert read(tmp_path, f"{field.key} = {value}").values == ((field.key, field.default, "config.toml, line 1"),)
 
 
 @pytest.mark.parametrize(
