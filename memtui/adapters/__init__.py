@@ -1,1 +1,1 @@
-"""Drop-in classes for other libraries' interfaces, each behind its extra."""
+"""Drop-in classes for other libraries, each behind its extra."""

@@ -1,7 +1,7 @@
-"""memtui's memory tool for Anthropic's SDK: in the place of its own tools on local files, with the engine underneath.
+"""Memory tools for Anthropic's SDK, drop-in replacements for its tools on local files.
 
-Whoever exchanges one for the other changes an import: constructor, answers and errors are the SDK's. What the engine
-keeps (versions, audit, locks) lies in memtui's own state folder, and nothing of it below the base folder.
+Constructor, answers and errors are the SDK's. Versions, audit and locks are in memtui's state folder, none of it in the
+base folder.
 """
 
 from __future__ import annotations
@@ -44,11 +44,7 @@ LOCK_WAIT = 5.0
 
 
 class _Store:
-    """The tool of one process; a process that was forked off opens its own.
-
-    What the user allows agents is asked at each call, as at every other door, so that a tool that is open and one that
-    is made now answer alike.
-    """
+    """The tool of one process; a forked process opens its own, and access is checked at each call."""
 
     def __init__(self, base: str, state_dir: str | None, actor: str) -> None:
         self._base = os.path.abspath(base)
@@ -61,7 +57,7 @@ class _Store:
         self._door = self._open()
 
     def answer(self, do: Callable[[SdkTool], Result]) -> str:
-        """The text of a call's result; a failure is the SDK's error for the model."""
+        """Return the text of a result; a failure raises the SDK's error for the model."""
         try:
             tool = self._open().tool()
         except MemtuiError as error:
@@ -72,12 +68,12 @@ class _Store:
         return result.text
 
     def make_root(self) -> None:
-        """Make the folder of the memories, unless the user lets nobody write here."""
+        """Create the folder of the memories, unless nobody may write here."""
         with suppress(RefusedError):
             self._open().tool().make_root()
 
     def close(self) -> None:
-        """Record what is still to be recorded, and close; a later call opens it again."""
+        """Flush and close; a later call opens it again."""
         with self._guard:
             if self._pid == os.getpid():
                 self._finish()
@@ -106,7 +102,7 @@ def _close(door: SdkDoor, pid: int) -> None:
 
 
 def _fields(command: Any) -> dict[str, object]:
-    """The fields of a command as the model sent them, those the SDK does not know included."""
+    """Return the fields of a command as the model sent them, unknown ones included."""
     given: dict[str, object] = vars(command)
     extra: dict[str, object] | None = getattr(command, "model_extra", None)
     return {**given, **extra} if extra else given
@@ -123,12 +119,12 @@ class MemoryTool(BetaAbstractMemoryTool):
         actor: str = f"agent:{CLIENT}",
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """Open the memories below `<base_path>/memories`; the folder is made when it is missing.
+        """Open the memories below `<base_path>/memories`, creating the folder.
 
         Args:
-            base_path: the folder that `memories` is or will be in.
-            state_dir: where versions and records are kept; None: where memtui keeps them, as its settings say.
-            actor: whom changes are recorded for.
+            base_path: the parent folder of `memories`.
+            state_dir: where versions and records are kept; None: as memtui's settings say.
+            actor: recorded for changes.
             cache_control: as the SDK's abstract tool takes it.
         """
         super().__init__(cache_control=cache_control)
@@ -138,7 +134,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._store.make_root()
 
     def view(self, command: Any) -> str:
-        """Do what the model asks; `memtui trash` and `memtui undo` have what goes."""
+        """Carry out a command."""
         return self._store.answer(lambda tool: tool.call(_fields(command)))
 
     create = str_replace = insert = delete = rename = view
@@ -148,25 +144,20 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._store.answer(SdkTool.clear)
 
     def close(self) -> None:
-        """Record the last uses and close the ledger; at the end of the process this happens by itself."""
+        """Flush and close the ledger; also done at the end of the process."""
         self._store.close()
 
     def __enter__(self) -> Self:
-        """Return the tool."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the tool."""
         self.close()
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
-    """As `MemoryTool`, for the asynchronous client: the work is done in threads.
-
-    A call that is cancelled has happened in full or not at all.
-    """
+    """The asynchronous `MemoryTool`; a cancelled call has happened in full or not at all."""
 
     def __init__(
         self,
@@ -176,14 +167,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         actor: str = f"agent:{CLIENT}",
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """As `MemoryTool`; the folder is made by the first command."""
+        """As `MemoryTool`; the folder is created by the first command."""
         super().__init__(cache_control=cache_control)
         self.base_path = anyio.Path(base_path)
         self.memory_root = self.base_path / "memories"
         self._store = _Store(os.fspath(base_path), None if state_dir is None else os.fspath(state_dir), actor)
 
     async def view(self, command: Any) -> str:
-        """Do what the model asks, as in `MemoryTool`."""
+        """Carry out a command."""
         return await anyio.to_thread.run_sync(
             self._store.answer, lambda tool: tool.call(_fields(command), make_root=True)
         )
@@ -195,15 +186,13 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await anyio.to_thread.run_sync(self._store.answer, SdkTool.clear)
 
     async def aclose(self) -> None:
-        """Record the last uses and close the ledger; at the end of the process this happens by itself."""
+        """Flush and close the ledger; also done at the end of the process."""
         await anyio.to_thread.run_sync(self._store.close)
 
     async def __aenter__(self) -> Self:
-        """Return the tool."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the tool."""
         await self.aclose()

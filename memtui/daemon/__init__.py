@@ -1,1 +1,1 @@
-"""The HTTP door to the life cycle of memories: a socket only its user can open, or the loopback address and a token."""
+"""The HTTP server: a socket file only its user can open, or the loopback address with a token."""

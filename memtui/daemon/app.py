@@ -1,4 +1,4 @@
-"""The daemon from its start to its end: what listens, what answers, and how it ends without losing a task."""
+"""Life cycle of the HTTP server: listening, serving, and ending without losing a task."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ from memtui.wire.doors import LiveSettings, door_access
 from memtui.wire.session import Options, Session, open_session, runner
 
 CONNECTIONS = 128
-"""Connections and requests at once; one more is answered 503."""
+"""Simultaneous connections and requests; further ones get 503."""
 REQUEST = 10.0
-"""Seconds in which a connection begins its first request."""
+"""Seconds until the first request of a connection."""
 LAST_TASK = 10.0
-"""Seconds that a running task has to end; a longer one is begun again by whoever works the lane next."""
+"""Seconds a running task gets at the end; the next worker of the lane restarts a longer one."""
 LOCK_WAIT = 5.0
 USUAL = 700
 
 
 class Connected:
-    """Who is at the other end of one connection."""
+    """The peer of one connection."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         listener = transport.get_extra_info("socket")
         found = sockets.peer_of(listener)
         self.stranger = found is not None and found.uid != os.getuid()
         self.pid = None if listener.family != socket.AF_UNIX else found.pid if found else 0
-        """Which process it is; 0: the system does not tell; None: it came through the port."""
+        """Its process; 0: unknown; None: it came through the port."""
         self.hang_up = transport.abort
 
     @cached_property
     def agent(self) -> str | None:
-        """The agent that runs the process, where its ancestors or its environment show one."""
+        """The agent that runs the peer, by its ancestors and environment."""
         found = runner(read_peer(self.pid)) if self.pid else None
         return found.agent if found else None
 
 
 class _Protocol(H11Protocol):
-    """A connection that knows its peer, and does not wait for ever for its first request."""
+    """A connection that knows its peer and limits the wait for its first request."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -76,7 +76,7 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server without its signals: the daemon ends when its tasks allow it."""
+    """uvicorn's server without signal handlers: the daemon ends when its tasks allow it."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -96,11 +96,12 @@ def serve(
 ) -> None:
     """Serve the workspaces of `projects` until SIGTERM, SIGINT or SIGHUP; `/workspace` is the first.
 
-    `load` reads the settings anew; it listens on the socket file (`file`) and on `port` of 127.0.0.1, behind a token.
-    `ready` is told both once it does, `narrate` what the user should know, a line at a time.
+    Listens on the socket file (`file`) and on `port` of 127.0.0.1, behind a token. `ready` is called with both,
+    `narrate`
+    with lines for the user.
 
     Raises:
-        MemtuiError: it is switched off, another one serves these memories, or it cannot listen.
+        MemtuiError: switched off, already running, or it cannot listen.
     """
     settings = LiveSettings(load)
     now = settings.now()
@@ -144,7 +145,7 @@ async def _run(
     ready: Callable[[], None],
     narrate: Callable[[str], None],
 ) -> None:
-    """Answer on bound sockets until a signal comes; `ended` is set when no more work is taken."""
+    """Serve bound sockets until a signal comes; `ended` is set when no more work is taken."""
     config = uvicorn.Config(
         answers,
         http=_Protocol,
@@ -196,7 +197,6 @@ async def _run(
 
 
 def _app(routes: Routes, guard: Guard, draining: Callable[[], bool], narrate: Callable[[str], None]) -> Starlette:
-    """Put what answers behind the gate."""
 
     async def fault(request: Any, error: Exception) -> Any:
         narrate(f"memtui: a fault: {type(error).__name__} at {request.scope['path'].split('/')[-1][:40]!r}")

@@ -1,7 +1,6 @@
-"""What a request brings: its client, its body, the fields of each kind; and how a refusal reads.
+"""Parsing and validation of requests, and the form of refusals.
 
-Every check is made before anything is queued, in the order of the page of routes. Sentences repeat nothing of the
-request.
+Everything is validated before anything is queued. Messages repeat nothing of the request.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 BODY = 512 * 1024
-"""Bytes of a body: a text of the longest kind fits, though JSON writes six for one."""
+"""Bytes of a body: the longest text fits, though JSON may write six bytes for one."""
 PATIENCE = 10.0
 """Seconds for a whole body."""
 LONGEST_WAIT = 60
@@ -54,18 +53,18 @@ CODES = {
     "E_READ_ONLY": (503, "storage_unavailable"),
     "E_LOCKED": (503, "storage_unavailable"),
 }
-"""Status and code of a refusal of memtui's; any other is a fault: 500, `<kind>_failed`."""
+"""HTTP status and code of memtui's refusals; any other is 500 `<kind>_failed`."""
 
 
 class RequestError(Exception):
-    """Why a request is not carried out; nothing was."""
+    """A refused request."""
 
     def __init__(self, status: int, code: str, text: str) -> None:
         super().__init__(text)
         self.status, self.code, self.text = status, code, text
 
     def response(self) -> JSONResponse:
-        """Write it as the flat object that clients of Qwen Code's daemon read."""
+        """Return the flat JSON object that clients of Qwen Code's daemon read."""
         headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "2"}, 503: {"Retry-After": "2"}}
         close = {"Connection": "close"} if self.status in (408, 413) else {}
         return JSONResponse(
@@ -74,13 +73,13 @@ class RequestError(Exception):
 
 
 def request_error(error: MemtuiError, kind: str) -> RequestError:
-    """Turn an error into what a client of `remember`, `forget`, ... is told; no folder of this machine is named."""
+    """Turn an error into a refusal without a folder of this machine."""
     status, code = CODES.get(error.code, (500, "{kind}_failed"))
     return RequestError(status, code.format(kind=kind), words(error).partition(": ")[2])
 
 
 async def json_body(request: Request, *, empty: bool = False) -> Fields:
-    """Read a body, keeping no more of it than `BODY`; `empty` lets none be an empty object.
+    """Read a JSON body of at most `BODY` bytes; `empty` accepts no body as an empty object.
 
     Raises:
         RequestError: 415, 413, 408, or 400 `invalid_json`.
@@ -104,7 +103,7 @@ async def json_body(request: Request, *, empty: bool = False) -> Fields:
 
 
 async def _read(request: Request) -> bytes:
-    """Read all of the body: whoever is answered before the end may never read the answer."""
+    """Read the whole body, because a client that is answered early may never read the answer."""
     data, size = bytearray(), 0
     try:
         async with asyncio.timeout(PATIENCE):
@@ -135,10 +134,9 @@ def _refuse(name: str) -> object:
 
 
 def remember_fields(body: Fields) -> Fields:
-    """Check what is to be remembered; secrets and marks of privacy before anything is stored.
+    """Validate what is to be remembered, and remove private parts.
 
-    Returns:
-        `content` as it may be kept, `contextMode`, `scope` where one was given, `cut` where something private was.
+    Returns `content`, `contextMode`, `scope` where one was given, `cut` where something private was removed.
     """
     _only(body, ("content", "contextMode", "scope"))
     content, mode = body.get("content"), body.get("contextMode", "workspace")
@@ -154,7 +152,7 @@ def remember_fields(body: Fields) -> Fields:
 
 
 def forget_fields(body: Fields) -> Fields:
-    """Check what is to be forgotten: `query`, or `ids` of entries; nothing goes without `apply` and ids."""
+    """Validate a forget request: `query`, or `ids` of entries, which `apply` needs."""
     _only(body, ("query", "scope", "ids", "apply"))
     ids, apply = body.get("ids", []), body.get("apply", False)
     if (
@@ -170,13 +168,13 @@ def forget_fields(body: Fields) -> Fields:
 
 
 def dream_fields(body: Fields) -> Fields:
-    """Check a request for a dream, which has no fields."""
+    """Validate a dream request, which has no fields."""
     _only(body, ())
     return {}
 
 
 def recall_fields(body: Fields) -> Fields:
-    """Check a question: `query`, how many memories at most, and which to leave out."""
+    """Validate a recall request."""
     _only(body, ("query", "limit", "exclude"))
     limit, exclude = body.get("limit", 5), body.get("exclude", [])
     if not isinstance(limit, int) or isinstance(limit, bool) or not 0 <= limit <= 100:
@@ -187,7 +185,7 @@ def recall_fields(body: Fields) -> Fields:
 
 
 FIELDS = {"remember": remember_fields, "forget": forget_fields, "dream": dream_fields}
-"""The check of each kind of task."""
+"""The validator of each kind of task."""
 LIMITS: Mapping[str, int] = {"contentBytes": LIMIT, "bodyBytes": BODY, "queryBytes": QUERY, "waitSeconds": LONGEST_WAIT}
 
 
@@ -220,11 +218,7 @@ def _query(body: Fields) -> str:
 
 
 def client_of(request: Request, known: tuple[str, ...]) -> str | None:
-    """Read who the client says it is, if it does; `known` are those that may come, empty for all.
-
-    Raises:
-        RequestError: 400 `invalid_client_id`.
-    """
+    """Return the client id, if any; `known` lists the accepted ones, empty for all. Raises 400 `invalid_client_id`."""
     given = dict.fromkeys(value for name in CLIENT_HEADERS for value in request.headers.getlist(name) if value)
     said = "The client is unknown, or its id is not 1 to 128 letters, digits and ._:- signs."
     client = _single(list(given), _CLIENT, "invalid_client_id", said)
@@ -234,19 +228,19 @@ def client_of(request: Request, known: tuple[str, ...]) -> str | None:
 
 
 def key_of(request: Request) -> str | None:
-    """Read the idempotency key, which is 1 to 200 visible characters of ASCII."""
+    """Return the idempotency key: 1 to 200 visible ASCII characters."""
     said = "Idempotency-Key is 1 to 200 visible characters."
     return _single(request.headers.getlist("Idempotency-Key"), _KEY, "invalid_idempotency_key", said)
 
 
 def wait_of(request: Request) -> int:
-    """Read for how many seconds a poll may wait for the task's end; 0 when it does not say."""
+    """Return the seconds a poll may wait; 0 by default."""
     said = f"`wait` is a number of seconds up to {LONGEST_WAIT}."
     return min(int(_single(request.query_params.getlist("wait"), _SECONDS, "invalid_field", said) or 0), LONGEST_WAIT)
 
 
 def _single(given: list[str], pattern: re.Pattern[str], code: str, said: str) -> str | None:
-    """Take a value that may stand there once."""
+    """Return a value that may occur once."""
     if len(given) > 1 or (given and not pattern.fullmatch(given[0])):
         raise RequestError(400, code, said)
     return given[0] if given else None

@@ -1,4 +1,4 @@
-"""The Python client of `memtui serve`, for programs that do not wait and for those with an event loop.
+"""Python client of `memtui serve`, synchronous and asynchronous.
 
 with DaemonClient() as client:
     task = client.remember_workspace_memory("The project uses pnpm")
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 TaskT = TypeVar("TaskT")
 ObjectT = TypeVar("ObjectT")
 PATIENCE = 30.0
-"""Seconds for an answer, besides those a poll waits."""
+"""Seconds for an answer, besides the wait of a poll."""
 
 
 class DaemonTask(NamedTuple):
-    """A task as the daemon tells it."""
+    """A task as the daemon reports it."""
 
     task_id: str
     status: str
@@ -36,7 +36,7 @@ class DaemonTask(NamedTuple):
     created_at: str
     updated_at: str
     result: Mapping[str, Any] | None
-    """What came of it; None until it is completed."""
+    """None until it is completed."""
     error: Mapping[str, str] | None
     """`code` and `message`; None unless it failed."""
     context_mode: str | None = None
@@ -44,13 +44,13 @@ class DaemonTask(NamedTuple):
 
 
 class MemoryChanged(NamedTuple):
-    """Memories were changed."""
+    """An event: memories changed."""
 
     id: str
-    """For `events(last_event_id=...)` of a later connection."""
+    """For `events(last_event_id=...)`."""
     scope: str
     source: str
-    """`workspace_memory_remember`, `_forget`, `_dream`; `outside` for everybody else."""
+    """`workspace_memory_remember`, `_forget`, `_dream`; `outside` for other writers."""
     task_id: str | None
     touched_scopes: tuple[str, ...]
     """`user` and `project`."""
@@ -59,12 +59,12 @@ class MemoryChanged(NamedTuple):
     kind: str | None = None
     """`created`, `modified`, `deleted` or `renamed`, from `outside`."""
     client_id: str | None = None
-    """Who asked for it."""
+    """The client that asked for it."""
     type: str = "workspace.memory.changed"
 
 
 class TaskChanged(NamedTuple):
-    """A task is in another state."""
+    """An event: a task changed its state."""
 
     id: str
     task_id: str
@@ -74,22 +74,22 @@ class TaskChanged(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """Something else happened, or this client is older than the daemon; after `resync` read everything anew."""
+    """Any other event; after `resync` read everything again."""
 
     id: str
     type: str
     data: str
-    """As it came."""
+    """As received."""
 
 
 DaemonEvent = MemoryChanged | TaskChanged | Unknown
 
 
 class DaemonError(Exception):
-    """The daemon refused a request, or is not there."""
+    """The daemon refused a request, or is not running."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
-        """Keep the status of HTTP (0: no answer), the code of the page of routes, and a sentence."""
+        """Keep the HTTP status (0: no answer), the code and a sentence."""
         super().__init__(f"{code}: {message}")
         self.status, self.code, self.message = status, code, message
 
@@ -103,7 +103,7 @@ def _call(
 
 
 class _Calls(Generic[TaskT, ObjectT]):
-    """The requests, alike for both clients, which say what an answer is: a value, or one to wait for."""
+    """The requests of both clients, whose subclasses return values or awaitables."""
 
     def __init__(
         self,
@@ -114,17 +114,17 @@ class _Calls(Generic[TaskT, ObjectT]):
         client_id: str | None = None,
         workspace: str | None = None,
     ) -> None:
-        """Say where the daemon is; nothing is sent yet.
+        """Keep the address; nothing is sent yet.
 
         Args:
-            socket: the path of its socket file; None: where `memtui serve` of this user puts it.
-            url: of its port instead, such as `http://127.0.0.1:8017`, with the token.
-            token: what is in `serve.token` of memtui's state folder.
+            socket: path of the socket file; None: that of this user's `memtui serve`.
+            url: its port instead, such as `http://127.0.0.1:8017`, with the token.
+            token: content of `serve.token` in memtui's state folder.
             client_id: keeps this client's tasks apart from others'.
-            workspace: the id of a workspace (`capabilities()`); None: the daemon's first.
+            workspace: id of a workspace (`capabilities()`); None: the first.
 
         Raises:
-            UsageError: the settings, which say where the socket is, cannot be read.
+            UsageError: the settings cannot be read.
         """
         if socket is None and url is None:
             environ = read_environment()
@@ -138,46 +138,46 @@ class _Calls(Generic[TaskT, ObjectT]):
     def remember_workspace_memory(
         self, content: str, *, context_mode: str = "workspace", scope: str | None = None, key: str | None = None
     ) -> TaskT:
-        """Have a text remembered; of one client the same key means the same task for a day."""
+        """Remember a text; the same key of one client returns the same task for a day."""
         body = {"content": content, "contextMode": context_mode, **({"scope": scope} if scope else {})}
         return self._task(_call("POST", f"{self._base}/remember", body, Idempotency_Key=key))
 
     def get_workspace_memory_remember_task(self, task_id: str, *, wait: int = 0) -> TaskT:
-        """Ask how a task is, after up to `wait` seconds in which it may end."""
+        """Return a task, waiting up to `wait` seconds for its end."""
         return self._task(_call("GET", self._path(task_id), wait=wait))
 
     get_workspace_memory_forget_task = get_workspace_memory_dream_task = get_workspace_memory_remember_task
 
     def cancel_workspace_memory_task(self, task_id: str) -> TaskT:
-        """Cancel a task; one whose plan is made is carried out all the same."""
+        """Cancel a task; one with a finished plan is carried out all the same."""
         return self._task(_call("DELETE", self._path(task_id)))
 
     def forget_workspace_memory(
         self, query: str | None = None, *, scope: str | None = None, ids: Sequence[str] = (), apply: bool = False
     ) -> TaskT:
-        """Find what a query means; with ids and `apply`, forget these entries."""
+        """Find the entries that match a query; with ids and `apply`, forget them."""
         body = {"query": query, "scope": scope, "ids": list(ids), "apply": apply}
         return self._task(_call("POST", f"{self._base}/forget", {name: value for name, value in body.items() if value}))
 
     def dream_workspace_memory(self) -> TaskT:
-        """Have the memories looked through, for proposals."""
+        """Start a dream, which makes proposals."""
         return self._task(_call("POST", f"{self._base}/dream", {}))
 
     def recall_workspace_memory(self, query: str, *, limit: int = 5, exclude: Sequence[str] = ()) -> ObjectT:
-        """Ask which memories matter to a text."""
+        """Return the memories relevant to a text."""
         body = {"query": query, "limit": limit, "exclude": list(exclude)}
         return self._object(_call("POST", f"{self._base}/recall", body))
 
     def tasks(self) -> ObjectT:
-        """List this client's tasks, the newest first, as `tasks`."""
+        """Return this client's tasks, newest first, as `tasks`."""
         return self._object(_call("GET", f"{self._base}/tasks"))
 
     def status(self) -> ObjectT:
-        """Ask how each feature is."""
+        """Return the status of each feature."""
         return self._object(_call("GET", f"{self._base}/status"))
 
     def capabilities(self) -> ObjectT:
-        """Ask what this daemon can do, and for which workspaces."""
+        """Return what the daemon can do, and its workspaces."""
         return self._object(_call("GET", "/capabilities"))
 
     def _path(self, task_id: str) -> str:
@@ -194,7 +194,7 @@ class _Calls(Generic[TaskT, ObjectT]):
 
 
 class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
-    """A client that waits for each answer, inside a `with`. Raises `DaemonError`."""
+    """The synchronous client, a context manager. Raises `DaemonError`."""
 
     def __enter__(self) -> Self:
         self._http = httpx2.Client(transport=httpx2.HTTPTransport(uds=self._socket), **self._given)
@@ -204,7 +204,7 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
         self._http.close()
 
     def events(self, *, last_event_id: str | None = None) -> Iterator[DaemonEvent]:
-        """Follow what changes until the daemon ends; with the id of an event, begin with what came after it."""
+        """Yield events until the daemon ends; `last_event_id` resumes after an event."""
         with _answered(), self._http.stream(**self._follow(last_event_id)) as response:
             if response.is_error:
                 response.read()
@@ -220,7 +220,7 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
 
 
 class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any]]]):
-    """The same for programs with an event loop, inside an `async with`."""
+    """The asynchronous client, an async context manager."""
 
     async def __aenter__(self) -> Self:
         self._http = httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=self._socket), **self._given)
@@ -230,7 +230,7 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
         await self._http.aclose()
 
     async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[DaemonEvent]:
-        """Follow what changes; see `DaemonClient.events`."""
+        """Yield events; see `DaemonClient.events`."""
         with _answered():
             async with self._http.stream(**self._follow(last_event_id)) as response:
                 if response.is_error:
@@ -275,7 +275,7 @@ def _task_of(found: Mapping[str, Any]) -> DaemonTask:
 
 
 def _event_of(told: httpx2.ServerSentEvent) -> DaemonEvent | None:
-    """Read an event; None for an id alone, and what cannot be read as what it says is `Unknown`."""
+    """Parse an event; None for a bare id, `Unknown` for what cannot be parsed."""
     if not told.data:
         return None
     try:

@@ -1,7 +1,7 @@
-"""What followers are told: everything that any process queued, finished or changed, in the order of the ledger.
+"""Event streams: changes of tasks and memories by any process, in the order of the ledger.
 
-An event's id says how far its reader is in the two lists of the ledger, so that a reader who comes back is told the
-rest by whichever daemon runs by then: nothing twice, nothing left out.
+The id of an event is a position in the ledger's two lists, so that a client that reconnects, also to another daemon,
+misses nothing and gets nothing twice.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from memtui.engine.watch.watch import Watch
 
 LOOK, SHORTEST = 0.25, 0.1
-"""Seconds between two looks at the ledger; at least so many, when this process knows of something new."""
+"""Seconds between polls of the ledger; minimum when this process knows of news."""
 REPLAYED = 1_000
-"""Events that are told to a reader who comes back; one who missed more is told to read anew."""
+"""Events replayed to a client that reconnects; after more it gets `resync`."""
 AT_ONCE = 100
-"""Tasks and changes that one look takes in."""
+"""Tasks and changes read by one poll."""
 WAITING = 256
-"""Events that may wait for a slow reader; one more, and it is shown out, to come back by its last id."""
+"""Events buffered for a slow client, which is disconnected when there are more."""
 PING, SEND = 15, 5
-"""Seconds between signs of life; and for how long one sending may stall."""
+"""Seconds between pings, and limit for one send."""
 
 
 class Position(NamedTuple):
-    """How far a reader is: the last event of a task, and the last record of the audit."""
+    """A position: the last event of a task, and the last record of the audit."""
 
     task: int
     audit: int
@@ -51,7 +51,7 @@ class Position(NamedTuple):
 
 
 def position_of(text: str) -> Position | None:
-    """Read an id; None when it is none."""
+    """Parse an event id; None for an invalid one."""
     first, dash, second = text.partition("-")
     if not dash or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in (first, second)):
         return None
@@ -66,22 +66,22 @@ class ToldEvent(NamedTuple):
     """`memory_changed`, `proposals`, `dream`, `task` or `resync`."""
     data: Mapping[str, object]
     client: str = ""
-    """Who asked for it, as tasks name them."""
+    """The client that asked for it."""
     root: str = ""
-    """The root it is about: who may not see that is not told."""
+    """The root it concerns; clients without access to it are not told."""
 
     def message(self) -> bytes:
-        """Write it: an envelope as Qwen Code's daemon sends it, secrets masked."""
+        """Encode it in the envelope of Qwen Code's daemon, secrets masked."""
         whose = self.client.partition(":")[2]
         envelope = {"v": 1, "type": self.type, "data": self.data, **({"originatorClientId": whose} if whose else {})}
         return ServerSentEvent(json.dumps(without_secrets(envelope)), event=self.type, id=str(self.id)).encode()
 
 
 class Follower:
-    """One follower."""
+    """One connected client."""
 
     def __init__(self, client: str, shows: Callable[[str], bool], since: Position) -> None:
-        """Take who it is, which roots it may see at that moment (empty: any at all), and where it begins."""
+        """Take its name, a test for the roots it may see (empty: any at all), and its position."""
         self.since = since
         self._client = client
         self._shows = shows
@@ -90,25 +90,25 @@ class Follower:
         self._over = False
 
     def wanted(self, events: Sequence[ToldEvent]) -> list[ToldEvent]:
-        """Leave out what it is not told: tasks of others, and memories in roots it may not see."""
+        """Filter out tasks of others and memories in roots it may not see."""
         seen = {root: self._shows(root) for root in {event.root for event in events}}
         mine = [event for event in events if event.type != "task" or event.client == self._client]
         return [event for event in mine if seen[event.root]]
 
     def put(self, messages: Sequence[bytes]) -> bool:
-        """Have events wait for it; no when too many would, and it ends behind those that do."""
+        """Buffer events; return False over the limit, which ends the stream."""
         self._over |= len(self._waiting) + len(messages) > WAITING
         self._waiting += [] if self._over else messages
         self._news.set()
         return not self._over
 
     def end(self) -> None:
-        """Show it out, behind what waits."""
+        """End the stream after what is buffered."""
         self._over = True
         self._news.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
-        """Give what comes, all that waits at once, until it is shown out."""
+        """Yield buffered messages until the stream ends."""
         while not self._over or self._waiting:
             await self._news.wait()
             self._news.clear()
@@ -118,10 +118,10 @@ class Follower:
 
 
 class Feed:
-    """What happens in one workspace; to be used on the event loop, but for `poke`."""
+    """The events of one workspace; used on the event loop, except `poke`."""
 
     def __init__(self, session: Session, workspace: Workspace, woken: Callable[[], None]) -> None:
-        """Take whose ledger to follow, and whom to tell that something may have been queued."""
+        """Take the ledger to follow, and a callback for newly queued tasks."""
         self._engine = session.engine
         self._roots = {root.id: root for root in session.roots}
         self._workspace = workspace.id
@@ -137,12 +137,12 @@ class Feed:
         return len(self._readers)
 
     def poke(self) -> None:
-        """Look soon: something is new. From any thread."""
+        """Poll soon; callable from any thread."""
         with suppress(RuntimeError):  # the loop ended
             self._loop.call_soon_threadsafe(self._poked.set)
 
     async def run(self) -> None:
-        """Follow the ledger until cancelled."""
+        """Poll the ledger until cancelled."""
         try:
             while True:
                 await self._look()
@@ -174,10 +174,7 @@ class Feed:
             self._news = asyncio.Event()
 
     async def until(self, done: Callable[[], bool], seconds: float) -> None:
-        """Wait until something is done, for so long at most; `done` is asked, in a thread, when something happened.
-
-        It is asked each second besides: a ledger made anew counts from 1, so that its news may not look like any.
-        """
+        """Wait until `done`, asked in a thread after each event and each second, or until the time is over."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while True:
@@ -188,11 +185,7 @@ class Feed:
                         await asyncio.wait_for(news.wait(), 1)
 
     async def follow(self, client: str, shows: Callable[[str], bool], last: Position | None) -> _Stream:
-        """Begin to tell a client, and first what it missed since `last`; `shows` says which roots it may see then.
-
-        Raises:
-            MemtuiError: the ledger cannot be read.
-        """
+        """Open a stream for a client, beginning with what it missed since `last`; raises MemtuiError."""
         if self._watch is None:
             self._watch = self._engine.watch.start(lambda _: self.poke(), lambda _: None)
             self._watch.focus(focused=False)
@@ -208,7 +201,7 @@ class Feed:
         return _Stream(reader, last or reader.since, missed, lambda: self._readers.discard(reader))
 
     def end(self) -> None:
-        """Show everybody out."""
+        """End all streams."""
         for reader in self._readers:
             reader.end()
         self._readers.clear()
@@ -235,7 +228,7 @@ class Feed:
         return self._after(start, AT_ONCE)
 
     def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[ToldEvent], Position]:
-        """What happened after a place in the ledger, up to another one, and how far that is."""
+        """Return the events after a position, up to another one, and the position reached."""
         found, at = list[ToldEvent](), start
         for told in self._engine.tasks.events_after(start.task, limit):
             if end is None or told.seq <= end.task:
@@ -248,7 +241,7 @@ class Feed:
         return found, Position(at.task, last if end is None else min(last, end.audit))
 
     def _of_record(self, record: AuditRecord, at: Position) -> ToldEvent:
-        """Tell of a memory that nobody here was asked to change."""
+        """Make the event of a change that was not a task of this workspace."""
         kind = "deleted" if record.after is None else "modified" if record.before else "created"
         data = {
             "scope": "managed",
@@ -261,7 +254,7 @@ class Feed:
 
 
 def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
-    """Tell of a task: when it is done, what it changed or proposed, if anything; else how it is."""
+    """Make the event of a task: its changes or proposals when it is done, else its state."""
     payload = told.payload
     kind, state, scopes = payload.get("kind"), payload.get("state"), payload.get("touchedScopes")
     made = {"proposals": payload["proposals"]} if "proposals" in payload else {}
@@ -274,7 +267,7 @@ def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
 
 
 class _Stream(EventSourceResponse):
-    """The answer that carries events, which ends by itself when its reader stalls."""
+    """A response that ends when its reader stalls."""
 
     def __init__(self, reader: Follower, start: Position, missed: list[ToldEvent], left: Callable[[], None]) -> None:
         super().__init__(_messages(reader, start, missed), ping=PING, send_timeout=SEND)

@@ -1,7 +1,6 @@
-"""The routes, in the words of Qwen Code's daemon where it has them; every answer is JSON, every refusal flat.
+"""Routes, named as in Qwen Code's daemon where it has them; all answers are JSON.
 
-Who may come in is settled before a route is looked for (`Gate`); what a client may do is settled by the settings as
-they are at that moment, and once more when its task is carried out.
+`Gate` authenticates before routing. Access follows the current settings, and is checked again when a task runs.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from memtui.wire.output import without_secrets
 from memtui.wire.times import rfc3339
 
 STREAMS = 64
-"""Followers at once."""
+"""Simultaneous event streams."""
 FAILURES = {
     "E_CONFLICT": "conflict",
     "E_SECRET": "secret",
@@ -48,12 +47,12 @@ FAILURES = {
     "E_WORKER": "failed",
     "E_INTERNAL": "failed",
 }
-"""What the code of a failed task is called here, behind its kind; other refusals are `refused`, all else `failed`."""
+"""Names of failures by error code, after the kind; other refusals are `refused`, the rest `failed`."""
 _TASK = re.compile(r"[a-z]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Gate:
-    """Lets a request in, or says why not: draining, Host, Origin, token, in this order."""
+    """Authentication middleware: draining, Host, Origin, token, in this order."""
 
     def __init__(self, app: ASGIApp, *, guard: Guard, draining: Callable[[], bool]) -> None:
         self._app = app
@@ -94,24 +93,17 @@ class Asking(NamedTuple):
     body: bodies.Fields
 
     def settings(self) -> Settings:
-        """Give the settings as they are now.
-
-        Raises:
-            MemtuiError: `E_CONFIG`; `E_DISABLED`: the daemon is switched off.
-        """
+        """Return the current settings; raises `E_CONFIG`, or `E_DISABLED` when the daemon is switched off."""
         found = self.live.now()
         if not found.daemon_enabled:
             raise RefusedError("The daemon is switched off.", code="E_DISABLED")
         return found
 
     def enter(self) -> tuple[str, Access]:
-        """Settle who asks, as tasks and the audit name them, and what they may do now.
-
-        Returns:
-            `http`, `http:<client>`, or for the command of an agent `agent:<name>`; and the access.
+        """Return the client's name for tasks and audit (`http`, `http:<client>`, `agent:<name>`), and its access.
 
         Raises:
-            RequestError: the client is none. MemtuiError: `E_DISABLED`, `E_CONFIG`.
+            RequestError: invalid client. MemtuiError: `E_DISABLED`, `E_CONFIG`.
         """
         settings = self.settings()
         given = bodies.client_of(self.request, settings.daemon_clients)
@@ -121,11 +113,7 @@ class Asking(NamedTuple):
         return client, door_access(settings, client)
 
     def mine(self, kind: str) -> Task:
-        """Find the task of the path, if it is of that kind and of whoever asks.
-
-        Raises:
-            RequestError: 404, alike for all others.
-        """
+        """Return the task of the path, if it is of that kind and client; else raises 404."""
         given, (client, _) = self.request.path_params["task"], self.enter()
         try:
             found = self.served.session.engine.tasks.get(given if _TASK.fullmatch(given) else "")
@@ -142,7 +130,7 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 async def _at_once(act: _Act, kind: str, asking: Asking) -> object:
-    """Act here while no thread is at the ledger: to look at one row takes less time than to go to a thread for it."""
+    """Act on the event loop while no thread uses the ledger, which is faster than a thread for reading one row."""
     with asking.served.session.engine.tasks.at_hand() as free:
         if free:
             return act(kind, asking)
@@ -150,15 +138,15 @@ async def _at_once(act: _Act, kind: str, asking: Asking) -> object:
 
 
 class Routes:
-    """What each address does."""
+    """The routing table."""
 
     def __init__(self, served: Mapping[str, Served], settings: LiveSettings) -> None:
-        """Take the workspaces by their ids, the first of which `/workspace` means, and the settings."""
+        """Take the workspaces by id, of which `/workspace` is the first, and the settings."""
         self._served = served
         self._settings = settings
 
     def all(self) -> list[Route]:
-        """Give the routes."""
+        """Return the routes."""
         found = [Route("/health", _health), Route("/capabilities", self._told("capabilities", self._capabilities))]
         for feature in entries().values():
             for address, place in feature.gateways.items():
@@ -179,9 +167,9 @@ class Routes:
         return found
 
     def _told(self, kind: str, act: _Act, run: _Run = anyio.to_thread.run_sync) -> _Endpoint:
-        """Make an endpoint: finds its workspace, reads a body, acts by `run`, and answers what is refused.
+        """Make an endpoint: find the workspace, read the body, run `act`, and answer refusals.
 
-        `act` gives JSON values, a response, or something of the event loop to wait for that does.
+        `act` returns JSON values, a response, or an awaitable of these.
         """
 
         async def answer(request: Request) -> Response:
@@ -280,10 +268,7 @@ def _recall(kind: str, asking: Asking) -> object:
 
 
 def _gateway(place: str, asking: Asking) -> object:
-    """Do what only a gateway may ask: the settings name it, and the channel it speaks for, and no agent runs it.
-
-    It comes by the socket file: whoever read the token can use the port, and nothing tells what runs them.
-    """
+    """Run a route reserved for gateways, by the socket file alone, because nothing tells what uses the port."""
     settings = asking.settings()
     rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
     client = bodies.client_of(asking.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
@@ -303,7 +288,7 @@ def _gateway(place: str, asking: Asking) -> object:
 
 
 _GATEWAY = {USAGE: 400, CONFLICT: 409, NOT_FOUND: 404, REFUSED: 403, BUSY: 409}
-"""Status of what a gateway is refused, by the exit status of the same on the command line; else 503."""
+"""HTTP status by the exit status of the same refusal on the command line; else 503."""
 
 
 def _status(_: str, asking: Asking) -> object:
@@ -316,7 +301,7 @@ async def _health(_: Request) -> Response:
 
 
 async def unknown(_: Request, error: Exception) -> Response:
-    """Answer what no route is for."""
+    """Answer a request that matches no route."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     code = {404: "not_found", 405: "method_not_allowed"}.get(status, "remember_failed")
     text = {404: "There is nothing at this address.", 405: "This address takes other methods."}
@@ -324,7 +309,7 @@ async def unknown(_: Request, error: Exception) -> Response:
 
 
 def task_json(task: Task) -> dict[str, Any]:
-    """Write a task as Qwen Code's daemon does; a cancelled one failed, because pollers know four states."""
+    """Turn a task into JSON as Qwen Code's daemon does; a cancelled one is `failed`."""
     asked = {name: task.request[name] for name in ("contextMode", "scope") if name in task.request}
     result = None if task.state != COMPLETED else {**(task.result or {}), "undo": task.txn}
     return {

@@ -1,4 +1,4 @@
-"""One workspace as the daemon serves it: its engine, the thread that works its lane off, and who follows it."""
+"""One served workspace: its engine, the thread that works its lane, and its event feed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Session
 
 PAUSE = 5.0
-"""Seconds between two looks into a lane in which nothing was queued: what waits for its time."""
+"""Seconds between looks into an idle lane."""
 
 
 class Served:
-    """A workspace; to be made on the event loop."""
+    """A served workspace; created on the event loop."""
 
     def __init__(self, open_session: Callable[[Access], Session], narrate: Callable[[str], None]) -> None:
-        """Take how to open a session for clients that may do so much, and where faults are told."""
+        """Take a function that opens a session for an access, and one that reports faults."""
         self.session = session = open_session(READ_WRITE)
         self.workspace = workspace_of(session.surroundings)
         self.feed = Feed(session, self.workspace, self.wake)
@@ -38,7 +38,7 @@ class Served:
         self._worker = threading.Thread(target=self._work, name=f"lane-{self.workspace.name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to work off what waits."""
+        """Start working the lane."""
         self._worker.start()
 
     def wake(self) -> None:
@@ -46,24 +46,24 @@ class Served:
         self._queued.set()
 
     def stop(self) -> None:
-        """Begin no other task, and have the one that runs end."""
+        """Start no other task, and end the running one."""
         self._ending = True
         self.wake()
 
     def join(self, seconds: float) -> bool:
-        """Wait for the task that runs, for so long at most; says whether it ended."""
+        """Wait for the running task; return whether it ended in time."""
         self._worker.join(seconds)
         return not self._worker.is_alive()
 
     def close(self) -> None:
-        """Close what was opened; after `join`."""
+        """Close all sessions, after `join`."""
         for session in (self.session, *self._others.values()):
             session.engine.close()
             for notice in session.engine.events.notices():
                 self._narrate(f"memtui: {notice}")
 
     def at(self, access: Access) -> Session:
-        """Give a session for a client that may do this."""
+        """Return a session with an access."""
         rooms = any(root.kind == ROOM for root in self.session.engine.roots.all())
         if access == READ_WRITE or (access == READ_WRITE._replace(room=access.room) and not rooms):
             return self.session
@@ -73,11 +73,7 @@ class Served:
             return self._others[access]
 
     def check(self, kind: str, fields: Mapping[str, object], settings: Settings, access: Access) -> None:
-        """Refuse a request that could not be carried out, before it is queued.
-
-        Raises:
-            RefusedError: `E_DISABLED`: it is switched off; `E_ACCESS`. RequestError: 409: no feature does it.
-        """
+        """Refuse a request that could not be carried out, before it is queued; raises RefusedError or RequestError."""
         refuse_off(settings, kind)
         if kind not in works():
             raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")

@@ -1,7 +1,6 @@
-"""Where the daemon listens: a socket file that only its user can open, and a port of this machine behind a token.
+"""Listening sockets: a private socket file, and a loopback port behind a token.
 
-Both are bound here, because uvicorn makes the file of a socket one that everybody may open. What lies where the file
-belongs is taken away only when it is a socket, and only by who holds the lock, so that it is nobody's any more.
+Bound here because uvicorn would make the socket file public. An existing socket file is replaced only under the lock.
 """
 
 import os
@@ -20,24 +19,20 @@ from memtui.errors import BusyError, ConflictError, RefusedError, StorageError, 
 
 RUN, FILE, TOKEN = "run", "memtui.sock", "serve.token"
 LONGEST = 100
-"""Bytes of a path that every system takes for a socket; Linux takes 107, macOS 103."""
+"""Bytes of a socket path; Linux takes 107, macOS 103."""
 _TOKEN_LENGTH = 43
-"""Characters of 32 bytes, as `secrets.token_urlsafe` writes them."""
+"""Characters of 32 bytes from `secrets.token_urlsafe`."""
 
 
 class Peer(NamedTuple):
-    """Who is at the other end of a socket file."""
+    """The process at the other end of a socket file."""
 
     pid: int
     uid: int
 
 
 def socket_path(state_dir: str, environ: Mapping[str, str]) -> str:
-    """Say where the socket file of a state folder is, whether or not anybody listens there.
-
-    Raises:
-        UsageError: the path is too long, and `XDG_RUNTIME_DIR` of the environment names no shorter place.
-    """
+    """Return the path of the socket file of a state folder; raises UsageError where every path is too long."""
     path = os.path.join(state_dir, RUN, FILE)
     if len(os.fsencode(path)) <= LONGEST:
         return path
@@ -53,11 +48,7 @@ def socket_path(state_dir: str, environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def alone(state_dir: str) -> Iterator[None]:
-    """Be the one daemon of a state folder for the block; death ends it too.
-
-    Raises:
-        BusyError: there is one; it is named.
-    """
+    """Hold the lock of the state folder's only daemon; raises BusyError naming another one."""
     lock = RootLock(os.path.join(state_dir, "locks"), "serve")
     try:
         with lock.held(wait=0.0, who="memtui serve"):
@@ -76,11 +67,10 @@ def alone(state_dir: str) -> Iterator[None]:
 
 @contextmanager
 def bound_file(path: str) -> Iterator[socket.socket]:
-    """Bind the socket file for the block; to be called `alone`, and before there are other threads (umask).
+    """Bind the socket file; call it under `alone`, before other threads start (umask).
 
     Raises:
-        RefusedError: `E_PERMISSION`: others may use its folder. ConflictError: something else lies there.
-        StorageError: it cannot be bound.
+        RefusedError: `E_PERMISSION`: others may use its folder. ConflictError: another file is there. StorageError.
     """
     folder_path, name = os.path.split(path)
     try:
@@ -118,7 +108,7 @@ def bound_file(path: str) -> Iterator[socket.socket]:
 
 
 def peer_of(connection: socket.socket) -> Peer | None:
-    """Say who is at the other end of a connection; None for a port, and where the system does not tell."""
+    """Return the peer of a connection; None for a port, or where the system cannot tell."""
     if connection.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return None
     pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -126,11 +116,7 @@ def peer_of(connection: socket.socket) -> Peer | None:
 
 
 def port_token(state_dir: str, *, new: bool = False) -> str:
-    """Read the token from its file in the state folder, which only the user can read; make it when needed, or `new`.
-
-    Raises:
-        StorageError: it cannot be written.
-    """
+    """Read the token from its private file; create it when missing, or `new`. Raises StorageError."""
     if not new:
         with suppress(OSError, ValueError):
             return state_file.read(state_dir, TOKEN, least=_TOKEN_LENGTH, most=_TOKEN_LENGTH).decode("ascii")

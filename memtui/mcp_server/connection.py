@@ -1,6 +1,6 @@
-"""Where one client is served: what it may do is settled when it says its name, and again whenever the settings change.
+"""The connection of one client: its name, its access, and the engine it works on.
 
-Nothing is opened before that, and a user who shuts agents out shuts out those that are connected already.
+Nothing is opened before the client gave its name, and access is checked again whenever the settings change.
 """
 
 import signal
@@ -29,34 +29,34 @@ SERVER = {
 }
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CONTEXTS = FULL, SHORT, NONE = "full", "short", "none"
-"""What a client is given unasked: index and hot set; a short index, where its hook may not have run; nothing."""
+"""What the instructions carry: index and hot set; a short index, for clients whose hook may fail; nothing."""
 LOCK_WAIT = 5.0
-"""Seconds to wait for another process: well below what clients wait for an answer."""
+"""Seconds to wait for another process, well below clients' own time limits."""
 LONGEST = 60
 """Characters of a client's name in an actor."""
 NAMELESS = "unknown"
 CHAT_ROOT = "memtui:channel"
-"""What the root of the one chat is called here, as memtui's own are."""
+"""Alias of the chat's root for its client."""
 
 
 class AdmittedClient(NamedTuple):
-    """What an admitted client works with."""
+    """The engine and actor of an admitted client."""
 
     engine: Engine
     actor: Actor
 
 
 class Greeting(NamedTuple):
-    """What the library is to hear first."""
+    """What the library must process first."""
 
     said: bytes = b""
-    """Lines, and perhaps the beginning of one."""
+    """Unprocessed input."""
     greeted: "int | str | None" = None
-    """The id of the `initialize` among them; its answer is out already."""
+    """The id of the `initialize` in it that is answered already."""
 
 
 class Desk:
-    """One client's door; safe to share between threads."""
+    """The connection of one client; thread-safe."""
 
     def __init__(
         self,
@@ -67,14 +67,14 @@ class Desk:
         context: str = FULL,
         chat: "Chat | None" = None,
     ) -> None:
-        """Keep what a door is opened with.
+        """Keep what is needed to open; nothing is opened yet.
 
         Args:
-            load: reads the settings anew.
-            options: the global options.
+            load: reads the settings.
+            options: the global options, with the session of `chat`.
             access: the flag of the command line, which the settings can only narrow.
-            context: what the client is given unasked: one of `CONTEXTS`.
-            chat: the one chat whose memory it sees; the options then name the session.
+            context: one of `CONTEXTS`.
+            chat: the only chat whose memory the client sees.
         """
         self.context = context
         self._load = load
@@ -93,17 +93,13 @@ class Desk:
         """Called with every engine before the client can use it."""
 
     def meet(self, given: str) -> None:
-        """Learn the client's name; the first one counts, so that a client cannot become another one later."""
+        """Set the client's name; later names are ignored, so that a client cannot change identity."""
         with self._guard:
             if self._name is None:
                 self._name = client_name(given)
 
     def door(self) -> AdmittedClient:
-        """Give the client's door, as the settings are now.
-
-        Raises:
-            MemtuiError: `E_DISABLED`, or why nothing could be opened.
-        """
+        """Return the client's engine and actor for the current settings; raises `E_DISABLED`, or why nothing opened."""
         with self._guard:
             name = self._name = self._name or client_name(None)
             if self._live is None:
@@ -114,14 +110,14 @@ class Desk:
             return self._door
 
     def setting(self, key: str) -> Value:
-        """Give a simple setting as it is now, by its key; raises what `door` does."""
+        """Return a setting by its key; raises as `door`."""
         self.door()
         with self._guard:
             assert self._live is not None
             return self._live.setting(key)
 
     def standing(self) -> tuple[Settings, Surroundings]:
-        """Give the settings as they are now, and where the client stands; raises what `door` does."""
+        """Return the current settings and surroundings; raises as `door`."""
         self.door()
         with self._guard:
             assert self._live is not None
@@ -129,11 +125,7 @@ class Desk:
             return self._live.settings(), self._session.surroundings
 
     def told_in_chat(self) -> str:
-        """Give what the chat of this door remembers: once a session, and then the same again to whoever asks here.
-
-        Raises:
-            MemtuiError: what `door` does; or the memory cannot be read.
-        """
+        """Return the memory of the chat, given once a session and repeated on this connection; raises as `door`."""
         actor = self.door().actor
         with self._guard:
             if self._told is None and self._chat is not None:
@@ -146,14 +138,9 @@ class Desk:
             return self._told or ""
 
     def stand(self, folders: Sequence[str]) -> bool:
-        """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.
+        """Serve the project of the folders a client has open, unless `--project` was given.
 
-        Args:
-            folders: absolute; those that are no folders here are passed over. The one that is served already is kept,
-                else the first counts.
-
-        Returns:
-            Whether another project is served from now on.
+        The current project is kept if it is among them, else the first one counts. Returns whether the project changed.
         """
         named = [project for project in map(project_at, folders) if project is not None]
         with self._guard:
@@ -196,11 +183,7 @@ class Desk:
 
 
 def client_name(given: str | None) -> str:
-    """Make a client's own name fit for records: visible characters, single spaces, at most `LONGEST` of them.
-
-    Args:
-        given: what it said; None, nothing visible, or a name for the person at the keys, makes `unknown`.
-    """
+    """Clean a client's name for records; `unknown` for an empty or reserved one."""
     name = visible(" ".join((given or "").split()))
     if not name or is_reserved(name):
         name = NAMELESS
@@ -210,5 +193,5 @@ def client_name(given: str | None) -> str:
 
 
 def actor_of(name: str) -> Actor:
-    """Give the actor changes and uses are recorded for; it is never a person's."""
+    """Return the actor of a client; it is never a person's."""
     return Actor(f"mcp:{name}")

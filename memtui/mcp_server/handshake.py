@@ -1,8 +1,7 @@
-"""The first words of a connection, answered before the protocol's library is loaded, which takes most of a second.
+"""Start of a connection, answered before the MCP library is loaded, which takes most of a second.
 
-An agent that begins at once has only the tools that are listed by then. Here only `initialize`, `tools/list` and `ping`
-are answered, and only where there is one way to do it; all else waits for the library, which then hears of the
-beginning as if it had been there. It keeps a message from being answered twice, or never.
+Agents that begin at once have only the tools listed by then. `initialize`, `tools/list` and `ping` are answered here
+when they are unambiguous; all other input waits for the library, which processes the beginning again silently.
 """
 
 import fcntl
@@ -30,31 +29,27 @@ if TYPE_CHECKING:
 
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Protocols that begin with a handshake, and in which these answers are the same."""
+"""Protocol versions with a handshake for which these answers are the same."""
 CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {"listChanged": False}}
 _KEPT = 1024 * 1024
-"""Bytes that may wait for the library; what comes then stays in the pipe."""
+"""Bytes that wait for the library; further input stays in the pipe."""
 _CHUNK = 64 * 1024
 
 
 class Greeter:
-    """A connection whose library is not there yet."""
+    """A connection whose library is still loading."""
 
     def __init__(self, source: int, target: int, desk: Desk) -> None:
-        """Take two open descriptors, for what the client says and for the answers; neither is changed or closed."""
+        """Take two open descriptors, for input and output; neither is changed or closed."""
         self._source, self._target, self._desk = source, target, desk
         self._said, self._rest = b"", b""
         self._greeted: int | str | None = None
 
     def run(self, load: Callable[[], int]) -> Greeting:
-        """Answer until the library is there.
+        """Answer until the library is loaded.
 
-        Args:
-            load: begins to load it, once the client is greeted or has said something else; gives a descriptor that can
-                be read when it is there.
-
-        Raises:
-            BrokenPipeError: the client does not read any more.
+        `load` starts loading after the first message; it returns a descriptor that becomes readable at the end. Raises
+        BrokenPipeError when the client stopped reading.
         """
         more = True
         while more and self._greeted is None and not self._said:
@@ -69,7 +64,7 @@ class Greeter:
         return Greeting(self._said + self._rest, self._greeted)
 
     def _hear(self) -> bool:
-        """Take what the client said; false when it closed its end, or enough waits."""
+        """Read and answer input; return False at its end, or when enough waits."""
         chunk = os.read(self._source, _CHUNK)
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
@@ -81,7 +76,7 @@ class Greeter:
         return bool(chunk) and len(self._said) + len(self._rest) < _KEPT
 
     def _answer(self, line: bytes) -> "Any":
-        """The answer to a line; None: it is for the library."""
+        """Return the answer to a line; None: it is for the library."""
         try:
             asked = json.loads(line)
         except (ValueError, RecursionError):
@@ -123,7 +118,7 @@ _MEMBERS = {"jsonrpc", "id", "method", "params"}
 
 
 def _hello(params: "Any") -> "dict[str, object] | None":
-    """What the library needs of a greeting; None when it is one that only the library can judge."""
+    """Return the params of `initialize` that the library needs; None when only the library can judge them."""
     if not isinstance(params, dict) or params.get("protocolVersion") not in VERSIONS:
         return None
     can, who = params.get("capabilities"), params.get("clientInfo")
@@ -140,10 +135,9 @@ def _hello(params: "Any") -> "dict[str, object] | None":
 
 
 def take_standard_pipes() -> tuple[int, int]:
-    """Take standard input and output for the protocol, for good, and give the descriptors to use for it.
+    """Take over standard input and output, and return descriptors for the protocol.
 
-    From then on whoever else reads standard input gets nothing, and what is printed goes to standard error, also what
-    a buffer lets go only at the end of the process.
+    Other readers of standard input get nothing, and prints go to standard error, including late flushes.
     """
     source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
     target = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
@@ -166,18 +160,15 @@ def serve(
     chat: "Chat | None" = None,
     loaded: Callable[[], object] = lambda: None,
 ) -> int:
-    """Serve one client on standard input and output.
+    """Serve one client on standard input and output; return the exit status.
 
     Args:
-        load: reads the settings anew; the first time when the client has said its name.
+        load: reads the settings, first when the client gave its name.
         options: the global options.
-        access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
-        context: what the instructions carry: one of `desk.CONTEXTS`.
-        chat: the one chat whose memory the client sees, if any.
+        access: highest access level: `rw`, `plan`, `ro`, `off`; None: what the settings say.
+        context: one of `CONTEXTS`.
+        chat: the only chat whose memory the client sees.
         loaded: called once everything is loaded.
-
-    Returns:
-        The exit number.
     """
     speak_plainly()
     for number in SIGNALS:
@@ -212,7 +203,7 @@ def _load_library() -> int:
 
 
 def _leave(number: int, _frame: object) -> None:
-    """End before any call was begun."""
+    """Exit before any call was begun."""
     raise SystemExit(INTERRUPTED if number == signal.SIGINT else 0)
 
 
@@ -220,13 +211,13 @@ _CELLS = 200
 
 
 class PlainFormatter(logging.Formatter):
-    """A record's fixed words only: its arguments and its exception's text may hold anything.
+    """A log formatter that drops arguments and exception texts, which may hold anything.
 
-    Libraries log what they were given, and clients keep a server's standard error in files.
+    Libraries log their input, and clients store a server's standard error in files.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give one line."""
+        """Format one line."""
         kind = record.exc_info[0] if record.exc_info else None
         fault = f" ({kind.__name__})" if kind is not None else ""
         words = record.getMessage() if record.name.startswith("memtui.") else str(record.msg)
@@ -234,7 +225,7 @@ class PlainFormatter(logging.Formatter):
 
 
 def speak_plainly() -> None:
-    """Have warnings and errors of every library said in this form."""
+    """Log warnings of every library in this format."""
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -1,7 +1,7 @@
-"""The words a client gets at the start: how to use the memories, then the index and the hot set as they are now.
+"""Instructions of the server: how to use the memories, then the index and the hot set.
 
-They are made when the client asks and never change under it, because a prompt that changes is a prompt that is paid
-for again. The guidance comes first: some clients show the beginning only.
+Written once for each connection, because a changed prompt is paid for again. The guidance comes first, as some clients
+show only the beginning.
 """
 
 from memtui.errors import MemtuiError
@@ -18,7 +18,7 @@ READING = (
 )
 BELOW = READING.format(where="below")
 ELSEWHERE = READING.format(where="you were given at the start of the session, or view /memories,")
-"""For a client whose hook gives the index; where the hook does not run, it still finds its way."""
+"""For clients whose hook gives the index."""
 WRITING = (
     "Record durable lessons at once with the memory tool: decisions, preferences, pitfalls. Extend an existing memory "
     "rather than making a second one, and begin each with front matter that holds a one-line description. Keep out "
@@ -26,12 +26,12 @@ WRITING = (
 )
 
 SHORT_INDEX = Budgets(index_bytes=4_000)
-"""For an index that some clients get a second time from their hook, or below the answer to a call."""
+"""For an index that clients may get twice, or get with an answer."""
 PROJECT = "These are the memories of the project you work in; memtui had been started for another one.\n\n"
 
 
 def compose(desk: Desk) -> str:
-    """Write the instructions for a client; the index and the hot set in them keep to their budgets."""
+    """Write the instructions for a client."""
     try:
         door = desk.door()
     except MemtuiError as error:
@@ -58,7 +58,7 @@ def _of_chat(desk: Desk) -> str:
 
 
 def project(desk: Desk) -> str:
-    """Write the index of the project a client turned out to work in; nothing when there is none to give."""
+    """Write the index of the project a client turned out to work in; empty when there is nothing to give."""
     if desk.context == NONE:
         return ""
     try:

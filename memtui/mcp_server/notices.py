@@ -1,8 +1,7 @@
-"""Tells the client when memories change: by its own calls, by other agents, by a person in the workbench.
+"""Change notices for a client, about its own calls, other agents and the person in the workbench.
 
-The engine's watch runs on its own thread and only leaves word here; what is sent is sent on the event loop, many
-changes as one, so that a burst of writes is not a burst of messages. It is apart from the server because it lives on
-both sides of that border.
+The engine's watch runs on its own thread and only sets flags here; the event loop sends, many changes as one. Apart
+from the server because it works on both sides of that border.
 """
 
 import asyncio
@@ -26,21 +25,21 @@ if TYPE_CHECKING:
     from memtui.engine.watch.watch import Watch
 
 SUBSCRIPTIONS = 10_000
-"""URIs one client may follow."""
+"""URIs one client may subscribe to."""
 PAUSE = 1.0
-"""Seconds without a word to a client that was told of a new list: many look at it anew each time."""
+"""Seconds between notices of a changed list, as many clients reload it each time."""
 
 
 class Notices:
-    """Change notices for one connection; to be made and used on its event loop."""
+    """Change notices of one connection; used on its event loop."""
 
     def __init__(self, engine: Callable[[], Engine | None]) -> None:
-        """Take how to get the engine to follow: another one when the client's access changed, none when it has none."""
+        """Take a function that returns the engine to watch, or None while the client has no access."""
         self._engine = engine
         self._loop = asyncio.get_running_loop()
         self._session: ServerSession | None = None
         self._subscribed: dict[str, object] = {}
-        """What each URI held when it was subscribed; what is written before the watch begins differs from that."""
+        """Content of each URI when it was subscribed, to detect changes before the watch began."""
         self._streamed: dict[str, object] = {}
         """The same, for streams of the later protocol."""
         self._began = False
@@ -48,7 +47,7 @@ class Notices:
         self._serve = ListenHandler(self._bus, max_subscriptions=64)
         self._wanted, self._news = anyio.Event(), anyio.Event()
         self._listed = self._stale = False
-        """Whether the list changed; whether the client knows so and did not look since."""
+        """Whether the list changed; whether the client was told and did not reload since."""
         self._updated: set[str] = set()
         self._followed: Engine | None = None
         self._watch: Watch | None = None
@@ -57,27 +56,27 @@ class Notices:
     # --- what the client wants
 
     def greet(self, session: ServerSession) -> None:
-        """Remember where a client of the handshake protocols is told, and follow from now on."""
+        """Set the session for notices, and start watching."""
         self._session = session
         self.wanted()
 
     def listing(self) -> None:
-        """The client looks at the list, so that it is to be told again when that changes."""
+        """Note that the client reloads the list, so that the next change is reported again."""
         self._stale = False
         self.wanted()
 
     def moved(self) -> None:
-        """The client works in another project: everything it listed is of the one before."""
+        """Report a new list after the project changed."""
         self._listed, self._stale = True, False
         self._news.set()
 
     def wanted(self) -> None:
-        """Follow from now on, for a client that showed it uses resources."""
+        """Start watching."""
         self._wanted.set()
         self._news.set()
 
     def subscribe(self, uri: str, held: object) -> bool:
-        """Follow one resource; false when there are too many."""
+        """Subscribe to one resource; return False over the limit."""
         if len(self._subscribed) >= SUBSCRIPTIONS:
             return False
         self._subscribed[uri] = held
@@ -85,26 +84,26 @@ class Notices:
         return True
 
     def unsubscribe(self, uri: str) -> None:
-        """Follow one resource no longer."""
+        """End a subscription."""
         self._subscribed.pop(uri, None)
 
     async def listen(
         self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
-        """Serve `subscriptions/listen`, by which clients of the later protocol are told."""
+        """Serve `subscriptions/listen` of the later protocol."""
         uris = list(params.notifications.resource_subscriptions or [])[:SUBSCRIPTIONS]
         self._streamed |= await anyio.to_thread.run_sync(self._held, uris)
         self.listing()
         return await self._serve(context, params)
 
     def opened(self, engine: Engine) -> None:
-        """Hear from now on of the client's own changes through an engine, from any thread."""
+        """Subscribe to the client's own changes through an engine; callable from any thread."""
         engine.events.subscribe(self._heard)
 
     # --- telling
 
     async def run(self) -> None:
-        """Follow and tell until cancelled."""
+        """Watch and send notices until cancelled."""
         await self._wanted.wait()
         try:
             while True:
@@ -137,7 +136,7 @@ class Notices:
             await anyio.sleep(PAUSE)
 
     def _follow(self) -> None:
-        """Watch for the engine the client has now."""
+        """Watch the client's current engine."""
         engine = self._engine()
         if engine is self._followed:
             return
@@ -170,7 +169,7 @@ class Notices:
         self._news.set()
 
     def _live(self, health: Health) -> None:
-        """Hear from the watch's thread that it follows from now on, or that it only scans: both find what comes."""
+        """Compare once the watch is running or scanning; called on its thread."""
         if health.state != "stopped" and not self._ended:
             self._loop.call_soon_threadsafe(self._compare)
 
@@ -179,12 +178,12 @@ class Notices:
         self._news.set()
 
     def _missed(self) -> list[str]:
-        """What was changed since it was subscribed, and before the watch followed."""
+        """Return the URIs that changed between their subscription and the start of the watch."""
         followed = {**self._streamed, **self._subscribed}
         return [uri for uri, held in self._held(followed).items() if held != followed[uri]]
 
     def _held(self, uris: Iterable[str]) -> dict[str, object]:
-        """What each of these holds now; those a client may not follow are left out."""
+        """Return the content digests of URIs that the client may follow."""
         engine = self._engine()
         found: dict[str, object] = {}
         if engine is None:

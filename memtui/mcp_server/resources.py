@@ -1,8 +1,7 @@
-"""Memories as resources: the list in pages, and reading one, which counts as a use.
+"""Memories as resources: a paged list, and reading, which counts as a use.
 
-Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are, but for
-secrets, which are masked. A memory has one URI, `memory:///memories/<scope>/<path>`, which is decoded once, and checked
-like every other path.
+Names and descriptions leave visible and short, contents as they are but for masked secrets. A memory has one URI,
+`memory:///memories/<scope>/<path>`, decoded once and checked like every other path.
 """
 
 import base64
@@ -32,7 +31,7 @@ PREFIX = "memory://"
 TEMPLATE = "memory:///memories/{scope}/{+path}"
 """RFC 6570; the path may hold slashes."""
 LONGEST = 8_192
-"""Characters; a path of 1,024 bytes, all of them encoded, is well below."""
+"""Characters of a URI."""
 _HINT = "Write memory:///memories/<scope>/<path>, as resources/list gives it."
 _SHOWN = 400
 """Cells of a refusal."""
@@ -46,15 +45,15 @@ _NAME_CELLS, _DESCRIPTION_CELLS = 120, 220
 
 
 class Page(NamedTuple):
-    """Some resources, and where the next ones begin."""
+    """One page of resources."""
 
     resources: list[Resource]
     cursor: str | None
-    """None: these are the last."""
+    """None on the last page."""
 
 
 def template() -> ResourceTemplate:
-    """Describe the URIs there can be."""
+    """Return the template of all URIs."""
     return ResourceTemplate(
         name="memory",
         title="A memory",
@@ -65,11 +64,7 @@ def template() -> ResourceTemplate:
 
 
 def page(engine: Engine, cursor: str | None) -> Page:
-    """Give the resources that follow a cursor; it stays good when others come or go meanwhile.
-
-    Raises:
-        UsageError: no cursor of ours.
-    """
+    """Return the resources after a cursor, which stays valid when others come or go; raises UsageError."""
     after = None if cursor is None else _uncursor(cursor)
     found: list[tuple[bytes, str, Memory]] = []
     for shelf in reach.look(engine):
@@ -91,11 +86,7 @@ def page(engine: Engine, cursor: str | None) -> Page:
 
 
 def read(door: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:
-    """Read one memory whole, and count the use.
-
-    Raises:
-        MemtuiError: it is no URI of a memory, or the memory cannot be read.
-    """
+    """Read one memory whole, and record the use; raises MemtuiError."""
     address = address_of(door.engine, uri)
     data = mask.shown_bytes(_reviewed(door.engine, address))
     door.engine.pins.record_use(address, actor=door.actor, soon=True)
@@ -106,11 +97,7 @@ def read(door: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceC
 
 
 def held(engine: Engine, uri: str) -> str | None:
-    """Tell what a URI that can name a memory of this client holds now: its sha-256; None when there is none to read.
-
-    Raises:
-        MemtuiError: it cannot name one.
-    """
+    """Return the sha-256 of a memory by its URI, None when it cannot be read; raises MemtuiError for an invalid URI."""
     address = address_of(engine, uri)
     try:
         return sha256(_reviewed(engine, address)).hexdigest()
@@ -119,7 +106,7 @@ def held(engine: Engine, uri: str) -> str | None:
 
 
 def _reviewed(engine: Engine, address: Address) -> bytes:
-    """Read a memory, unless a host that attaches resources by itself would give an agent what nobody reviewed."""
+    """Read a memory unless it is withheld or unreviewed, because hosts attach resources unasked."""
     try:
         found = engine.read(address)
         if reach.withheld(engine)(address, found.sha256):
@@ -162,24 +149,19 @@ def _uncursor(cursor: str) -> bytes:
 
 
 def uri_of(virtual_path: str) -> str:
-    """Give the URI of a virtual path such as `/memories/global/a.md`; undecodable bytes are encoded as they are."""
+    """Return the URI of a virtual path; undecodable bytes are encoded as they are."""
     return PREFIX + quote(os.fsencode(virtual_path), safe="/")
 
 
 def uri_of_address(address: Address) -> str | None:
-    """Give the URI of a memory; None when it has none, because agents cannot name it."""
+    """Return the URI of a memory; None when agents cannot name it."""
     agent, _, scope = address.root.partition(":")
     named = agent == "memtui" and scope in SCOPES and reachable_path(address.path)
     return uri_of(f"/memories/{scope}/{address.path}") if named else None
 
 
 def virtual_path_of(uri: str) -> str:
-    """Give the virtual path a URI names.
-
-    Raises:
-        UsageError: it is no URI of a memory.
-        RefusedError: `E_NAME`, when it hides a slash.
-    """
+    """Return the virtual path of a URI; raises UsageError, or RefusedError for an encoded slash."""
     found = _URI.fullmatch(uri) if len(uri) <= LONGEST else None
     if found is None or found[1] not in SCOPES or not _utf8(found[2]):
         raise UsageError("That is no URI of a memory.", hint=_HINT)
@@ -190,12 +172,10 @@ def virtual_path_of(uri: str) -> str:
 
 
 def address_of(engine: Engine, uri: str) -> Address:
-    """Give the address a URI names in an engine; whether a memory is there is another question.
+    """Return the address of a URI in an engine, whether or not a memory is there.
 
     Raises:
-        UsageError: see `virtual_path_of`.
-        RefusedError: the same; and `E_NAME`, when the memory tool refuses the path.
-        NotFoundError: `E_NO_ROOT`, when this client has no such scope.
+        UsageError: invalid URI. RefusedError: `E_NAME`. NotFoundError: `E_NO_ROOT`: this client has no such scope.
     """
     virtual = virtual_path_of(uri)
     try:

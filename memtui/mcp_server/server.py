@@ -1,8 +1,8 @@
-"""One connection from its first word to its last: the library's server, given our handlers and our pipes.
+"""One connection on the library's server, from its first message to its last.
 
-It is apart from the handshake because it loads the library. What touches the disk runs on worker threads, so that a
-ping is answered while a call waits for a lock; tool calls run one after the other, in the order they came. An editor
-starts its servers wherever it likes, so calls wait until the client named the folders it has open.
+Apart from the handshake because it imports the library. Disk work runs on worker threads, so that a ping is answered
+meanwhile; tool calls run one after another. Calls wait until the client named its open folders, because editors start
+servers anywhere.
 """
 
 import functools
@@ -34,15 +34,15 @@ from memtui.wire.doors import words
 from memtui.wire.outcomes import INTERRUPTED
 
 PATIENCE = 5.0
-"""Seconds a client is waited for; then the working folder's project is served."""
+"""Seconds to wait for the client's folders before serving the working directory's project."""
 _LOG = logging.getLogger(__name__)
 
 
 class Standing:
-    """Where one client stands; to be made and used on the event loop."""
+    """The project of one client; used on the event loop."""
 
     def __init__(self, desk: Desk, moved: Callable[[], object]) -> None:
-        """Take the desk that is to serve the right project, and what is called when it is another one."""
+        """Call `moved` when the project changed."""
         self._desk = desk
         self._moved = moved
         self._known = anyio.Event()
@@ -51,26 +51,26 @@ class Standing:
 
     @property
     def awaited(self) -> bool:
-        """Whether the client has roots that it was not asked for yet."""
+        """Whether the client has roots that were not asked for yet."""
         return not self._known.is_set()
 
     def take_news(self) -> bool:
-        """Whether the client was not told yet what another project holds; from now on it was."""
+        """Return once whether the project changed since the client was told."""
         news, self._news = self._news, False
         return news
 
     def will_tell(self) -> None:
-        """Have calls wait from now on: the client has roots, and can be asked once it is initialized."""
+        """Make calls wait for the client's roots."""
         self._known = anyio.Event()
 
     async def known(self) -> None:
-        """Wait until the client was asked, but not for ever."""
+        """Wait until the client was asked, within the time limit."""
         with anyio.move_on_after(PATIENCE):
             await self._known.wait()
         self._known.set()
 
     async def ask(self, session: ServerSession) -> None:
-        """Ask the client for its roots, and serve the project they name."""
+        """Ask the client for its roots, and serve their project."""
         if self._known.is_set():
             self.will_tell()
         known = self._known
@@ -89,19 +89,14 @@ class Standing:
 
 Context = ServerRequestContext[Any, Any]
 _IN_A_PROJECT = ("tools/call", "resources/list", "resources/read", "resources/subscribe")
-"""What is answered otherwise in another project."""
+"""Methods whose answer depends on the project."""
 
 
 class Handlers:
     """The handlers of one connection."""
 
     def __init__(self, desk: Desk, may_begin: Callable[[object], bool]) -> None:
-        """Serve at a desk; to be made on the event loop.
-
-        Args:
-            desk: where the client is served.
-            may_begin: asked with a call's id before it is carried out; no when the connection is about to end.
-        """
+        """Bind to a connection, on the event loop; `may_begin` is asked with a call's id before it runs."""
         self._desk = desk
         self._may_begin = may_begin
         self._turn = anyio.Lock()
@@ -111,7 +106,7 @@ class Handlers:
         desk.on_open = self.notices.opened
 
     def server(self) -> Server[Any]:
-        """The library's server with everything this one can do."""
+        """Build the library's server with all handlers."""
         server: Server[Any] = Server(
             SERVER["name"],
             version=SERVER["version"],
@@ -133,7 +128,7 @@ class Handlers:
         return server
 
     async def _work(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a job on a thread; it is always waited for, so that nothing is under way when the connection ends."""
+        """Run a job on a thread, and always wait for it, so that nothing runs when the connection ends."""
         return await anyio.to_thread.run_sync(functools.partial(job, *arguments), limiter=self._threads)
 
     def _engine(self) -> Engine | None:
@@ -145,7 +140,7 @@ class Handlers:
     # --- the client's name, and what it is told at the start
 
     async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Learn who calls; give instructions to who begins; turn a malformed tool call into a result."""
+        """Learn the client's name, add instructions, and turn a malformed tool call into a result."""
         if ctx.method == "notifications/cancelled":
             return await call_next(ctx)
         if (name := _client(ctx)) is not None:
@@ -217,7 +212,7 @@ class Handlers:
         return types.EmptyResult()
 
     async def _answered(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """Run a job whose failure is an error of the protocol, because its method has no other way to fail."""
+        """Run a job whose failure becomes an error of the protocol."""
         try:
             return await self._work(job, *arguments)
         except MemtuiError as error:
@@ -225,13 +220,13 @@ class Handlers:
 
 
 def _answer(*results: Result) -> types.CallToolResult:
-    """Make one answer of results; the first one says whether the call was done."""
+    """Combine results; the first one decides whether the call failed."""
     content: list[Any] = [types.TextContent(type="text", text=sendable(result.text)) for result in results]
     return types.CallToolResult(content=content, is_error=not results[0].ok)
 
 
 def _client(context: Context) -> str | None:
-    """The name the client gives: at the start, or with every request where there is no start."""
+    """Return the name the client gives at the start, or with every request."""
     if context.method == "initialize":
         given = (context.params or {}).get("clientInfo")
     else:
@@ -247,7 +242,7 @@ def _has_roots(context: Context) -> bool:
 
 
 def _malformed(params: object) -> str:
-    """What is wrong with the arguments of a tool call, as the library would refuse them without a result."""
+    """Return what is wrong with the arguments of a tool call, which the library would refuse without a result."""
     name = params.get("name") if isinstance(params, dict) else None
     if not isinstance(name, str):
         return f"E_USAGE: tools/call needs 'name', a text: {' or '.join(TOOLS)}."
@@ -256,11 +251,7 @@ def _malformed(params: object) -> str:
 
 
 async def converse(source: int, target: int, desk: Desk, opened: Greeting = Greeting()) -> int:  # noqa: B008
-    """Serve one client until it closes its end, stops reading, or the process is told to end.
-
-    Returns:
-        The exit number.
-    """
+    """Serve one client until it disconnects or the process is told to end; return the exit status."""
     pipes = Pipes(source, target, opened)
     connection = Handlers(desk, pipes.begin)
     server = connection.server()
@@ -280,15 +271,14 @@ async def converse(source: int, target: int, desk: Desk, opened: Greeting = Gree
 
 
 class SignalEnd:
-    """What a signal does: the first lets the calls at hand finish, the second does not."""
+    """Signal handling: the first signal lets running calls finish, the second does not."""
 
     def __init__(self, pipes: Pipes) -> None:
-        """Take what to stop."""
         self._pipes = pipes
         self.status = 0
 
     async def run(self, scope: anyio.CancelScope) -> None:
-        """Wait for signals; those the process was told to ignore stay ignored."""
+        """Wait for signals; ignored ones stay ignored."""
         numbers = [one for one in SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
         with anyio.open_signal_receiver(*numbers) as received:
             async for number in received:
@@ -300,12 +290,12 @@ class SignalEnd:
 
 
 def serve(source: int, target: int, desk: Desk, opened: Greeting) -> int:
-    """Serve one client to its end on an event loop of its own; as `converse`."""
+    """Run `converse` on a new event loop."""
     return anyio.run(converse, source, target, desk, opened)
 
 
 def _folder(uri: str) -> str | None:
-    """The folder a URI names; None when it names none of this machine."""
+    """Return the local folder of a URI; None for others."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None

@@ -1,8 +1,8 @@
-"""The two pipes to the client: one JSON message a line, and nothing else ever on them.
+"""Transport over two pipes: one JSON message a line, and nothing else.
 
-Unlike the library's own transport it needs no thread (a reader that blocks in one cannot be stopped by a signal),
-answers a line it cannot read, hears first what came before the library was there, and when the client closes its end
-lets the calls finish that came before. It is apart from the server so that it knows messages and no memories.
+Unlike the library's transport it needs no thread, so that signals can stop it; it answers unreadable lines, starts with
+the input read before the library was loaded, and lets running calls finish when the client closes its end. Apart from
+the server so that it knows messages and no memories.
 """
 
 import contextlib
@@ -33,21 +33,21 @@ from memtui.mcp_server.connection import Greeting
 from memtui.memory_tool.call import sendable
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of one message; the largest memory there can be is a thousandth of that."""
+"""Bytes of one message."""
 DRAIN_SECONDS = 20.0
-"""How long the calls that came before the client closed its end may still take."""
+"""Time that running calls get after the client closed its end."""
 _CHUNK = 1024 * 1024
 _STANDING = "subscriptions/listen"
-"""The request that is answered only when the client goes: nobody waits for it at the end."""
+"""A request that stays open until the client disconnects."""
 
 Received = SessionMessage | Exception
 
 
 class Pipes:
-    """Reads messages from one descriptor and writes them to another, on the event loop."""
+    """The transport; used on the event loop."""
 
     def __init__(self, source: int, target: int, opened: Greeting = Greeting()) -> None:  # noqa: B008
-        """Take two open descriptors, on the event loop; neither is changed or closed."""
+        """Take two open descriptors; neither is changed or closed."""
         self._source = source
         self._target = target
         self._said, self._greeted = opened
@@ -62,11 +62,9 @@ class Pipes:
     async def read(
         self, messages: MemoryObjectSendStream[Received], answers: MemoryObjectSendStream[SessionMessage]
     ) -> None:
-        """Hand over every message until the client closes its end and what it asked for is answered.
+        """Deliver messages until the client closes its end and its calls are answered.
 
-        Args:
-            messages: where they go.
-            answers: where the answer to a line goes that is no message.
+        `answers` takes the refusals of lines that are no message.
         """
         async with messages, answers:
             with self._reading:
@@ -87,7 +85,7 @@ class Pipes:
                     await self._answered.wait()
 
     def stop(self) -> bool:
-        """Take no more messages and begin no more calls; false when that was asked before."""
+        """Stop reading and starting calls; return False when that was asked before."""
         if self._closing:
             return False
         self._closing = True
@@ -96,14 +94,14 @@ class Pipes:
         return True
 
     def begin(self, request_id: object) -> bool:
-        """Whether a call that changes something may begin; one that does is answered, come what may."""
+        """Return whether a call may begin; one that begins is always answered."""
         if self._closing:
             return False
         self._begun.add(str(request_id))
         return True
 
     async def write(self, messages: MemoryObjectReceiveStream[SessionMessage], scope: anyio.CancelScope) -> None:
-        """Write every message; a client that does not read any more ends the scope."""
+        """Write every message; cancel the scope when the client stopped reading."""
         try:
             async with messages:
                 async for message in messages:
@@ -112,7 +110,7 @@ class Pipes:
             scope.cancel()
 
     async def send(self, message: JSONRPCMessage) -> None:
-        """Write one message; it is on its way when this returns."""
+        """Write one message."""
         if self._greeted is not None and isinstance(message, JSONRPCResponse) and message.id == self._greeted:
             self._greeted = None
             self._done(message.id)
@@ -127,7 +125,7 @@ class Pipes:
             self._done(message.id)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        """The lines; one that is too long is `b""`, which is no message either."""
+        """Yield lines; one over the limit becomes `b""`."""
         kept, start, skipping = bytearray(), 0, False
         while chunk := self._said or await self._chunk():
             self._said = b""
@@ -173,7 +171,7 @@ class Pipes:
 
 
 def _message(line: bytes) -> JSONRPCMessage:
-    """A line as a message, or the answer that says why it is none."""
+    """Parse a line, or return the error to answer."""
     if not line:
         return _refusal(None, PARSE_ERROR, f"A message is at most {LONGEST} bytes.")
     with contextlib.suppress(ValueError):
@@ -198,7 +196,7 @@ def _message(line: bytes) -> JSONRPCMessage:
 
 
 def _encoded(message: JSONRPCMessage) -> bytes:
-    """A message as one line of JSON; what has no UTF-8 form is spelled out, but in an id, which is the client's own."""
+    """Encode a message as a line of JSON, escaping what has no UTF-8 form except in an id."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
     except ValueError:

@@ -1,8 +1,7 @@
-"""The tools a client sees, and the answers to its calls: every failure is a result a model can read, never a fault.
+"""The tools of a client, collected from all features, and their calls.
 
-The tools are the sum of those of all features. A model recovers from a sentence; it cannot recover from an error of the
-protocol, which most clients hide from it. Nothing of the protocol's library is used here, because the tools are listed
-before it is there.
+Every failure is a result that a model can read, because most clients hide errors of the protocol. The MCP library is
+not imported, because tools are listed before it is loaded.
 """
 
 import logging
@@ -55,7 +54,7 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
 
 
 def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
-    """Carry out one call; never raises, and no secret is in its answer."""
+    """Carry out one call; never raises, and masks secrets in its answer."""
     found = _call(desk, name, arguments)
     return found._replace(text=mask.shown(found.text))
 
@@ -94,7 +93,7 @@ def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resu
 
 
 def _switch_off(desk: Desk, tool: Tool, actor: Actor) -> str:
-    """Give the setting by which a client does not have a tool; nothing when it has."""
+    """Return the setting that denies a tool to a client; empty when it may use it."""
     off = next((key for key in tool.switches if not desk.setting(key)), "")
     if not off and tool.only_with_sessions and not keeps_cards(*desk.standing()):
         return "transcripts.keep"

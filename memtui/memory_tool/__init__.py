@@ -1,1 +1,1 @@
-"""The six-command memory tool: what an agent may call on its memories, in memtui's own words or in the SDK's."""
+"""The memory tool with six commands, in memtui's own words and in those of Anthropic's SDK."""

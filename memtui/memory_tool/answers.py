@@ -1,7 +1,6 @@
-"""What one client may do in each scope, and the sentences a model reads when a call could not be done.
+"""Rights of a client in each scope, and error messages for models.
 
-An engine's own message names roots and files as a person knows them. Here only virtual paths are said, so that no
-physical path can reach a model, whatever fails.
+Messages name virtual paths only, so that no physical path reaches a model.
 """
 
 from collections.abc import Iterable
@@ -15,14 +14,14 @@ from memtui.memory_tool.call import CHAT, ROOT, SCOPES, VirtualPath, shown
 
 
 class Rights(NamedTuple):
-    """Scopes, in the order in which agents see them."""
+    """Readable and writable scopes, in the order agents see them."""
 
     readable: tuple[str, ...]
     writable: tuple[str, ...]
 
     @property
     def in_words(self) -> str:
-        """One sentence; nothing when everything that is there may be written."""
+        """One sentence; empty when every readable scope is writable."""
         if not self.writable:
             return "You may only read memories, not change them."
         if self.writable == self.readable:
@@ -36,7 +35,7 @@ MAX_FILES = 1_000
 
 ESCAPES = "Path escapes the memory root (symlinks are not allowed to point outside)"
 NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_RESERVED")
-"""Refusals whose message is about the name alone."""
+"""Codes of refusals that concern the name alone."""
 FAILED = "Memory operation failed: "
 MISSING = "No memory file or directory at {path}"
 NO_FILE = "No memory file at {path}"
@@ -56,30 +55,24 @@ OVER_CAP = (
 
 
 def about(template: str, place: VirtualPath) -> str:
-    """Fill the path of a call into one of these sentences."""
+    """Fill the path of a call into a message."""
     return template.format(path=shown(place.given))
 
 
 def read_only(scope: str, writable: tuple[str, ...]) -> str:
-    """Say why a client may not change a scope, and which scopes it may change."""
+    """Write why a client may not change a scope, and which scopes it may change."""
     instead = f" You may write in {places(writable)}." if writable else ""
     return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed.{instead}"
 
 
 def taken(place: VirtualPath, *, directory: bool) -> str:
-    """Refuse a name that `create` may not use."""
+    """Write that `create` may not use a name."""
     kind = "directory" if directory else "file"
     return f"A {kind} already exists at {shown(place.given)}. To overwrite a file, delete it first, then create it."
 
 
 def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) -> str:
-    """Any other refusal or failure.
-
-    Args:
-        error: what the engine raised; its words are used only where they can hold no path but the one that was given.
-        place: what the call was about.
-        writable: the scopes this client may change.
-    """
+    """Write an error of the engine for a model; its own words only where they hold no path but the given one."""
     path = shown(place.given)
     match error.code:
         case "E_ACCESS" | "E_READ_ONLY":
@@ -113,13 +106,13 @@ def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) ->
 
 
 def _reason(error: MemtuiError) -> str:
-    """The part of an engine's message about a name that says what is wrong with it."""
+    """Return the reason from the engine's message about a name."""
     _, colon, reason = error.message.rpartition(" is refused: ")
     return shown(reason.removesuffix(".")) if colon else CODES[error.code]
 
 
 def rights(engine: Engine) -> Rights:
-    """Work out what the client of an engine may do."""
+    """Return the rights of an engine's client."""
     return Rights(_scopes(engine.roots.all()), _scopes(engine.roots.changeable()))
 
 
@@ -129,6 +122,6 @@ def _scopes(roots: Iterable[Root]) -> tuple[str, ...]:
 
 
 def places(scopes: "tuple[str, ...] | list[str]") -> str:
-    """Name scopes as an agent does: `/memories/global and /memories/workspace`."""
+    """Name scopes by their paths: `/memories/global and /memories/workspace`."""
     named = [f"{ROOT}/{scope}" for scope in scopes]
     return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))

@@ -1,8 +1,8 @@
-"""A call of the memory tool: its fields, the path it names, what its edits make of a text, and the answer.
+"""Calls of the memory tool: fields, virtual paths, the two text edits, and results.
 
-Models get field names wrong, leave fields out or null, and under a strict schema fill in every one of them; it is
-settled here, so that no command has to wonder. Every command refuses the same paths in the same words, before the disk
-is asked, and no failure leaves the tool as an exception: a model can only recover from what it is told.
+Models misname fields, leave them out or null, and fill all of them under a strict schema; that is normalized here.
+Every
+failure is a result, never an exception: a model can only recover from what it is told.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from memtui.virtual_names import problem
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
 NUMBERS = {"insert_line": 0, "offset": 1, "limit": 1}
-"""Fields that are whole numbers, and the least each may be."""
+"""Integer fields with their minimum."""
 
 REQUIRED = {
     "view": ("path",),
@@ -24,16 +24,16 @@ REQUIRED = {
     "rename": ("old_path", "new_path"),
 }
 OPTIONAL = {"view": ("offset", "limit"), "str_replace": ("new_str",)}
-"""What a command takes besides; every other field counts as absent."""
+"""Optional fields of each command; all other fields are ignored."""
 _EMPTY = {"path": ("",), "old_path": ("",), "new_path": ("",), "insert_line": ("",)} | dict.fromkeys(
     ("offset", "limit"), ("", 0, "0")
 )
-"""Values with which hosts fill in a field that their schema requires and the model does not: they count as absent."""
+"""Values that hosts put into unused fields of a strict schema; they count as absent."""
 
 ALIASES = {"content": "file_text", "old_string": "old_str", "new_string": "new_str"}
-"""Taken when they are a string and the field of ours is none."""
+"""Used when they are strings and our field is not."""
 PATH_ALIASES = ("file_path", "filePath")
-"""Taken when there is no `path`, not even an empty one."""
+"""Used when there is no `path` at all."""
 
 _WORDS = {
     "path": "Such as /memories/global/notes.md; /memories lists everything.",
@@ -49,11 +49,11 @@ _WORDS = {
 }
 
 _DIGITS = 40
-"""Letters of a number in quotes; a longer one counts nothing that there is."""
+"""Length limit of a quoted number."""
 
 
 class Request(NamedTuple):
-    """A call whose fields have their types; what the command needs is there."""
+    """A validated call."""
 
     command: str
     path: str
@@ -70,22 +70,22 @@ class Request(NamedTuple):
 
 ROOT = "/memories"
 SCOPES = ("global", "project", "workspace")
-"""In the order in which they are always shown."""
+"""In display order."""
 CHAT = "channel"
-"""The scope of a door that was opened on one chat; shown there only."""
+"""The scope of a client restricted to one chat; listed only there."""
 
 
 class VirtualPath(NamedTuple):
-    """What a virtual path names."""
+    """A parsed virtual path."""
 
     given: str
-    """The path as it came, for messages."""
+    """As the model wrote it, for messages."""
     scope: str | None
     """None: `/memories` itself."""
     parts: tuple[str, ...] = ()
     """Below the scope; empty for the scope itself."""
     doubt: str = ""
-    """Why nothing may be given this path; what has it already can still be reached, because it is listed."""
+    """Why nothing new may get this path; existing files with it stay reachable."""
 
     @property
     def path(self) -> str:
@@ -99,20 +99,20 @@ class VirtualPath(NamedTuple):
 
 
 _SHOWN = 2_048
-"""Characters of a name that an answer repeats; nobody needs more to recognise it."""
+"""Characters of a name that an answer repeats."""
 
 
 class Result(NamedTuple):
-    """The answer to one call."""
+    """The result of one call."""
 
     ok: bool
     text: str
     counts: Mapping[str, object] = {}
-    """What `memtui.telemetry` may be told of the call: numbers."""
+    """Numbers for `memtui.telemetry`."""
 
 
 class Refusal(Exception):  # noqa: N818
-    """A call that cannot be done; its text is the answer. Raised and caught inside the tool."""
+    """A call that is refused; its text is the answer."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -120,28 +120,21 @@ class Refusal(Exception):  # noqa: N818
 
 
 def shown(name: str) -> str:
-    """A name as an answer repeats it: exactly, unless it is absurdly long or cannot be sent as UTF-8."""
+    """Return a name as an answer repeats it: exact, unless it is very long or has no UTF-8 form."""
     if len(name) > _SHOWN:
         name = name[:_SHOWN] + "…"
     return sendable(name)
 
 
 def sendable(text: str) -> str:
-    """Text in which what has no UTF-8 form is spelled out, because no protocol could carry it."""
+    """Escape characters that have no UTF-8 form."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def parse_path(given: str) -> VirtualPath:
-    """Read a virtual path.
-
-    Args:
-        given: what the model wrote; spaces around it and slashes at its end mean nothing.
-
-    Raises:
-        Refusal: it breaks a rule.
-    """
+    """Parse a virtual path, ignoring surrounding spaces and trailing slashes; raises Refusal."""
     text, what = given.strip().rstrip("/"), f"Invalid memory path '{shown(given)}'"
     if not text.startswith(ROOT):
         raise Refusal(f"{what}: paths must start with /memories/ (e.g. /memories/global/notes.md)")
@@ -161,12 +154,9 @@ def parse_path(given: str) -> VirtualPath:
 
 
 def schema(limits: str = "") -> dict[str, object]:
-    """The JSON schema of a call: one flat object in which every field but `command` may be missing.
+    """Return the JSON schema of a call: one flat object in which only `command` is required.
 
-    Its types are plain, because hosts refuse a request whose schema has a list of types, or `null` among its values.
-
-    Args:
-        limits: what this client may not do, in words; empty when it may do everything.
+    Hosts reject lists of types and null values, so types are plain. `limits` says in words what this client may not do.
     """
     command: dict[str, object] = {"type": "string", "enum": list(COMMANDS)}
     properties: dict[str, object] = {
@@ -178,7 +168,7 @@ def schema(limits: str = "") -> dict[str, object]:
 
 
 def normalised(given: Mapping[str, object]) -> dict[str, object]:
-    """The fields of the command under our names; what is null, empty or of no use to it is left out."""
+    """Return the fields of the command under our names, without empty and unused ones."""
     found = dict(given)
     command = found.get("command")
     for alias in PATH_ALIASES:
@@ -203,11 +193,7 @@ def normalised(given: Mapping[str, object]) -> dict[str, object]:
 
 
 def read_request(given: Mapping[str, object]) -> Request:
-    """Check a call.
-
-    Raises:
-        Refusal: no such command, a value of the wrong type, or something the command needs is missing.
-    """
+    """Validate a call; raises Refusal for an unknown command, a wrong type or a missing field."""
     fields = normalised(given)
     command = str(fields.pop("command"))
     texts = {name: value for name, value in fields.items() if isinstance(value, str) and name in TEXTS}
@@ -233,7 +219,7 @@ def read_request(given: Mapping[str, object]) -> Request:
 
 
 def whole_number(given: object) -> int | None:
-    """The whole number that a model meant, which may come as 2.0 or in quotes; None when it is none."""
+    """Return the integer a model meant, also as 2.0 or in quotes; None for anything else."""
     if isinstance(given, str) and len(given) < _DIGITS and given.strip().removeprefix("-").isdecimal():
         return int(given)
     if isinstance(given, float) and given.is_integer():
@@ -253,12 +239,11 @@ def _number(name: str, given: object) -> int:
 
 
 def _short(number: int) -> str:
-    """A number in an answer; one of thousands of digits says nothing."""
     return str(number) if abs(number) < 10**20 else "a number that is far too large"
 
 
 def _window(fields: Mapping[str, object]) -> dict[str, object]:
-    """`offset` and `limit` for a `view_range` of other hosts: first and last line, -1 for the end."""
+    """Convert a `view_range` of other hosts into `offset` and `limit`; -1 is the end."""
     given = fields["view_range"]
     ends = (
         [n for n in given if isinstance(n, int) and not isinstance(n, bool)] if isinstance(given, list | tuple) else []
@@ -285,20 +270,20 @@ def _listed(names: tuple[str, ...]) -> str:
 
 BOM = b"\xef\xbb\xbf"
 _LISTED = 20
-"""Line numbers an answer lists."""
+"""Line numbers in an answer."""
 
 
 class Matches(NamedTuple):
-    """Where a text occurs."""
+    """Occurrences of a text."""
 
     times: int
-    """Overlapping occurrences are counted, because replacing one of them would be a guess."""
+    """Overlapping occurrences count, because replacing one would be a guess."""
     lines: tuple[int, ...]
-    """The lines, from 1, on which the first occurrences begin; each once."""
+    """Lines of the first occurrences, from 1."""
 
 
 class NotText(ValueError):  # noqa: N818
-    """The bytes are no UTF-8 text, or hold a NUL; they must not be rewritten."""
+    """The bytes are not UTF-8 text, or hold a NUL; they must not be rewritten."""
 
 
 class NotUnique(Exception):  # noqa: N818
@@ -310,7 +295,7 @@ class NotUnique(Exception):  # noqa: N818
 
 
 class Hidden(Exception):  # noqa: N818
-    """The edit would change what its writer sees only as a mask."""
+    """The edit would change a secret that its writer sees only as a mask."""
 
 
 class NoSuchLine(Exception):  # noqa: N818
@@ -322,11 +307,7 @@ class NoSuchLine(Exception):  # noqa: N818
 
 
 def check_text(data: bytes) -> None:
-    """Require that bytes are a text.
-
-    Raises:
-        NotText: they are not UTF-8, or hold a NUL.
-    """
+    """Raise NotText unless bytes are editable text."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -336,7 +317,7 @@ def check_text(data: bytes) -> None:
 
 
 def is_text(data: bytes) -> bool:
-    """Whether bytes are a text that may be edited."""
+    """Return whether bytes are editable text."""
     try:
         check_text(data)
     except NotText:
@@ -345,7 +326,7 @@ def is_text(data: bytes) -> bool:
 
 
 def find(data: bytes, text: bytes) -> Matches:
-    """Find every occurrence of a text that is not empty; those that overlap count one by one."""
+    """Find every occurrence of a non-empty text, overlapping ones included."""
     count, lines, at = 0, dict[int, None](), data.find(text)
     line, counted = 1, 0
     while at >= 0:
@@ -359,20 +340,12 @@ def find(data: bytes, text: bytes) -> Matches:
 
 
 def str_replace(data: bytes, old: str, new: str) -> bytes:
-    """Replace the one occurrence of a text.
+    """Replace the single occurrence of a text.
 
-    In a file whose every line ends in CR LF, a text that was written with bare LF is found all the same, and the lines
-    of the new one end so too.
-
-    Args:
-        data: the content.
-        old: the text to replace, not empty.
-        new: what to put in its place; every character stands for itself.
+    In a file with CR LF line ends, text with bare LF matches too, and the new lines end in CR LF.
 
     Raises:
-        NotText: the content must not be rewritten.
-        NotUnique: the text does not occur, or more than once.
-        UnicodeEncodeError: a text has no UTF-8 form.
+        NotText; NotUnique; UnicodeEncodeError: a text has no UTF-8 form.
     """
     check_text(data)
     wanted, put = old.encode(), new.encode()
@@ -389,22 +362,12 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
 
 
 def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
-    """Insert lines after a line; lines are what `view` numbers, so they end at LF only.
+    """Insert lines after a line as `view` numbers them (0: the top); return the content and the number of new lines.
 
-    A file whose every line ends in CR LF gets such lines; a byte-order mark stays first.
-
-    Args:
-        data: the content.
-        line: the line to insert after; 0 is the top.
-        text: the lines; one final newline is dropped.
-
-    Returns:
-        The new content, and how many lines were inserted.
+    CR LF line ends are kept and a byte-order mark stays first; one final newline of the text is dropped.
 
     Raises:
-        NotText: the content must not be rewritten.
-        NoSuchLine: the number is too large.
-        UnicodeEncodeError: the text has no UTF-8 form.
+        NotText; NoSuchLine; UnicodeEncodeError: the text has no UTF-8 form.
     """
     check_text(data)
     new = text.encode()
@@ -424,15 +387,9 @@ def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
 
 
 def check_masks(before: bytes, after: bytes, old: str = "") -> None:
-    """Require that an edit by somebody who sees secrets masked leaves them whole, or takes them away whole.
+    """Require that an edit by a writer who sees masked secrets keeps them whole or removes them whole.
 
-    Args:
-        before, after: the content; the same where nothing was found to replace.
-        old: the text that was to be replaced, as it was given.
-
-    Raises:
-        Hidden: a part of a secret would change, a mask would be written over one, or the text to replace is a mask;
-            or a secret that stays would not be known as one any more.
+    `before` equals `after` where nothing was found to replace; `old` is the text that was searched for. Raises Hidden.
     """
     from memtui import mask  # few who read calls edit anything
 
@@ -462,7 +419,7 @@ def check_masks(before: bytes, after: bytes, old: str = "") -> None:
 
 
 def has_crlf(data: bytes) -> bool:
-    """Whether every line end of a content is CR LF, and there is one."""
+    """Return whether every line end is CR LF, and there is one."""
     ends = data.count(b"\n")
     return ends > 0 and data.count(b"\r\n") == ends
 

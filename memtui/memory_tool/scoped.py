@@ -1,7 +1,6 @@
 """memtui's own memory tool: the six commands over `/memories/{global,project,workspace}/…`, for one actor.
 
-Everything is checked in a fixed order, arguments before paths before the disk, and every failure is a normal result
-with a sentence that says what to do. The guarantees are the engine's; here is only what a model reads and writes.
+Checks run in a fixed order: arguments, paths, disk. Every failure is a result with a sentence that says what to do.
 """
 
 import time
@@ -34,20 +33,20 @@ from memtui.virtual_names import reachable
 DEPTH = 2
 NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
 NAMES = 1_000
-"""How many names of one directory are shown."""
+"""Names shown of one directory."""
 
 MEMORIES = "memories"
-"""A folder with memories in it."""
+"""A folder that contains memories."""
 EMPTY = "empty"
-"""A folder with nothing in it but such folders."""
+"""A folder that contains only empty folders."""
 OTHERS = "others"
-"""A folder without memories, but with something else in it, such as hidden files."""
+"""A folder that contains only other things, such as hidden files."""
 FOLDERS = (MEMORIES, EMPTY, OTHERS)
 NOTHING = ""
 
 _TRIES = 8
 _PAUSE = 0.02
-"""Seconds to wait after the first conflict with another program; doubled each time, up to two seconds in all."""
+"""Seconds before the first retry after a conflict, doubled each time."""
 _UNAVAILABLE = {
     "global": "this session has no global memory folder",
     "project": "no project is associated with this session",
@@ -57,24 +56,19 @@ _UNAVAILABLE = {
 
 
 def answer(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
-    """Do what one call of an actor asks for; see `ScopedTool`."""
+    """Answer one call; see `ScopedTool`."""
     return ScopedTool(engine, actor).call(given)
 
 
 class ScopedTool:
-    """Answers calls; safe to share between threads."""
+    """The tool of one actor; thread-safe."""
 
     def __init__(self, engine: Engine, actor: Actor) -> None:
-        """Take the engine, opened with the access this actor has, and who calls."""
         self._engine = engine
         self._actor = actor
 
     def call(self, given: Mapping[str, object]) -> Result:
-        """Do what one call asks for.
-
-        Returns:
-            Always; a fault of the call is a result that is not ok.
-        """
+        """Answer one call; a failure is a result too."""
         try:
             request = read_request(given)
             return Result(ok=True, text=sendable(mask.shown(self._run(request))))
@@ -98,7 +92,7 @@ class ScopedTool:
     # --- paths
 
     def _target(self, given: str) -> VirtualPath:
-        """Where a change is wanted: rights first, then the path, which must be below a scope."""
+        """Check the rights to change a path, then that it lies below a scope."""
         place = self._permitted(given)
         if not place.parts:
             raise Refusal(
@@ -125,7 +119,6 @@ class ScopedTool:
         return None
 
     def _root(self, place: VirtualPath) -> Root:
-        """The root of a place."""
         scope = place.scope or "global"
         root = self._find(scope)
         if root is None:
@@ -240,7 +233,7 @@ class ScopedTool:
         return f"Inserted {inserted} line(s) into {place.canonical} after line {line}"
 
     def _edit(self, place: VirtualPath, change: Callable[[bytes], bytes]) -> None:
-        """Change a memory under the engine's lock; again when another program was in between."""
+        """Change a memory under the engine's lock, with retries after conflicts."""
 
         def checked(data: bytes) -> bytes:
             try:
@@ -302,7 +295,7 @@ class ScopedTool:
         raise Refusal(about(answers.UNSTEADY, place))
 
     def _again(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
-        """Return when a change of a folder is to be tried again, because others made or removed it meanwhile."""
+        """Return when a folder operation should be retried after concurrent changes; else refuse."""
         now = at(self._engine, address)
         if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
             raise self._refusal(error, place)
@@ -356,7 +349,7 @@ class ScopedTool:
     # --- failures
 
     def _not_there(self, source: Address, target: Address, old: VirtualPath, new: VirtualPath) -> None:
-        """Say which of the two is missing: the source, or a way to the target; return when neither is any more."""
+        """Refuse with what is missing, the source or a folder of the target; return when neither is any more."""
         now = at(self._engine, source)
         if now in (NOTHING, EMPTY):
             raise Refusal(old.doubt or about(answers.MISSING, old))
@@ -374,7 +367,7 @@ class ScopedTool:
         return Refusal(answers.failed(error, place, self._writable))
 
     def _used(self, address: Address, *, wrote: bool) -> None:
-        """Count a use; a ledger that cannot be written must not make a memory unreadable."""
+        """Record a use; an unwritable ledger must not make a memory unreadable."""
         with suppress(MemtuiError):
             self._engine.pins.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
@@ -396,7 +389,7 @@ def _encoded(text: str) -> bytes:
 
 
 def _written(text: str) -> bytes:
-    """A text that is to stand in a memory: one with a NUL could be written, and then not be edited any more."""
+    """Encode a text to be stored; a NUL would make the file uneditable."""
     if "\0" in text:
         at = text.index("\0")
         raise Refusal(f"{answers.FAILED}the text holds a NUL character, at position {at}; remove it")
@@ -424,7 +417,7 @@ def _pause(attempt: int) -> None:
 
 
 def at(engine: Engine, address: Address) -> str:
-    """Tell what has a name now: `file`, `link`, `other`, or one of the words above."""
+    """Return what is at an address: `file`, `link`, `other`, or a folder state."""
     kind = _kind(engine, address)
     if kind != "folder":
         return kind
@@ -438,12 +431,12 @@ def at(engine: Engine, address: Address) -> str:
 
 
 def is_folder(engine: Engine, address: Address) -> bool:
-    """Whether a folder has the name now."""
+    """Return whether a folder is at an address."""
     return at(engine, address) in FOLDERS
 
 
 def is_blocked(engine: Engine, address: Address) -> bool:
-    """Whether something that is no folder stands in the way to an address."""
+    """Return whether a non-folder is in the path of an address."""
     names = address.path.split("/")[:-1]
     above = [Address(address.root, "/".join(names[: count + 1])) for count in range(len(names))]
     return any(_kind(engine, one) in ("file", "link", "other") for one in above)
@@ -457,16 +450,7 @@ def _kind(engine: Engine, address: Address) -> str:
 
 
 def numbered(data: bytes, offset: int, limit: int | None) -> str:
-    """The lines of a file with their numbers, split at LF only, so that a final newline shows as one more line.
-
-    Args:
-        data: its content.
-        offset: the first line, from 1.
-        limit: how many lines; None for all.
-
-    Raises:
-        Refusal: there are fewer lines.
-    """
+    """Number the lines from `offset` (1 is the first), split at LF only; raises Refusal beyond the end."""
     lines = data.decode("utf-8", "replace").split("\n")
     if offset > len(lines):
         raise Refusal(f"offset {offset} is beyond the end of the file ({len(lines)} lines)")
@@ -480,10 +464,10 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
 
 
 def names(found: FolderItems, *, indent: int = 0) -> list[str]:
-    """The names of a directory, one a line, directories with a slash, two spaces for each level.
+    """Format the names of a directory, indented by level, with a slash after folders.
 
-    Only what can be opened is shown: no hidden names, no links, and no directory without a file. Where there are too
-    many, those further in are left out first. A last line says what is missing from the list although it is there.
+    Hidden names, links and folders without files are left out. Over the limit the deepest names go first; a last line
+    counts what is missing.
     """
     lines: list[tuple[int, str]] = []
     strange = 0

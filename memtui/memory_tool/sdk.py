@@ -1,7 +1,6 @@
-"""The memory tool as Anthropic's SDK words it: one root without scopes, on the engine.
+"""The memory tool with the exact answers of Anthropic's SDK: one root without scopes, on the engine.
 
-Its answers are the SDK's to the letter, so that a program can exchange one for the other; what its own tool on local
-files gets wrong is not repeated here. No answer ever holds a path outside `/memories`.
+Faults of the SDK's own tool on local files are not repeated. No answer holds a path outside `/memories`.
 """
 
 import os
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 ROOT = "/memories"
 LARGEST = 64 * 1_048_576
-"""Bytes of one file: the SDK's tool knows no limit, and memory has one."""
+"""Bytes of one file; the SDK's tool has no limit."""
 POLICY = Policy(write_bytes=LARGEST, read_bytes=LARGEST, any_name=True, keep_folders=True)
 TRIES = 16
-"""How often an edit is begun anew when a program outside memtui was in between."""
+"""Attempts of an edit when a program outside memtui interferes."""
 
 _FIELDS = {
     "view": ("path",),
@@ -42,32 +41,26 @@ _OTHER_NAMES = {
     "insert_text": ("new_str",),
     "old_path": ("path",),
 }
-"""What other hosts call a field; taken when there is none of ours."""
+"""Field names of other hosts, used when ours is missing."""
 _NO_FILE = ("E_NOT_FOUND", "E_ROOT_MISSING")
 
 
 def memory_root(base: str) -> Root:
-    """The root of the memories below a base folder."""
+    """Return the root of the memories below a base folder."""
     path = os.path.join(os.path.abspath(base), "memories")
     return Root("memories", path, label="memories", policy=POLICY)
 
 
 class SdkTool:
-    """The six commands on one root; safe to share between threads."""
+    """The six commands on one root; thread-safe."""
 
     def __init__(self, engine: Engine, root: Root, actor: Actor) -> None:
-        """Take the engine, one of its roots, made by `memory_root`, and who is at work."""
         self._engine = engine
         self._root = root
         self._actor = actor
 
     def call(self, fields: Mapping[str, object], *, make_root: bool = False) -> Result:
-        """Do what a call asks; a fault of the call is an answer too, never an exception.
-
-        Args:
-            fields: the flattened fields of one command, as `command`, `path`, ...
-            make_root: make the folder of the memories first if it is missing.
-        """
+        """Answer one call; a failure is a result too. `make_root` creates the folder of the memories first."""
         command = fields.get("command")
         try:
             if make_root:
@@ -93,7 +86,7 @@ class SdkTool:
         return do(fields)
 
     def make_root(self) -> None:
-        """Make the folder of the memories if it is missing, for its owner only."""
+        """Create the folder of the memories, private to its owner."""
         self._engine.folders.make_root(self._root.id)
 
     def clear(self) -> Result:
@@ -229,7 +222,7 @@ class SdkTool:
         return f"Successfully renamed {old} to {new}"
 
     def _not_renamed(self, source: Address, target: Address, old: str, new: str, error: MemtuiError) -> str:
-        """Why a rename was refused; of several reasons the one the SDK's tool gives."""
+        """Return why a rename failed; of several reasons the one the SDK's tool gives."""
         self._follow(source, old)
         there = self._follow(target, new)
         if not source.path:
@@ -262,14 +255,14 @@ class SdkTool:
             move(*real)
 
     def _used(self, address: Address, *, wrote: bool = False) -> None:
-        """Count a use; a ledger that cannot be written must not make a memory unreadable."""
+        """Record a use; an unwritable ledger must not make a memory unreadable."""
         with suppress(MemtuiError):
             self._engine.pins.record_use(address, actor=self._actor, wrote=wrote, soon=True)
 
     # --- paths
 
     def _place(self, path: str) -> Address:
-        """Where a path leads, before anything is looked at; links are followed later."""
+        """Parse a path lexically; links are followed later, except before `..`."""
         if path != ROOT and not path.startswith(f"{ROOT}/"):
             raise NoEdit(f"Path must start with {ROOT}, got: {path}")
         if "\0" in path:
@@ -293,7 +286,7 @@ class SdkTool:
             raise NoEdit(_escapes(path)) from None
 
     def _above(self, at: Address, path: str) -> Address:
-        """The address with the links in its folder followed, and its last name as it is."""
+        """Return the address with links in its folder followed, and its last name as it is."""
         folder, _, name = at.path.rpartition("/")
         if not folder:
             return at
@@ -301,9 +294,9 @@ class SdkTool:
         return Address(at.root, f"{above}/{name}" if above else name)
 
     def _linked(self, at: Address, path: str, do: "Callable[[Address], Answer]") -> "Answer":
-        """Do something at an address; when a link is in the way, where that leads, as long as it stays inside.
+        """Run something at an address, or at the target of a link that stays inside.
 
-        The engine never follows a link, so one that is put there meanwhile is refused and not followed.
+        The engine never follows a link, so a link created meanwhile is refused.
         """
         try:
             return do(at)
@@ -367,7 +360,7 @@ def _needs(command: str, name: str) -> str:
 
 
 def _window(value: object) -> tuple[int, int] | None:
-    """A view range; one that has not two ends is none."""
+    """Parse a view range; None unless it has two ends."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     first, last = value
@@ -404,7 +397,7 @@ def _escapes(path: str) -> str:
 
 
 def _words(error: MemtuiError, what: str) -> str:
-    """A failure in words that name no place on this machine: an error's own message may."""
+    """Write an error without a path of this machine."""
     limit, found = error.details.get("limit"), error.details.get("bytes")
     if error.code == "E_TOO_BIG" and limit:
         has = f"it has {found:,} bytes and " if found else ""
@@ -422,11 +415,11 @@ _UNITS = "BKMG"
 
 
 class NoEdit(Exception):  # noqa: N818
-    """An edit that cannot be made; its text says why."""
+    """A failed call; its text is the answer."""
 
 
 def size(count: int) -> str:
-    """A number of bytes as the listing writes it: 0B, 1023B, 1K, 1.5K; the unit comes from the bit length."""
+    """Write a size as the listing does: 0B, 1023B, 1K, 1.5K; the bit length gives the unit."""
     if not count:
         return "0B"
     step = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
@@ -435,13 +428,7 @@ def size(count: int) -> str:
 
 
 def listing(path: str, own: int, entries: Iterable[tuple[str, int]]) -> str:
-    """The answer to viewing a folder.
-
-    Args:
-        path: as the call wrote it.
-        own: the folder's own size in bytes.
-        entries: relative paths and sizes, in order.
-    """
+    """Write the answer to viewing a folder; entries are relative paths with sizes in bytes."""
     lines = [f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"]
     lines.append(f"{size(own)}\t{path}")
     lines += [f"{size(count)}\t{path}/{below}" for below, count in entries]
@@ -449,16 +436,7 @@ def listing(path: str, own: int, entries: Iterable[tuple[str, int]]) -> str:
 
 
 def content(path: str, text: str, window: tuple[int, int] | None) -> str:
-    """The answer to viewing a file.
-
-    Args:
-        path: as the call wrote it.
-        text: its content.
-        window: the first and the last line, from 1; -1 for the end; None for all.
-
-    Raises:
-        NoEdit: it has more lines than are ever shown.
-    """
+    """Write the answer to viewing a file; `window` is the first and last line, from 1, -1 for the end."""
     lines = text.split("\n")
     if len(lines) > MAX_LINES:
         raise NoEdit(f"File {path} exceeds maximum line limit of 999,999 lines.")
@@ -471,19 +449,12 @@ def content(path: str, text: str, window: tuple[int, int] | None) -> str:
 
 
 def _numbered(lines: Sequence[str], first: int) -> str:
-    """Lines with their numbers, each behind a line break; `first` is the index of the first one, from 0."""
+    """Number lines, each after a line break; `first` is the index of the first one."""
     return "".join(f"\n{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first + 1))
 
 
 def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:
-    """Replace the one occurrence of a text.
-
-    Returns:
-        The new text, and the answer.
-
-    Raises:
-        NoEdit: it occurs nowhere, or more than once.
-    """
+    """Replace the single occurrence of a text; return the new text and the answer. Raises NoEdit."""
     count = text.count(old)
     if count == 0:
         raise NoEdit(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
@@ -501,7 +472,7 @@ def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:
 
 
 def _lines_of(text: str, wanted: str) -> Iterable[int]:
-    """The line of each occurrence, overlapping ones too; a line as often as it has one."""
+    """Yield the line of each occurrence, overlapping ones included."""
     line, counted, at = 1, 0, text.find(wanted)
     while at >= 0:
         line += text.count("\n", counted, at)
@@ -511,11 +482,7 @@ def _lines_of(text: str, wanted: str) -> Iterable[int]:
 
 
 def insert(text: str, line: int, new: str) -> str:
-    """Insert lines after a line; the result ends with a newline.
-
-    Raises:
-        NoEdit: there is no such line.
-    """
+    """Insert lines after a line; the result ends with a newline. Raises NoEdit."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()

@@ -1,1 +1,1 @@
-"""The workbench in a browser on this machine: a loopback server behind a token, a process for each visitor."""
+"""The workbench in a browser: a loopback server behind a token, with a process for each visitor."""

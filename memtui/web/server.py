@@ -1,6 +1,6 @@
-"""The server: routes, headers and the one websocket. `guard` says what is refused, a `Visitor` runs what is asked for.
+"""Web server: routes, headers and the websocket. `Guard` authenticates, a `Visitor` runs a workbench.
 
-textual-serve as it comes lets any page in, lists its files and loads a font from elsewhere; none of that is reached.
+Plain textual-serve admits any page, lists its files and loads a font from elsewhere; none of that is reachable.
 """
 
 from __future__ import annotations
@@ -27,29 +27,28 @@ from textual_serve.download_manager import DownloadManager
 from memtui.loopback import Denied, Guard, open_port
 
 LAST_WORDS = 5.0
-"""Seconds a workbench has to end after its visitor went."""
+"""Seconds a workbench gets to end after its visitor left."""
 LARGEST = 1000
-"""Columns or rows a browser may ask for."""
+"""Maximum columns or rows."""
 CODE_SECONDS = 60
-"""How long the code of a file that opens a browser can be used."""
+"""Lifetime of a one-time code."""
 
 
 class Codes:
-    """Codes that stand for the token once, so that what is handed to a browser is worth nothing afterwards."""
+    """One-time codes in place of the token, worthless after use."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Take a clock in seconds that only goes forward."""
         self._clock = clock
         self._until: dict[str, float] = {}
 
     def issue(self) -> str:
-        """Make a code."""
+        """Create a code."""
         code = secrets.token_urlsafe(32)
         self._until[code] = self._clock() + CODE_SECONDS
         return code
 
     def redeem(self, code: str) -> bool:
-        """Whether a code was issued in the last `CODE_SECONDS` and not redeemed before."""
+        """Return whether a code is valid, and invalidate it."""
         return self._until.pop(code, 0.0) > self._clock()
 
 
@@ -64,7 +63,7 @@ class Visitor(AppService):
         write_str: Callable[[str], Awaitable[None]],
         close: Callable[[], Awaitable[object]],
     ) -> None:
-        """Take what to run and how to reach the page."""
+        """Take the command to run, and functions that reach the page."""
 
         async def close_page() -> None:
             await close()
@@ -88,15 +87,12 @@ class Visitor(AppService):
         return process
 
     async def run(self) -> None:
-        """Carry what the workbench draws to the page, until one of them ends; a page is never left on a dead screen."""
+        """Relay output to the page until one of them ends, then close the page."""
         await super().run()
         await self.remote_close()
 
     async def stop(self) -> None:
-        """End the workbench as `q` does; one that does not answer is killed, which loses no draft.
-
-        Whoever asks waits until it has ended; who is cancelled meanwhile leaves no process behind.
-        """
+        """End the workbench as `q` does, or kill it after a time limit, which loses no draft; survives cancellation."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._end())
         await asyncio.shield(self._ending)
@@ -114,23 +110,23 @@ class Visitor(AppService):
         await task
 
     async def on_meta(self, data: bytes) -> None:
-        """Pass on what a page may be asked: to open a web address, or that the workbench has ended."""
+        """Relay only the exit and http addresses to open."""
         meta = json.loads(data)
         if meta.get("type") == "exit" or str(meta.get("url", "")).startswith(("https://", "http://")):
             await super().on_meta(data)
 
     async def on_packed(self, payload: bytes) -> None:
-        """Take no files: the workbench offers none, and a page could not be told from another one here."""
+        """Ignore files: the workbench offers none."""
 
 
 VISITORS = 4
-"""Workbenches at once: each is a process."""
+"""Simultaneous workbenches, a process each."""
 MESSAGE_BYTES = 1 << 20
-"""The largest message of a page: a paste of a whole memory fits."""
+"""Largest message of a page, enough to paste a memory."""
 REQUEST_SECONDS = 10.0
-"""How long a connection may take to finish a request, its first or its next."""
+"""Time limit for a request of a connection."""
 PASSING = 64
-"""Connections beside those that drive a workbench; one more, and the oldest of them is closed."""
+"""Connections without a workbench; the oldest is closed when there are more."""
 
 _HERE = Path(__file__).parent
 _STATIC = Path(textual_serve.__file__).parent / "static"
@@ -141,25 +137,23 @@ _FILES = (
     "fonts/RobotoMono-VariableFont_wght.ttf",
     "fonts/RobotoMono-Italic-VariableFont_wght.ttf",
 )
-"""All that is served of textual-serve."""
+"""The files served from textual-serve."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Server:
-    """Serves one command line's workbench to browsers on this machine."""
+    """Server of one command line's workbench."""
 
     def __init__(self, words: Sequence[str], guard: Guard) -> None:
-        """Take what each visitor's workbench is started with, and who may visit."""
         self._command = own_command(words)
         self._guard = guard
         self.codes = Codes(time.monotonic)
-        """Codes that open the page once."""
         self._visitors = 0
         self._pages: dict[web.WebSocketResponse, Visitor] = {}
 
     def app(self) -> web.Application:
-        """The routes, each behind the guard."""
+        """Return the routes behind the guard."""
         app = web.Application(middlewares=[self._guarded], client_max_size=1024)
         app.router.add_get("/", self._page)
         app.router.add_get("/ws/{token}", self._websocket)
@@ -179,7 +173,7 @@ class Server:
         return _refused(refusal) if refusal else await handler(request)
 
     async def _page(self, request: web.Request) -> web.Response:
-        """Send the page; it keeps the token for its own tab, where no other page and no other port sees it."""
+        """Send the page, which keeps the token in its own tab."""
         token, code = request.query.get("token", ""), request.query.get("code", "")
         if (token and not self._guard.knows(token)) or (code and not self.codes.redeem(code)):
             return _refused(Denied(401, "This address is not, or no longer, the one of this run."))
@@ -221,7 +215,7 @@ class Server:
         return socket_
 
     async def _end(self, _: web.Application) -> None:
-        """Let every visitor's workbench end as `q` does, before the server goes."""
+        """End every visitor's workbench."""
         for page, visitor in tuple(self._pages.items()):
             await page.close(code=1001, message=b"memtui web was stopped")
             await visitor.stop()
@@ -243,15 +237,14 @@ class Server:
 
 
 class Connection(web.RequestHandler):
-    """One connection; so that nobody keeps the user out by opening many, the oldest makes way for the newest."""
+    """A connection that gives way to newer ones, so that nobody can exhaust them."""
 
     def __init__(self, server: web.Server, passing: dict[Connection, None], patience: float) -> None:
-        """Take the server, all connections that drive no workbench, and `REQUEST_SECONDS`."""
         super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=patience)
         self._passing = passing
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Make room when there are too many."""
+        """Close the oldest connection over the limit."""
         super().connection_made(transport)
         self._passing[self] = None
         if len(self._passing) > PASSING:
@@ -260,18 +253,18 @@ class Connection(web.RequestHandler):
             oldest.force_close()
 
     def stays(self) -> None:
-        """Note that it drives a workbench, so that it makes way for none."""
+        """Keep this connection, which drives a workbench."""
         self._passing.pop(self, None)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget it."""
+        """Forget this connection."""
         self.stays()
         super().connection_lost(exc)
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """Answer what is no request without a traceback of it."""
+        """Answer a malformed request without a traceback."""
         if isinstance(exc, LineTooLong):
             status, message, exc = 414, "The address is too long.\n", None
         if status >= 500:
@@ -287,14 +280,13 @@ def serve(
     """Serve until interrupted.
 
     Args:
-        words: what each visitor's workbench is started with, without `memtui`.
-        port: where to listen on 127.0.0.1; 0 takes a free one.
-        ready: told two addresses to open once they can be opened: one that works as long as the server runs, and one
-            that works once, within `CODE_SECONDS`.
-        narrate: told, line by line, what the workbenches say beside what they draw.
+        words: arguments of each visitor's workbench, without `memtui`.
+        port: port on 127.0.0.1; 0 takes a free one.
+        ready: called with two addresses: one valid as long as the server runs, and one valid once for `CODE_SECONDS`.
+        narrate: called with lines that workbenches write to standard error.
 
     Raises:
-        StorageError: `E_IO`, when the port cannot be had.
+        StorageError: `E_IO`: the port is taken.
     """
     with contextlib.closing(open_port(port)) as listener:
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
@@ -307,7 +299,7 @@ def serve(
 
 
 class _Narration(io.TextIOBase):
-    """Where textual-serve repeats a workbench's standard error: it prints, and standard output is for data."""
+    """Target of textual-serve's prints, as standard output is for data."""
 
     def __init__(self, narrate: Callable[[str], None]) -> None:
         self._narrate = narrate
@@ -335,13 +327,7 @@ async def _run(
 async def listening(
     app: web.Application, listener: socket.socket, *, patience: float = REQUEST_SECONDS
 ) -> AsyncIterator[None]:
-    """Answer requests on a bound socket; at the end let every visitor's workbench end first.
-
-    Args:
-        app: what answers.
-        listener: the socket.
-        patience: seconds, see `REQUEST_SECONDS`.
-    """
+    """Serve on a bound socket; at the end, end every visitor's workbench first."""
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     server, passing = runner.server, dict[Connection, None]()
@@ -374,11 +360,7 @@ def _number(text: str | None) -> int:
 
 
 async def take(visitor: Visitor, text: str, answer: Callable[[str], Awaitable[None]]) -> bool:
-    """Carry one message of the page to the workbench.
-
-    Returns:
-        False when it is no message that the page sends; nothing was done.
-    """
+    """Relay one message of the page to the workbench; return False for an invalid one."""
     try:
         kind, *rest = json.loads(text)
     except (ValueError, TypeError, RecursionError):
@@ -400,12 +382,12 @@ async def take(visitor: Visitor, text: str, answer: Callable[[str], Awaitable[No
 
 
 def bounded(cells: int, usual: int) -> int:
-    """A size in cells that a terminal can have; the usual one where it is none."""
+    """Limit a size in cells; the default where it is not positive."""
     return min(cells, LARGEST) if cells > 0 else usual
 
 
 def own_command(words: Sequence[str]) -> tuple[str, ...]:
-    """The command line of this very installation; nothing that lies in the working directory is loaded."""
+    """Return the command line of this installation, isolated from the working directory."""
     import sys
 
     return (os.path.abspath(sys.executable), "-P", "-m", "memtui", *words)

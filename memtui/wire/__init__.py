@@ -1,1 +1,1 @@
-"""The verbs as machines see them: their names, their JSON and their outcomes, said once for every front."""
+"""The command line's contract with machines: verbs, JSON and outcomes, shared by every front."""

@@ -1,6 +1,6 @@
-"""What a command gets: its arguments, where to answer, and a session that is opened only when it is asked for.
+"""One command call: its arguments, its output, and a session that opens on first use.
 
-A command that needs no memories (help, completion, config) must not pay for finding them, nor fail with them.
+Commands that need no memories (help, completion, config) must not pay for finding them, nor fail with them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from memtui.wire.session import Options, Session, acting, approver, open_session
 from memtui.wire.verb import Arguments
 
 USUAL = 700
-"""New objects between two looks for garbage in a command that runs on: Python's own default."""
+"""Python's default garbage collection threshold, for commands that keep running."""
 LOCK_WAIT = 5.0
-"""Seconds to wait for another process that writes to the same root."""
+"""Seconds to wait for another writer of the same root."""
 _ACTOR_LIMIT = 100
 _READ_LIMIT = 4 * 1_048_576
-"""Bytes of input read at all; every root's own limit is lower."""
+"""Bytes of input that are read; every root's own limit is lower."""
 
 
 class Call:
-    """One command line, ready to be carried out."""
+    """One command line."""
 
     def __init__(
         self,
@@ -37,7 +37,6 @@ class Call:
         options: Arguments,
         out: Output,
     ) -> None:
-        """Keep what was given; nothing is read yet."""
         self.args = arguments
         self.out = out
         self._given = options
@@ -54,36 +53,24 @@ class Call:
 
     @property
     def settings(self) -> Settings:
-        """The settings, read once.
-
-        Raises:
-            UsageError: `E_CONFIG`, when they cannot be read.
-        """
+        """The settings, read once; raises `E_CONFIG`."""
         if self._settings is None:
             self._settings = self.reload()
         return self._settings
 
     def reload(self) -> Settings:
-        """Read the settings as they are now; raises what `settings` does."""
+        """Read the current settings; raises `E_CONFIG`."""
         chosen = {key: True for key in ("ascii", "calm") if self._given.flag(key)}
         return load_settings(read_environment(), home=self._given.text("home"), options=chosen)
 
     @property
     def options(self) -> Options:
-        """The global options, checked.
-
-        Raises:
-            UsageError: the actor cannot be one; and as `settings`.
-        """
+        """The global options, with display settings; raises as `given` and `settings`."""
         return self.given._replace(ascii=self.settings.ascii, calm=self.settings.calm)
 
     @property
     def given(self) -> Options:
-        """The global options as the command line alone has them, for what must start without settings.
-
-        Raises:
-            UsageError: the actor cannot be one.
-        """
+        """The global options of the command line alone; raises UsageError for an invalid actor."""
         given = self._given
         return Options(
             read_only=given.flag("read_only"),
@@ -97,7 +84,7 @@ class Call:
         )
 
     def again(self, without: Collection[str] = ()) -> list[str]:
-        """The global options as they were given, but those named, for another memtui."""
+        """Return the global options as words for another memtui, leaving some out."""
         words = []
         for param in GLOBALS:
             if param.name in without:
@@ -112,15 +99,11 @@ class Call:
 
     @property
     def session(self) -> Session:
-        """The session, opened once; raises what `open` does."""
+        """The session, opened once; raises as `open`."""
         return self.open()
 
     def open(self, *, front: str = "cli") -> Session:
-        """Find the roots and open the session, if that was not done yet.
-
-        Raises:
-            MemtuiError: a root given by hand is malformed, or the roots cannot be found.
-        """
+        """Open the session once; raises MemtuiError for a malformed root."""
         if self._session is None:
             self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT, front=front)
             self._session.engine.events.subscribe(self._hear)
@@ -133,24 +116,25 @@ class Call:
 
     @property
     def actor(self) -> Actor:
-        """Who the changes are recorded for."""
+        """The actor that changes are recorded for."""
         if self._actor is None:
             self._actor = acting(self.session.options)
         return self._actor
 
     def approve(self, act: str, question: str, elsewhere: str) -> None:
-        """Have a person agree by a typed `yes` on the controlling terminal.
+        """Require a person to type `yes` on the controlling terminal.
 
-        Standard input and options do not count, because a program writes them as easily as a person does. Where memtui
-        only looks nobody is asked, because the engine refuses the change.
+        Standard input and options do not count, because a program can write them. A read-only command asks nobody: the
+        engine
+        refuses its change.
 
         Args:
-            act: what is done, as in `Only a person may accept a root`.
-            question: what is asked.
-            elsewhere: where else a person does it, as the end of a sentence.
+            act: completes `Only a person may ...`.
+            question: the question.
+            elsewhere: completes `Do it in a terminal of your own, or ...`.
 
         Raises:
-            RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or they typed something else.
+            RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or the answer is another one.
         """
         if self.options.read_only:
             return
@@ -165,15 +149,14 @@ class Call:
             raise RefusedError(f"Only a typed yes does this: {act}.", code="E_PERSON", hint="Run it again to be asked.")
 
     def agrees(self, question: str) -> bool:
-        """Whether a person types yes to a further question; nobody is there to do so without a terminal."""
+        """Ask a further question; return whether a person typed yes."""
         return (self.out.ask_person(f"{question} Type yes: ") or "").strip() == "yes"
 
     def given_text(self) -> bytes:
-        """Read the text the command is given, from a file or standard input.
+        """Read the command's text from a file or standard input, and check it against `--given`.
 
         Raises:
-            UsageError: there is none, or there are two.
-            MemtuiError: it cannot be read, is too big to be anybody's memory, or is not what `--given` says.
+            UsageError: there is none, or there are two. MemtuiError: unreadable, too big, or not what `--given` says.
         """
         data, sha = self._text(), self._given.text("given")
         if sha is None:
@@ -195,7 +178,7 @@ class Call:
         return _limited(sys.stdin.buffer.read(_READ_LIMIT + 1), "The text on standard input")
 
     def close(self) -> None:
-        """End the session, and tell what the engine had to say."""
+        """Close the session and print the engine's notices."""
         if self._session is not None:
             self._session.engine.close()
             self._told += self._session.engine.events.notices()

@@ -1,7 +1,6 @@
-"""The doors agents come through: what one client may do, from its flag and the user's table, and a session within it.
+"""Access of agents: what a client may do by its flag and the `[access]` table, and sessions within that.
 
-A front that opened its own session would let a client in that the user has shut out; one that kept it would not notice
-that the user shut the client out since.
+Long-lived clients re-check the settings at each call, so that a client that is shut out loses access at once.
 """
 
 import os
@@ -16,9 +15,9 @@ from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
 from memtui.wire.session import Options, Session, open_session
 
 SETTINGS = "memtui's settings"
-"""Never the file's path: an agent may read what is said here. `memtui config path` tells the user."""
+"""Stands for the settings file, whose path agents are not told."""
 OTHERS = "*"
-"""The client, or the scope, that stands for all that are not named."""
+"""Stands for all clients, or all scopes, that are not named."""
 
 
 def open_door(
@@ -27,28 +26,22 @@ def open_door(
     """Open a session for an agent; nothing on disk is touched yet.
 
     Args:
-        settings: what `load_settings` gave.
-        options: the global options; their actor is whom changes are recorded for.
-        client: what the client calls itself; empty when it is not known.
-        access: the door's own flag, one of `rw`, `plan`, `ro`, `off`; None: not given. It can only narrow.
+        settings: the settings.
+        options: the global options; their actor is recorded for changes.
+        client: the client's name for itself; empty when unknown.
+        access: the client's flag: `rw`, `plan`, `ro`, `off` or None; it can only narrow.
         lock_wait: seconds to wait for another process before `E_LOCKED`.
 
     Raises:
-        RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
-        UsageError: the flag is no level; and as `open_session`.
-        NotFoundError: as `open_session`.
+        RefusedError: `E_DISABLED`. UsageError: invalid flag; and as `open_session`.
     """
     return open_session(settings, options, lock_wait=lock_wait, access=door_access(settings, client, access))
 
 
 def door_access(settings: Settings, client: str = "", access: str | None = None, room: str = "") -> Access:
-    """Work out what a client may do: in each scope the less of what its flag and the `[access]` table allow.
+    """Return the access of a client: in each scope the lesser of its flag and the `[access]` table.
 
-    `room` is the folder of the one chat whose memory it may see.
-
-    Raises:
-        RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
-        UsageError: the flag is no level.
+    `room` is the folder of the one chat it may see. Raises RefusedError `E_DISABLED`, UsageError for an invalid flag.
     """
     if access is not None and access not in LEVELS:
         raise UsageError(f"The access takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not {access!r}.")
@@ -70,20 +63,14 @@ def door_access(settings: Settings, client: str = "", access: str | None = None,
 
 
 def switched_off(key: str) -> RefusedError:
-    """Make the refusal of what a setting switches off."""
+    """Make the refusal for a feature that a setting switches off."""
     return RefusedError(
         f"{key} is switched off.", code="E_DISABLED", hint=f"Only the user can change that, in {SETTINGS}."
     )
 
 
 def ceiling(settings: Settings, client: str, scope: str) -> str:
-    """Look up the most the `[access]` table lets a client do in a scope; `rw` where it says nothing.
-
-    Args:
-        settings: hold the table.
-        client: what the client calls itself.
-        scope: a scope; `*` for one that has no entry of its own anywhere.
-    """
+    """Return the highest level the `[access]` table allows a client in a scope; `*` for other scopes."""
     if not settings.access:
         return "rw"
     name = canonical(client)
@@ -96,31 +83,23 @@ def ceiling(settings: Settings, client: str, scope: str) -> str:
 
 
 def least(*levels: str) -> str:
-    """Give the level among these that allows the least."""
+    """Return the lowest of some levels."""
     return max(levels, key=LEVELS.index)
 
 
 class LiveSettings:
-    """The settings as they are now, read again whenever their file changed. Safe to share between threads.
-
-    A look at the file is one `stat` a call.
-    """
+    """The settings, read again whenever their file changed; thread-safe, one `stat` for each call."""
 
     def __init__(self, load: Callable[[], Settings]) -> None:
-        """Keep what reads them; nothing is read yet."""
         self._load = load
         self._guard = threading.Lock()
         self._read: Settings | None = None
         self._file = ""
-        """The settings file; empty until it was looked for."""
+        """The settings file; empty until the first read."""
         self._seen: object = None
 
     def now(self) -> Settings:
-        """Give the settings: the same value as before, while the file is the same.
-
-        Raises:
-            UsageError: `E_CONFIG`, because settings that cannot be read allow nothing.
-        """
+        """Return the current settings, the same object while the file is unchanged; raises `E_CONFIG`."""
         with self._guard:
             if self._read is None or self._seen is None or self._seen != _look(self._file):
                 # Looked at before it is read: what is written meanwhile is read again at the next call.
@@ -132,10 +111,7 @@ class LiveSettings:
 
 
 class LiveDoor:
-    """The door of one client that stays: what it may do is settled anew whenever the settings changed.
-
-    Safe to share between threads.
-    """
+    """The access of one long-lived client, settled again whenever the settings change; thread-safe."""
 
     def __init__(
         self,
@@ -146,14 +122,14 @@ class LiveDoor:
         access: str | None = None,
         room: Callable[[Settings], str] = lambda _: "",
     ) -> None:
-        """Keep what a door is opened with; nothing is read or opened yet.
+        """Keep what is needed to open; nothing is read or opened yet.
 
         Args:
-            load: reads the settings anew.
-            open_engine: opens the engine for a client that may do this; may refuse.
-            client: what the client calls itself; empty when it is not known.
-            access: the door's own flag, which the settings can only narrow.
-            room: gives the folder of the one chat whose memory it may see, or refuses.
+            load: reads the settings.
+            open_engine: opens the engine for an access; may refuse.
+            client: the client's name for itself; empty when unknown.
+            access: the client's flag, which the settings can only narrow.
+            room: returns the folder of the one chat it may see, or refuses.
         """
         self._settings = LiveSettings(load)
         self._open = open_engine
@@ -162,14 +138,14 @@ class LiveDoor:
         self._room = room
         self._guard = threading.Lock()
         self._settled: Settings | None = None
-        """The settings it was opened by; None while it is shut."""
+        """The settings in effect; None while access is refused."""
         self._engine: Engine | None = None
         self._left: list[Engine] = []
         self._access: Access | None = None
         self._notices: list[str] = []
 
     def engine(self) -> Engine:
-        """Give the engine, as the settings are now; another one than before when the access is another one.
+        """Return the engine for the current settings; a new one when the access changed.
 
         Raises:
             MemtuiError: `E_DISABLED`; `E_CONFIG`; or why nothing could be opened.
@@ -189,19 +165,15 @@ class LiveDoor:
             return self._engine
 
     def settings(self) -> Settings:
-        """Give all settings as they are now; raises as `engine`."""
+        """Return the current settings; raises `E_CONFIG`."""
         return self._settings.now()
 
     def setting(self, key: str) -> Value:
-        """Give a simple setting as it is now, by its key.
-
-        Raises:
-            MemtuiError: as `engine`.
-        """
+        """Return a simple setting by its key; raises `E_CONFIG`."""
         return self._settings.now().value(key)
 
     def notices(self) -> tuple[str, ...]:
-        """Everything the engines would have the user know."""
+        """Return the engines' notices for the user."""
         with self._guard:
             found, self._notices = (
                 [*self._notices, *(one for engine in self._all() for one in engine.events.notices())],
@@ -221,18 +193,18 @@ class LiveDoor:
         return [*self._left, *([] if self._engine is None else [self._engine])]
 
     def _put_away(self) -> None:
-        """A call may still be at work with it, so it is closed at the end."""
+        """Replace the engine, and close it only at the end, because a call may still use it."""
         if self._engine is not None:
             self._left.append(self._engine)
             self._engine = None
 
 
 _SETTLED_MS = 100
-"""A file that is younger may be written again without a trace: clocks of file systems are coarse."""
+"""Age below which a file may change again without a visible trace, because clocks of file systems are coarse."""
 
 
 def _look(config_file: str) -> object:
-    """What differs when the settings file was written, made or removed; None when that cannot be told yet."""
+    """Return a fingerprint of the settings file; None where a change could not be told."""
     try:
         status = os.stat(config_file)
     except FileNotFoundError:
@@ -245,9 +217,9 @@ def _look(config_file: str) -> object:
 
 
 def words(error: MemtuiError) -> str:
-    """What a client is told of an error: the code, what happened, what to do next; no folder of this machine.
+    """Write an error for a client: code, message and hint, without a folder of this machine.
 
-    Of settings and the ledger it is told only that something is wrong with them, because the rest is the user's.
+    Errors of settings and ledger name the category only, because the rest is the user's.
     """
     if error.code in _FOR_THE_USER:
         happened, hint = error.message, f"Only the user can change that, in {SETTINGS}."

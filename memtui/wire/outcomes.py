@@ -1,7 +1,4 @@
-"""What an outcome looks like from outside: error code to exit number, and an error as JSON.
-
-Scripts branch on these. One table keeps two commands from answering the same refusal with two numbers.
-"""
+"""Exit statuses of error codes, and errors as JSON."""
 
 from memtui.errors import MemtuiError
 
@@ -41,7 +38,7 @@ EXIT = {
     "E_STORE_DAMAGED": STORAGE,
     "E_CHAIN": STORAGE,
 }
-"""Exit number of each code; a code that is not named here is a rule that says no (`REFUSED`)."""
+"""Exit status of each code; any other code is a refusal (`REFUSED`)."""
 
 MEANING = {
     DONE: "done",
@@ -59,12 +56,12 @@ MEANING = {
 
 
 def exit_code(error: MemtuiError) -> int:
-    """Return the exit number for an error."""
+    """Return the exit status of an error."""
     return EXIT.get(error.code, REFUSED)
 
 
 def error_fields(error: MemtuiError) -> Json:
-    """Turn an error into the fields every machine front shows."""
+    """Turn an error into the fields that every machine front shows."""
     fields: Json = {"code": error.code, "message": error.message, "hint": error.hint, "unharmed": error.unharmed}
     for key, value in error.details.items():
         fields.setdefault(key, value)
@@ -72,5 +69,5 @@ def error_fields(error: MemtuiError) -> Json:
 
 
 def error_document(error: MemtuiError) -> Json:
-    """Turn an error into the one document a command prints."""
+    """Turn an error into the document that a command prints."""
     return {"error": error_fields(error)}

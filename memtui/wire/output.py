@@ -1,7 +1,7 @@
-"""The only place that writes to the terminal: data to stdout, narration to stderr, each safe for what is behind it.
+"""The only writer to the terminal: data to stdout, narration to stderr.
 
-A memory, a name or an error may hold terminal commands. They leave this module as visible signs, as JSON escapes, or,
-only through `raw`, as the bytes they are. Secrets are masked on the same way, so that no verb has to.
+Text of memories, names and errors leaves with control characters made visible or escaped as JSON, and with secrets
+masked; only `raw` writes bytes as they are.
 """
 
 import os
@@ -26,7 +26,7 @@ _STYLES = {
     "good": "32",
 }
 TERMINAL = "/dev/tty"
-"""The terminal this process belongs to, whatever its standard streams are."""
+"""The controlling terminal of this process."""
 _DIFF = {"+": "added", "-": "removed", "@": "hunk"}
 
 Cell = str | int | None
@@ -37,20 +37,19 @@ class Column(NamedTuple):
 
     title: str
     kind: str = "text"
-    """`text`; `number`; `count` (a number whose zero is not worth showing); `size` (bytes); `age` (milliseconds since
-    the epoch); `sha`."""
+    """`text`; `number`; `count` (hides zero); `size` (bytes); `age` (milliseconds since the epoch); `sha`."""
     flexible: bool = False
     """May be cut to fit the terminal."""
     optional: bool = False
-    """May be left out when the terminal is narrow."""
+    """May be left out on a narrow terminal."""
     wraps: bool = False
-    """Goes on in the next line instead of being cut, where no column is shown behind it."""
+    """Continues on the next line instead of being cut, as the last column shown."""
     names: bool = False
-    """Holds addresses, which are cut in the middle, so that the name stays."""
+    """Holds addresses, which are cut in the middle."""
 
 
 def attended() -> bool:
-    """Whether a person may sit at this process: it has a controlling terminal."""
+    """Return whether this process has a controlling terminal."""
     try:
         os.close(os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY))
     except OSError:
@@ -59,7 +58,7 @@ def attended() -> bool:
 
 
 class Output:
-    """Where a command's answer goes."""
+    """The output of a command."""
 
     def __init__(
         self,
@@ -71,14 +70,7 @@ class Output:
         stdout: TextIO,
         stderr: TextIO,
     ) -> None:
-        """Bind the streams.
-
-        Args:
-            json: answers are JSON documents.
-            ascii_only: draw with ASCII only.
-            color: colours may be used where stdout is a terminal.
-            secrets: show them in text.
-        """
+        """Bind the streams; `secrets` shows secrets in text, `color` applies where stdout is a terminal."""
         self.json = json
         self.secrets = secrets
         self.answered = False
@@ -88,7 +80,7 @@ class Output:
         self.adapt(ascii_only=ascii_only, color=color)
 
     def adapt(self, *, ascii_only: bool, color: bool) -> None:
-        """Follow the settings, once they are known."""
+        """Apply the settings, once they are known."""
         self.ascii_only = ascii_only
         self._color = color and self.terminal
 
@@ -99,7 +91,7 @@ class Output:
 
     @property
     def columns(self) -> int:
-        """The terminal's width in cells; 80 when there is no telling."""
+        """The terminal's width in cells; 80 when unknown."""
         try:
             return os.get_terminal_size(self._stdout.fileno()).columns or 80
         except (OSError, ValueError):
@@ -107,16 +99,11 @@ class Output:
 
     @property
     def interactive(self) -> bool:
-        """Whether a person can be asked: input and output are a terminal."""
+        """Whether input and output are a terminal."""
         return self.terminal and sys.stdin is not None and sys.stdin.isatty()
 
     def document(self, answer: Json, *, exact: bool = False) -> None:
-        """Print one JSON document, secrets masked and counted in `masked`.
-
-        Args:
-            answer: what to print.
-            exact: print every text as it is; for `view`, whose answer is a memory's own bytes.
-        """
+        """Print one JSON document, secrets masked and counted in `masked` unless `exact`."""
         import json
 
         self.answered = True
@@ -124,7 +111,7 @@ class Output:
         self._write(self._stdout, json.dumps(answer, indent=2 if self.terminal else None) + "\n")
 
     def json_line(self, answer: Json, *, exact: bool = False) -> None:
-        """Print one JSON document on one line, and let it go at once; see `document`."""
+        """Print one JSON document on one line and flush; see `document`."""
         import json
 
         answer = answer if exact else without_secrets(answer)
@@ -132,7 +119,7 @@ class Output:
         self.flush()
 
     def fact(self, answer: Json, text: str, *, exact: bool = False) -> None:
-        """Print one answer: the document where JSON is asked for, else the line; `exact`: without masking secrets."""
+        """Print one answer: a document with `--json`, else a line; `exact` leaves secrets in."""
         if self.json:
             self.document(answer, exact=exact)
         elif exact:
@@ -141,11 +128,11 @@ class Output:
             self.line(text)
 
     def line(self, text: str, style: str = "") -> None:
-        """Print one line; line breaks inside it are shown, not made."""
+        """Print one line; line breaks inside it are shown as signs."""
         self._write(self._stdout, self._styled(self._safe(text), style) + "\n")
 
     def diff(self, lines: Sequence[str], *, exact: bool = False) -> None:
-        """Print a unified diff, its two heading lines first; an `exact` one has its secrets where it is piped."""
+        """Print a unified diff; an `exact` one keeps secrets where it is piped."""
         exact = self.secrets or (exact and not self.terminal)
         if not exact:
             from memtui import mask
@@ -157,7 +144,7 @@ class Output:
             self._write(self._stdout, self._styled(safe, style) + "\n")
 
     def entry(self, mark: str, style: str, *paragraphs: str) -> None:
-        """Print paragraphs beside a coloured word, each broken between words."""
+        """Print wrapped paragraphs beside a coloured word."""
         first = self._styled(self._safe(mark), style)
         blank = " " * cell_width(self._safe(mark))
         for text in filter(None, paragraphs):
@@ -166,7 +153,7 @@ class Output:
                 first = blank
 
     def line_of(self, *fields: str) -> None:
-        """Print fields for another program: one line, tab separated, empty ones at the end left out."""
+        """Print tab-separated fields for another program, without empty ones at the end."""
         self._write(self._stdout, "\t".join(map(self._safe, fields)).rstrip("\t") + "\n")
 
     def text(self, text: str) -> None:
@@ -185,19 +172,14 @@ class Output:
             raise self._lost(error) from None
 
     def flush(self) -> None:
-        """Let everything printed so far go.
-
-        Raises:
-            BrokenPipeError: the reader went away.
-            StorageError: the output cannot be written.
-        """
+        """Flush stdout; raises BrokenPipeError when its reader went away, StorageError when it cannot be written."""
         try:
             self._stdout.flush()
         except OSError as error:
             raise self._lost(error) from None
 
     def say(self, text: str, *, indent: str = "") -> None:
-        """Tell the user something beside the answer; a long text is broken between words on a terminal."""
+        """Tell the user something beside the answer, wrapped on a terminal."""
         safe = self._safe(text)
         lines = wrapped(safe, self.columns - len(indent)) if self._stderr.isatty() else [safe]
         self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
@@ -205,11 +187,7 @@ class Output:
 
     @contextmanager
     def progress(self, now: Callable[[], tuple[int, int] | None], every: float = 1.0) -> Iterator[None]:
-        """Tell every so many seconds on a terminal how far a change of memories is that runs in the block.
-
-        Args:
-            now: gives how many are done and how many there are; None when there is nothing to tell.
-        """
+        """Show the progress of a change on a terminal while the block runs; `now` returns (done, total) or None."""
         if not self._stderr.isatty():
             yield
             return
@@ -235,21 +213,13 @@ class Output:
             thread.join()
 
     def ask(self, question: str) -> str | None:
-        """Put a question to the user.
-
-        Returns:
-            The line they typed; None when there is none to come.
-        """
+        """Ask on stderr; return the line typed on stdin, or None at its end."""
         self._write(self._stderr, visible(question, keep_newlines=True, ascii_tokens=self.ascii_only))
         self._stderr.flush()
         return sys.stdin.readline() or None
 
     def ask_person(self, question: str) -> str | None:
-        """Put a question on the controlling terminal, whatever the standard streams are.
-
-        Returns:
-            The line that was typed; None when there is no terminal, or nothing more to come from it.
-        """
+        """Ask on the controlling terminal, whatever the standard streams are; return None without one."""
         self._stderr.flush()
         try:
             handle = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
@@ -261,24 +231,22 @@ class Output:
         return line.decode("utf-8", "replace") if line else None
 
     def error(self, error: MemtuiError) -> None:
-        """Explain a refusal or failure: what, what is unharmed, what to do next."""
+        """Print an error: what happened, what is unharmed, what to do next."""
         self.say(f"memtui: {error.message} [{error.code}]")
         for part in (error.unharmed, error.hint):
             if part:
                 self.say(part, indent="  ")
 
     def _safe(self, text: str) -> str:
-        """Make a text safe on one line."""
         return visible(text, ascii_tokens=self.ascii_only, secrets=self.secrets)
 
     def _styled(self, safe: str, style: str) -> str:
-        """Colour a text that is safe already, where colour is wanted."""
         if not (style and safe and self._color):
             return safe
         return f"\x1b[{_STYLES[style]}m{safe}\x1b[0m"
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
-        """Print rows: aligned and cut to the width on a terminal; piped, tab separated, whole, secrets masked."""
+        """Print rows: aligned and cut to the width on a terminal, tab-separated and whole where piped."""
         rows = self._masked(rows)
         if not self.terminal:
             for row in rows:
@@ -312,7 +280,7 @@ class Output:
                 self._write(self._stdout, self._aligned(columns, below, widths) + "\n")
 
     def _masked(self, rows: Iterable[Sequence[Cell]]) -> list[Sequence[Cell]]:
-        """Mask the secrets in the cells of rows, all at once: one by one it takes longer than listing them."""
+        """Mask secrets in all cells in one pass, which is faster than cell by cell."""
         found = list(rows)
         texts = {cell for row in found for cell in row if isinstance(cell, str) and len(cell) > 7 and not _is_sha(cell)}
         if self.secrets or not texts:
@@ -335,7 +303,7 @@ class Output:
         return "  ".join(parts).rstrip()
 
     def _widths(self, columns: Sequence[Column], shown: list[list[str]]) -> list[int]:
-        """Give each column its width; 0 leaves it out."""
+        """Return the width of each column; 0 leaves it out."""
         widths = []
         for index, column in enumerate(columns):
             widest = max(cell_width(row[index]) for row in shown)
@@ -371,30 +339,26 @@ class Output:
             raise self._lost(error) from None
 
     def _lost(self, error: OSError) -> OSError | StorageError:
-        """Make a full disk behind the output an error of ours; a reader that went away stays what it is."""
+        """Turn a failed write into a StorageError; a broken pipe stays what it is."""
         self._hang_up()
         if isinstance(error, BrokenPipeError):
             return error
         return StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="Free some space.")
 
     def _status(self, text: str) -> None:
-        """Write over what was told before; nothing takes it away."""
+        """Overwrite the status line."""
         self._write(self._stderr, f"\r{self._safe(text)}\x1b[K")
         self._stderr.flush()
 
     def _hang_up(self) -> None:
-        """Point stdout, whose reader went away, at nothing, so that Python's own last flush is quiet too."""
+        """Point stdout at the null device, so that Python's last flush is quiet too."""
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, self._stdout.fileno())
         os.close(null)
 
 
 def without_secrets(answer: Json) -> Json:
-    """Mask the secrets in every text of a JSON object.
-
-    Returns:
-        The object, with `masked`: how many masks it has now, where there is one and it has no such field of its own.
-    """
+    """Mask the secrets in every text of a JSON object, and count them in `masked` unless it has that field."""
     from memtui import mask
 
     texts = dict.fromkeys(_texts(answer))
@@ -421,7 +385,7 @@ def _is_sha(text: str) -> bool:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a JSON value, names of fields too."""
+    """Yield every text in a JSON value, names of fields included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -434,14 +398,14 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def standard(*, json: bool) -> Output:
-    """Return the output on the process's own streams, before the settings are known."""
+    """Return the output on the process's own streams."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         _fill_closed_streams()
     return Output(json=json, stdout=sys.stdout or _nowhere(1), stderr=sys.stderr or _nowhere(2))
 
 
 def _fill_closed_streams() -> None:
-    """Put the null device where a standard stream was closed, so that no file of ours takes its number."""
+    """Open the null device for closed standard streams, so that no other file takes their numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # each takes the lowest number that is free
         os.set_inheritable(number, True)  # noqa: FBT003 - it takes no names
     os.close(number)
@@ -484,7 +448,7 @@ def size(count: int) -> str:
 
 
 def age(ms: int, now: int) -> str:
-    """Write how long ago a time was, such as `12s`, `5m`, `3h`, `2d`, `6w`, `4y`; `future` when it is not yet."""
+    """Write how long ago a time was, such as `12s`, `5m`, `3h`, `2d`, `6w`, `4y`, or `future`."""
     seconds = (now - ms) // 1000
     if seconds < -60:
         return "future"
@@ -506,7 +470,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Break a safe text between words into lines of at most so many cells; a longer word stays whole."""
+    """Wrap a safe text between words at a number of cells; longer words stay whole."""
     lines, line, used = [], "", 0
     for word in text.split():
         cells = cell_width(word)

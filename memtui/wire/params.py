@@ -1,4 +1,4 @@
-"""Parameters that several verbs share, and the options all of them take: said once, so that they mean the same."""
+"""Parameters shared by verbs, and the global options."""
 
 from memtui.wire.verb import Param
 

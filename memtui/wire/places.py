@@ -1,7 +1,4 @@
-"""What a person writes for a memory, a version, a folder or a root, to what the engine knows.
-
-One reading for all verbs, so that a text means the same memory wherever it is used.
-"""
+"""Parsing of addresses, versions, folders and roots given on the command line."""
 
 import os
 from typing import NamedTuple
@@ -14,19 +11,19 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class NamedPlace(NamedTuple):
-    """Part of what there is."""
+    """A selection of memories."""
 
     roots: tuple[str, ...] | None
-    """Root ids; None: all of them."""
+    """Root ids; None: all roots."""
     path: str = ""
-    """A memory's path, or a folder's; empty: everything in the roots."""
+    """Path of a memory or a folder; empty: everything in the roots."""
 
     def holds(self, row: Memory) -> bool:
-        """Whether a memory of its roots lies in it."""
+        """Return whether it contains a memory of its roots."""
         return self.has(row.address.path)
 
     def has(self, path: str) -> bool:
-        """Whether a path below its roots lies in it."""
+        """Return whether it contains a path of its roots."""
         return not self.path or path == self.path or path.startswith(self.path + "/")
 
 
@@ -34,15 +31,10 @@ EVERYWHERE = NamedPlace(None)
 
 
 def place(engine: Engine, text: str) -> NamedPlace:
-    """Read a root id, a folder, or a memory.
-
-    Args:
-        engine: knows the roots.
-        text: a root id or alias, `/memories/SCOPE`, an address whose path may be a folder, or a file-system path.
+    """Parse a root id or alias, `/memories/SCOPE`, the address of a memory or folder, or a file-system path.
 
     Raises:
-        NotFoundError: no root is meant.
-        UsageError: it is none of these.
+        NotFoundError: no such root. UsageError: the text is none of these.
     """
     bare = text.rstrip("/")
     if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
@@ -61,7 +53,7 @@ def place(engine: Engine, text: str) -> NamedPlace:
 
 
 def _native(engine: Engine, scope: str) -> tuple[str, ...]:
-    """Find memtui's own roots of a scope, or of all of them when it is empty."""
+    """Return the ids of memtui's own roots of a scope; of all scopes when it is empty."""
     found = tuple(root.id for root in engine.roots.all() if root.agent == "memtui" and scope in ("", root.scope))
     if not found:
         raise NotFoundError(
@@ -71,17 +63,13 @@ def _native(engine: Engine, scope: str) -> tuple[str, ...]:
 
 
 def shown(engine: Engine, address: Address) -> str:
-    """Name a memory for a person, by the shortest name its root answers to here; scripts get the one for everywhere."""
+    """Write an address with the shortest name of its root, for people."""
     root = engine.roots.find(address.root)
     return f"{min((root.id, *root.aliases), key=len)}/{address.path}"
 
 
 def version(text: str) -> tuple[str, str | None]:
-    """Split `ADDRESS@SHA`.
-
-    Returns:
-        The address, and the version when the text ends in `@` and at least 6 hexadecimal digits.
-    """
+    """Split `ADDRESS@SHA` (at least 6 hexadecimal digits); the version is None where there is none."""
     address, at, sha = text.rpartition("@")
     lowered = sha.lower()
     if at and address and 6 <= len(lowered) <= 64 and _HEX.issuperset(lowered):
@@ -90,32 +78,26 @@ def version(text: str) -> tuple[str, str | None]:
 
 
 def whole_version(engine: Engine, address: Address, sha: str) -> str:
-    """Return the whole sha for the beginning of one; what no version begins with stays."""
+    """Complete an abbreviated sha; an unknown one stays as it is."""
     if len(sha) == 64:
         return sha
     return next((each.sha256 for each in engine.history.of(address) if each.sha256.startswith(sha)), sha)
 
 
 def target(engine: Engine, old: Address, text: str) -> Address:
-    """Read where a memory goes; a text that ends in `/`, or names a root, keeps the memory's name.
+    """Parse the destination of a memory; a text that ends in `/`, or names a root, keeps the memory's name.
 
     Raises:
-        NotFoundError: no root is meant.
-        UsageError: it is no address.
+        NotFoundError: no such root. UsageError: it is no address.
     """
     into = folder(engine, text)
     return engine.roots.resolve(text) if into is None else Address(into.root, f"{into.path}/{old.name}".lstrip("/"))
 
 
 def folder(engine: Engine, text: str) -> Address | None:
-    """Read a folder that memories go into: a text that ends in `/`, or names a root.
+    """Parse a destination folder: a text that ends in `/`, or names a root; None for the new name of a memory.
 
-    Returns:
-        The folder, with an empty path for a root; None when the text is a memory's own new name.
-
-    Raises:
-        NotFoundError: no root is meant.
-        UsageError: it is no address.
+    The path of a root is empty. Raises as `target`.
     """
     if not (text.endswith("/") or any(text == root.id or text in root.aliases for root in engine.roots.all())):
         return None

@@ -1,7 +1,6 @@
-"""What a change answers: the JSON of its values, or a line each, and the exit number that fits.
+"""Output of changes: JSON or a line for each memory, and the exit status.
 
-A change of many memories may half succeed. The answer then names each memory, and the exit number is the first
-failure's, so that neither a person nor a script can take it for done.
+When only some memories of a change succeed, the answer names each, and the exit status is the first failure's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,11 +23,7 @@ _PAST = {
 
 
 def saved(out: Output, value: Saved | Unchanged | Conflict, *, word: str = "saved") -> int:
-    """Answer with the outcome of a guarded save.
-
-    Raises:
-        ConflictError: it is a conflict.
-    """
+    """Print the outcome of a guarded save; raises ConflictError for a conflict."""
     if isinstance(value, Conflict):
         raise conflict(value)
     said = word if isinstance(value, Saved) else "unchanged"
@@ -57,20 +52,12 @@ def conflict(value: Conflict) -> ConflictError:
 
 
 def done(out: Output, value: Done) -> int:
-    """Answer with a finished operation.
-
-    Raises:
-        MemtuiError: it failed for the only memory it was about.
-    """
+    """Print a finished operation; raises its error when it failed for its only memory."""
     return all_done(out, (value,), single=True)
 
 
 def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> int:
-    """Answer with finished operations, as one list unless it is a single one.
-
-    Raises:
-        MemtuiError: nothing at all could be done.
-    """
+    """Print finished operations, as one list unless `single`; raises when nothing could be done."""
     every = [outcome for value in values_ for outcome in value.outcomes]
     failures = [error for error in map(failure, every) if error is not None]
     if failures and len(failures) == len(every) == 1:
@@ -89,19 +76,19 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
 
 
 def _left(out: Output, values_: Sequence[Done]) -> None:
-    """Tell what followed, what was left alone, and what the next undo does."""
+    """Print what else happened, what was left alone, and what the next undo does."""
     for value in values_:
         beside(out, value.also, value.left)
 
 
 def beside(out: Output, *sentences: str) -> None:
-    """Tell what came of a change besides its answer, a sentence each; empty ones are left out."""
+    """Print sentences about a change beside its answer; empty ones are left out."""
     for sentence in filter(None, sentences):
         out.say(sentence.rstrip(".") + ".")
 
 
 def failure(outcome: Outcome) -> MemtuiError | None:
-    """Return why one memory is not as asked, as an error; None when it is."""
+    """Return why an operation failed for one memory; None when it succeeded."""
     if outcome.error is not None:
         return outcome.error
     if not isinstance(outcome.result, Conflict):

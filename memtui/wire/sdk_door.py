@@ -1,7 +1,4 @@
-"""The door to one folder for programs written for Anthropic's SDK: an engine on that folder alone, and its tool.
-
-The folder is given by hand, so nothing is discovered; what the user allows agents is asked here as at every other door.
-"""
+"""Access to one folder for programs written for Anthropic's SDK: an engine on that folder alone, and its tool."""
 
 from collections.abc import Callable
 
@@ -14,11 +11,11 @@ from memtui.memory_tool.sdk import SdkTool, memory_root
 from memtui.wire.doors import SETTINGS, LiveDoor
 
 CLIENT = "anthropic-sdk"
-"""What this door's clients are called in the `[access]` table when they give no other name."""
+"""Default name of these clients in the `[access]` table."""
 
 
 class SdkDoor:
-    """The door for a process that stays: what the user allows is asked at each call; see `LiveDoor`."""
+    """The access of a long-lived SDK client; see `LiveDoor`."""
 
     def __init__(
         self,
@@ -32,14 +29,14 @@ class SdkDoor:
         lock_wait: float,
         state_dir: str | None = None,
     ) -> None:
-        """Keep what the door is opened with; nothing is read or opened yet.
+        """Keep what is needed to open; nothing is read or opened yet.
 
         Args:
-            load: reads the settings anew.
-            base: the folder that `memories` is or will be in.
-            actor: whom changes are recorded for.
-            client: what the client calls itself; empty for `CLIENT`.
-            access: the door's own flag; see `door_access`.
+            load: reads the settings.
+            base: the parent folder of `memories`.
+            actor: recorded for changes.
+            client: the client's name for itself; empty for `CLIENT`.
+            access: the client's flag; see `door_access`.
             read_only: refuse every change.
             lock_wait: seconds to wait for another process before `E_LOCKED`.
             state_dir: where versions and records are kept; None: where the settings say.
@@ -68,11 +65,7 @@ class SdkDoor:
         self.notices, self.close = self._live.notices, self._live.close
 
     def tool(self) -> SdkTool:
-        """Give the tool, as the settings are now.
-
-        Raises:
-            MemtuiError: as `LiveDoor.engine`.
-        """
+        """Return the tool for the current settings; raises as `LiveDoor.engine`."""
         engine, found = self._live.engine(), self._open
         if found is None or found[0] is not engine:
             found = self._open = engine, SdkTool(engine, self._root, self._actor)
@@ -80,9 +73,6 @@ class SdkDoor:
 
 
 def refusal(error: MemtuiError) -> str:
-    """Say why there is no tool, in the form of the tool's own failures: a sentence, then the code.
-
-    Nothing of the settings is said but that they cannot be read: the rest is the user's.
-    """
+    """Write why there is no tool as the tool's own failures are written; says nothing else about the settings."""
     happened = error.message if error.code == "E_DISABLED" else f"Memory is not available: {CODES[error.code]}."
     return f"{happened} ({error.code})"

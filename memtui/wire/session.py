@@ -1,8 +1,7 @@
-"""What every front starts from: who runs it, the settings, the roots in reach and an engine on them, opened one way.
+"""Opening of sessions: roots in reach, an engine on them, and who runs the process.
 
-A front that put these together itself would find other roots, keep other versions or forget read-only; one that took
-the name it was given would let a program write, and approve, as the user. An agent's command is told from the user's by
-marks that were found in the agent's own source or pages, as `found` in its line says.
+Every front uses this, so that all find the same roots, keep the same versions and honour read-only. Agents are told
+from the user by the marks in `agents/`, each verified in the agent's source.
 """
 
 import os
@@ -22,7 +21,7 @@ from memtui.engine.policy import ROOM
 from memtui.errors import UsageError
 
 ENDS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
-"""Programs in which a person sits down: what is above them did not start what runs in them."""
+"""Programs that host a person's session: the search for agents among ancestors stops there."""
 _SUFFIXES = (".js", ".mjs", ".cjs", ".py")
 
 
@@ -31,43 +30,43 @@ class Runner(NamedTuple):
 
     agent: str
     seen: str
-    """What shows it, as the end of a sentence."""
+    """The evidence, as the end of a sentence."""
 
 
 AGENT = "agent:"
-"""How the name of an actor begins that is an agent's own command."""
+"""Prefix of the actors of agents' own commands."""
 UNNAMED = Actor("cli")
-"""The actor of the options when none was given."""
+"""The default actor."""
 
 
 class Options(NamedTuple):
-    """The global options of the command line, checked."""
+    """The global options of the command line."""
 
     read_only: bool = False
     ascii: bool = False
-    """Draw with ASCII only (from the settings, where not given)."""
+    """Draw with ASCII only."""
     calm: bool = False
-    """No animation, few repaints (from the settings, where not given)."""
+    """No animation, few repaints."""
     actor: Actor = UNNAMED
-    """As it was given; `acting` says who it is that acts."""
+    """As given; `acting` returns the actor in effect."""
     all_projects: bool = False
     only_roots: bool = False
-    """Nothing but the roots given by hand and memtui's own."""
+    """Only roots given by hand and memtui's own."""
     project: str | None = None
     fresh: bool = False
-    """Begin anew, whatever was open in the last session."""
+    """Ignore the state of the last session."""
     no_mouse: bool = False
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
-    """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
+    """`NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
     session: str = ""
-    """The agent's session that this door belongs to."""
+    """The agent's session that the client belongs to."""
     started: Callable[[], Started] = read_started
-    """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
+    """Reads how this process was started; called late because it reads a dozen files."""
 
 
 class Session(NamedTuple):
-    """An engine on the roots in reach, and what it was made from."""
+    """An engine on the roots in reach, and what it was opened with."""
 
     settings: Settings
     roots: tuple[Root, ...]
@@ -79,18 +78,17 @@ class Session(NamedTuple):
 def open_session(
     settings: Settings, options: Options, *, lock_wait: float, access: Access = READ_WRITE, front: str = "cli"
 ) -> Session:
-    """Find the roots around the working directory and open an engine on them; nothing on disk is touched yet.
+    """Find the roots around the working directory and open an engine; nothing on disk is touched yet.
 
     Args:
-        settings: what `load_settings` gave.
+        settings: the settings.
         options: the global options.
         lock_wait: seconds to wait for another process before `E_LOCKED`.
-        access: what the user of this session may do; agents get theirs from `memtui.wire.doors`.
-        front: who a person is recorded as, `cli` or `tui`.
+        access: what the session may do; `wire.doors` determines it for agents.
+        front: the actor of a person, `cli` or `tui`.
 
     Raises:
-        UsageError: a root given by hand is malformed, or the working directory is gone.
-        NotFoundError: the folder of `--project` does not exist.
+        UsageError: malformed root, or the working directory is gone. NotFoundError: no folder of `--project`.
     """
     try:
         cwd = os.getcwd()
@@ -109,7 +107,7 @@ def open_in(
     access: Access = READ_WRITE,
     front: str = "cli",
 ) -> Session:
-    """Open a session as `open_session` does, for a user who stands where the surroundings say."""
+    """Open a session as `open_session` does, in given surroundings."""
     found = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
     if access.room == "*" and any(root.kind == ROOM for root in found) and run_by(options):
         access = access._replace(room="")  # what a chat told is no agent's that runs a command
@@ -128,7 +126,7 @@ def open_in(
 
 
 def own_roots(session: Session) -> tuple[Root, ...]:
-    """Give the roots of where the user stands, also of a session that was opened on every project."""
+    """Return the roots of the current project, also of a session on every project."""
     if not session.options.all_projects:
         return session.roots
     found = roots_now(session)
@@ -137,22 +135,22 @@ def own_roots(session: Session) -> tuple[Root, ...]:
 
 
 def roots_now(session: Session) -> tuple[Root, ...]:
-    """Find the roots of where the user stands again: agents make folders when they first need them."""
+    """Find the roots of the current project again, as agents create folders late."""
     return discover(session.surroundings, only_roots=session.options.only_roots)
 
 
 def other_projects(session: Session) -> tuple[Root, ...]:
-    """Find every root of every project, for a session that was opened on one."""
+    """Find every root of every project."""
     return discover(session.surroundings, all_projects=True, only_roots=session.options.only_roots)
 
 
 def acting(options: Options, front: str = "cli") -> Actor:
-    """Say who changes are recorded for: the actor that was given, the user at a front, or the agent that runs it."""
+    """Return the actor of changes: the given one, the person at a front, or the agent that runs it."""
     return _actor(options, run_by(options), front)
 
 
 def approver(options: Options, front: str = "cli") -> Approver:
-    """Say who approves through this front, and where."""
+    """Return who approves through this front, and where."""
     known = options.started()
     found = run_by(options)
     above = next((program.name for program in known.programs[1:]), "")
@@ -175,9 +173,9 @@ def _actor(options: Options, found: Runner | None, front: str) -> Actor:
 
 
 def run_by(options: Options) -> Runner | None:
-    """Find the agent that runs a command: what `runner` finds, else the one that was given as the actor.
+    """Return the agent that runs a command, from the process or from a given `agent:` actor.
 
-    Nothing on another machine shows an agent that reached it by ssh but that name; it can only take rights away.
+    Over ssh only that actor shows an agent; it can only take rights away.
     """
     name = options.actor.name
     agent = name.removeprefix(AGENT).partition("/")[0] if name.startswith(AGENT) else ""
@@ -185,7 +183,7 @@ def run_by(options: Options) -> Runner | None:
 
 
 def runner(started: Started) -> Runner | None:
-    """Find the agent that runs a process, the nearest one above it first; None when nothing shows one."""
+    """Return the agent that runs a process, the nearest ancestor first; None when nothing shows one."""
     known = (*KNOWN, *ONLY_RUN)
     for program in started.programs:
         names = _names(program)

@@ -1,8 +1,4 @@
-"""Engine values to JSON, with the field names that scripts rely on.
-
-The names are a contract: add fields, never rename one. Writing them in one place keeps two verbs, or two fronts, from
-describing the same memory differently.
-"""
+"""Engine values as JSON, with field names that scripts rely on: fields may be added, never renamed."""
 
 from collections.abc import Iterable
 

@@ -1,7 +1,6 @@
-"""Which rule a proposal falls under, and votes from a chat: who may give one, and what they come to.
+"""Approval rules for proposals, and votes from chats.
 
-A vote from a chat is what a gateway claims. It counts because the user named that voter in `[approvals]`, and nowhere
-else; the person at the keys decides by themselves, as always.
+A vote from a chat is a gateway's claim. It counts only because the user named that voter in `[approvals]`.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ if TYPE_CHECKING:
     from memtui.engine.proposal import Proposal
 
 SHOWN = 20
-"""Lines of a proposal that a chat is shown."""
+"""Lines of a proposal shown in a chat."""
 ME = "me"
-"""The voter who is the person at the keys of this machine."""
+"""The voter at the keys of this machine."""
 TEAM = "team:"
-"""How voters begin whom the team's server names by their login."""
+"""Prefix of voters whom the team's server identifies by their login."""
 HOUR_MS = 3_600_000
 LATE = "Nobody agreed in time."
 HOURS = 24
-"""For how long a proposal may be voted about, where the rule does not say."""
+"""Default voting period."""
 
 
 class ApprovalRule(NamedTuple):
@@ -48,7 +47,7 @@ class ApprovalRule(NamedTuple):
 
 
 def rules(settings: Settings) -> tuple[ApprovalRule, ...]:
-    """The rules, in the order of the file."""
+    """Return the rules in the order of the file."""
     found = []
     for one in settings.named:
         if one.table == "approvals":
@@ -60,7 +59,7 @@ def rules(settings: Settings) -> tuple[ApprovalRule, ...]:
 
 
 def rule_for(engine: Engine, settings: Settings, one: Proposal) -> ApprovalRule | None:
-    """The first rule that fits a proposal."""
+    """Return the first rule that matches a proposal."""
     roots = _roots(engine, one)
     kinds = {"proposal"}
     kinds |= {"delete"} if any(isinstance(step, Remove) for step in one.steps) else set()
@@ -79,7 +78,7 @@ def _roots(engine: Engine, one: Proposal) -> list[Root]:
 
 
 def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
-    """What votes come to: `accepted`, `rejected` or nothing yet, and why."""
+    """Tally votes: `accepted`, `rejected` or empty, and the reason."""
     given = [vote for voter, vote in votes.items() if voter in rule.of]
     yes = sum(vote.yes for vote in given)
     said = ", ".join(f"{vote.name} {'yes' if vote.yes else 'no'}" for vote in given)
@@ -91,25 +90,25 @@ def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
 
 
 class VoteStand(NamedTuple):
-    """How the votes about a proposal stand."""
+    """The state of the votes about a proposal."""
 
     words: str
     """`1 of 2: Ann yes`."""
     missing: tuple[str, ...]
-    """Voters who have not answered."""
+    """Voters without an answer."""
     until: int
-    """In milliseconds."""
+    """Milliseconds."""
     mine: bool
-    """Whether what the person at the keys says is one vote of several."""
+    """Whether the person at the keys has one vote among others."""
 
     @property
     def short(self) -> str:
-        """For a row: `1 of 2: Ann yes, waits for you`."""
+        """Text for a row: `1 of 2: Ann yes, waits for you`."""
         return f"{self.words}, {'waits for you' if ME in self.missing else f'{len(self.missing)} to answer'}"
 
 
 def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) -> Mapping[str, VoteStand]:
-    """Say how the votes stand about those proposals that a rule has others agree to, by id."""
+    """Return the state of the votes, by id, for the proposals that a rule puts to a vote."""
     if not rules(settings):
         return {}
     found = {}
@@ -123,7 +122,7 @@ def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) ->
 
 
 def vote_here(engine: Engine, settings: Settings, number: str, actor: Actor, *, yes: bool) -> str:
-    """Vote as the person at the keys; says how it stands then. Raises as `cast` and `apply.decide`."""
+    """Vote as the person at the keys; return the new state in words. Raises as `cast` and `apply.decide`."""
     one = apply.find(engine, number)
     rule = rule_for(engine, settings, one)
     assert rule is not None
@@ -134,7 +133,7 @@ def vote_here(engine: Engine, settings: Settings, number: str, actor: Actor, *, 
 
 
 def approve(word: Word) -> ChatReply:
-    """Agree to a proposal in a chat; without its number, list what waits there."""
+    """Agree to a proposal in a chat; without a number, list what waits."""
     return _vote(word, yes=True) if word.text else _waiting(word)
 
 
@@ -144,10 +143,11 @@ def deny(word: Word) -> ChatReply:
 
 
 def _voters(word: Word, rule: ApprovalRule) -> list[str]:
-    """As whom somebody in a chat may vote: by their own id at this channel or gateway, else for the whole chat.
+    """Return the voters somebody in a chat may vote as: their id at this channel or gateway, else the whole chat.
 
-    `chat:` never begins a person, nor does `team:` where there is a team, for whom its server speaks; a place with `:`
-    has none that could be told from others, and the name of a gateway is no channel's.
+    `chat` and, where there is a team, `team` are no places of persons; a place with `:` would be ambiguous, and the
+    name
+    of a gateway cannot be used as a channel.
     """
     places = (
         [word.client] if word.chat.channel in word.settings.entries("gateways") else [word.chat.channel, word.client]
@@ -159,7 +159,7 @@ def _voters(word: Word, rule: ApprovalRule) -> list[str]:
 
 
 def _asked(word: Word, one: Proposal) -> bool:
-    """Whether somebody in a chat is who asked in the turn that made a proposal."""
+    """Return whether the chatter asked for the turn that made a proposal."""
     if not one.turn:
         return False
     turn, journal = word.session.engine.turns.get(one.turn), word.session.engine.journal
@@ -191,12 +191,9 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
 def cast(
     engine: Engine, rule: ApprovalRule, one: Proposal, vote: Vote, actor: Actor, *, late: bool | None = None
 ) -> str:
-    """Add a vote about a proposal; the last one that is needed carries it out. Gives what is decided by it.
+    """Add a vote and apply the proposal when it decides; return the decision.
 
-    Whether it is too `late` somebody else's clock may have said.
-
-    Raises:
-        ConflictError: `E_DECIDED`: it was decided before; and as `apply.carry_out`.
+    `late` overrides this machine's clock. Raises `E_DECIDED`, and as `apply.carry_out`.
     """
 
     def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
@@ -212,7 +209,7 @@ def cast(
 
 
 def is_late(engine: Engine, rule: ApprovalRule, one: Proposal) -> bool:
-    """Whether the time to vote about a proposal is over."""
+    """Return whether the voting period of a proposal is over."""
     return engine.turns.clock() > one.at + rule.within
 
 

@@ -1,4 +1,4 @@
-"""The entry in the table of features: who agrees to what is proposed."""
+"""Feature entry: approvals."""
 
 from memtui.features.feature import Feature
 

@@ -1,7 +1,6 @@
-"""Proposals that members of the team agree to: asked on its server, and counted here, by this machine's rule.
+"""Team votes on proposals: asked on the team's server, and counted here by this machine's rule.
 
-Only the title and the patch of just that proposal leave, for a rule that names a voter `team:NAME`, where this ledger
-joined. Who voted is what the server says. It is apart because only who has such a rule loads it.
+Only the title and patch of a proposal leave, and only for rules that name a `team:` voter. The server says who voted.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _LONGEST = 500_000
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Ask about what waits, and count what was answered."""
+    """Publish waiting proposals and count the answers."""
     named = any(one.startswith(TEAM) for rule in rules(settings) for one in rule.of)
     if settings.team_url and named and not session.options.read_only and not settings.worker:
         with asking(session.engine):
@@ -39,7 +38,7 @@ def begin(session: Session, settings: Settings) -> None:
 
 
 def look(engine: Engine, settings: Settings) -> None:
-    """Ask the team about each proposal that a rule gives to it, and do what it decided. Raises as its server does."""
+    """Publish each proposal that a rule gives to the team, and apply the team's decisions."""
     found = joined(engine, settings)
     if found is None:
         return

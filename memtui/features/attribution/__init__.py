@@ -1,1 +1,1 @@
-"""Who caused it: turns, the people they were of, and the journal."""
+"""Attribution: turns, people and the journal."""

@@ -1,6 +1,6 @@
-"""Turns as a gateway tells them, the same way over HTTP and on the command line: JSON fields in, JSON values out.
+"""Turns as gateways report them, over HTTP and on the command line: JSON fields in, JSON values out.
 
-Only a gateway that the user named, and a person at a terminal, may say who asked and where (`may_state`).
+Only a gateway named by the user, or a person at a terminal, may say who asked and where (`may_state`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ Fields = Mapping[str, object]
 
 
 def may_state(session: Session) -> None:
-    """Refuse a command that says who asked, or where, and is not typed by a person at a terminal.
-
-    Raises:
-        RefusedError: `E_ACCESS`.
-    """
+    """Refuse a command that claims a speaker or a chat, unless a person types it at a terminal. Raises `E_ACCESS`."""
     agent = approver(session.options).agent
     if agent or not attended():
         raise RefusedError(
@@ -39,11 +35,7 @@ def may_state(session: Session) -> None:
 
 
 def text_of(fields: Fields, name: str) -> str:
-    """Give a field that is a text; empty where it is not there.
-
-    Raises:
-        UsageError: it is something else.
-    """
+    """Return a text field, empty where it is missing; raises UsageError for another type."""
     found = fields.get(name) or ""
     if not isinstance(found, str):
         raise UsageError(f"`{name}` is a text.")
@@ -51,17 +43,13 @@ def text_of(fields: Fields, name: str) -> str:
 
 
 def known_fields(fields: Fields, *names: str) -> None:
-    """Refuse fields that nobody reads.
-
-    Raises:
-        UsageError: there is another one.
-    """
+    """Refuse unknown fields."""
     if other := sorted(fields.keys() - set(names)):
         raise UsageError(f"There is no field {other[0][:40]!r}.", hint=f"There are {', '.join(names)}.")
 
 
 def chat_fields(fields: Fields) -> Chat:
-    """Read the chat of a call; raises what `chat_of` does."""
+    """Read the chat of a call; raises as `chat_of`."""
     several = fields.get("group", True)
     if not isinstance(several, bool):
         raise UsageError("`group` is true or false.")
@@ -69,13 +57,7 @@ def chat_fields(fields: Fields) -> Chat:
 
 
 def request(engine: Engine, via: str, fields: Fields) -> Json:
-    """Keep that somebody asked for something.
-
-    Args:
-        engine: where it is kept.
-        via: the gateway.
-        fields: `session`; `channel`, `chat`, `thread`, `group`; `person`, `name`; `prompt`, the SHA-256 of the text.
-    """
+    """Record a requested turn; `via` is the gateway, `prompt` in the fields the SHA-256 of the text."""
     known_fields(fields, "session", "channel", "chat", "thread", "group", "person", "name", "prompt")
     digest, given = text_of(fields, "prompt"), text_of(fields, "name")
     person = text_of(fields, "person") or (f"name:{plain_name(given)}" if given else "")
@@ -93,7 +75,7 @@ def request(engine: Engine, via: str, fields: Fields) -> Json:
 
 
 def begin(engine: Engine, via: str, fields: Fields) -> Json:
-    """Have a session execute a turn of this gateway; `marker` is what to put before the prompt."""
+    """Begin a turn of this gateway; `marker` in the answer goes before the prompt."""
     known_fields(fields, "turn")
     found = engine.turns.begin(_mine(engine, via, fields))
     chat = Chat(found.channel, found.chat, found.thread, bool(found.several)) if found.channel else None
@@ -101,7 +83,7 @@ def begin(engine: Engine, via: str, fields: Fields) -> Json:
 
 
 def end(engine: Engine, via: str, fields: Fields) -> Json:
-    """End a turn; `in`, `out` and `model` are what the model's reply said that it used."""
+    """End a turn; `in`, `out` and `model` report the usage."""
     known_fields(fields, "turn", "in", "out", "model")
     used = usage(fields.get("in"), fields.get("out"), fields.get("model") or "")
     return turn_json(engine.turns.end(_mine(engine, via, fields), used))
@@ -126,7 +108,7 @@ def _mine(engine: Engine, via: str, fields: Fields) -> str:
 
 
 def turn_json(turn: AskedTurn) -> Json:
-    """AskedTurn a turn into JSON."""
+    """Turn a turn into JSON."""
     return {
         "turn": turn.id,
         "state": turn.state,

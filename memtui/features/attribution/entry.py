@@ -1,4 +1,4 @@
-"""The entry in the table of features: who caused it."""
+"""Feature entry: attribution."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

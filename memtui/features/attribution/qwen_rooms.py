@@ -1,7 +1,7 @@
-"""Which chats the sessions of Qwen Code's channel host belong to, by the file that it keeps of them while it runs.
+"""Sessions of Qwen Code's channel host and their chats, read from its `sessions.json`.
 
-Source: `@qwen-code/channel-base` 0.23.4, `SessionRouter`: an object of routes, each with `sessionId` and `target`
-(`channelName`, `senderId`, `chatId`, `threadId`, `isGroup`). It goes with a clean end, so what it said is kept.
+Source: `@qwen-code/channel-base` 0.23.4, `SessionRouter`: routes with `sessionId` and `target` (`channelName`,
+`senderId`, `chatId`, `threadId`, `isGroup`). A clean exit removes the file, so its content is kept here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST = 1_000
 
 
 class Room(NamedTuple):
-    """A session, and where it is talked to."""
+    """A session and the chat it belongs to."""
 
     session: str
     sender: str
@@ -33,7 +33,7 @@ class Room(NamedTuple):
 
 
 def rooms(surroundings: Surroundings) -> tuple[Room, ...]:
-    """Read the file; what is no route is passed over, and a file that is none names nobody."""
+    """Read the file; skip invalid routes, and return nothing for an invalid file."""
     home = OWN.folder(surroundings)
     if home is None:
         return ()
@@ -62,7 +62,7 @@ def _room(entry: object) -> Room | None:
 
 
 def keep_rooms(engine: Engine, surroundings: Surroundings) -> frozenset[str]:
-    """Remember which chat each session is of; gives the sessions that the file names now."""
+    """Store the chat of each session; return the sessions that the file names now."""
     found = rooms(surroundings)
     for room in found:
         known = engine.turns.read_session(room.session)

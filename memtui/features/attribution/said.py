@@ -1,7 +1,4 @@
-"""What a gateway says of a chat, a session and a person: checked, and never believed to be more than a claim.
-
-It is apart because every door that takes such words takes them by these rules.
-"""
+"""What gateways claim about chats, sessions and persons: validated, and never trusted as more than a claim."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _LOOP = re.compile(r'\[Loop "([^"\n]{0,200})" created by ([^\[\]\n]{1,64})\] ')
 
 
 class Word(NamedTuple):
-    """What somebody typed in a chat, for what answers it (`Feature.chat`)."""
+    """A command typed in a chat, as the handlers in `Feature.chat` get it."""
 
     session: Session
     settings: Settings
@@ -33,26 +30,26 @@ class Word(NamedTuple):
     """The gateway."""
     chat: Chat
     person: str
-    """The gateway's id of them; empty: nobody is named."""
+    """The gateway's id; empty where nobody is named."""
     name: str
     agent_session: str
     text: str
-    """Behind the word."""
+    """The rest of the line."""
     allowed: bool
-    """Whether the settings let this person do what is not for everybody there."""
+    """Whether the settings allow this person what is not open to everybody there."""
     listed: bool
     """Whether the settings name this person."""
 
 
 class ChatReply(NamedTuple):
-    """What is posted in the chat, and what the gateway does."""
+    """The reply to post in the chat, and an action for the gateway."""
 
     reply: str
     action: str = ""
 
 
 def named(what: str, text: str, *, needed: bool = True) -> str:
-    """Check a channel, chat, thread, session or person.
+    """Validate the id of a channel, chat, thread, session or person.
 
     Raises:
         RefusedError: `E_NAME`: it is empty, a URL, too long, or has a control character.
@@ -77,12 +74,12 @@ def named(what: str, text: str, *, needed: bool = True) -> str:
 
 
 def chat_of(channel: str, chat: str, thread: str = "", *, several: bool = True) -> Chat:
-    """Check the names of a chat; raises as `named`."""
+    """Validate the names of a chat; raises as `named`."""
     return Chat(named("channel", channel), named("chat", chat), named("thread", thread, needed=False), several)
 
 
 def plain_name(name: str, otherwise: str = "") -> str:
-    """Make a name that cannot be taken for more than one, nor for none: without brackets, controls or overrides."""
+    """Make a name unambiguous: without brackets, control characters or overrides, else the alternative or `unknown`."""
     for text in (name, otherwise):
         signs = ("[", "]")
         kept = (
@@ -94,12 +91,12 @@ def plain_name(name: str, otherwise: str = "") -> str:
 
 
 def marker(chat: Chat | None, name: str) -> str:
-    """What stands before a prompt, so that the agent knows who speaks; nothing where only one can."""
+    """Return the speaker marker before a prompt; empty where only one person can speak."""
     return f"[{name or UNKNOWN}] " if chat is None or chat.several else ""
 
 
 def speaker(text: str) -> tuple[str, str]:
-    """Who speaks in a prompt of a group, by its head, and the loop that speaks for them; empty where it names none."""
+    """Return the speaker named at the head of a group's prompt, and the label of a loop; else empty."""
     if (loop := _LOOP.match(text)) is not None:
         return plain_name(loop[2]), loop[1]
     head = _HEAD.match(text)

@@ -1,4 +1,4 @@
-"""Turns and who caused what, on the command line; the journal beside the audit."""
+"""The verbs `turn` and `who`, and the journal of `log`."""
 
 import time
 
@@ -18,11 +18,11 @@ from memtui.wire.times import rfc3339
 WEEK_MS = 7 * 86_400_000
 _LOOK_S = 0.25
 _ASKED = ("person", "turn", "channel", "kind", "after")
-"""Options of `log` that only the journal can answer."""
+"""Options of `log` that need the journal."""
 
 
 def turn(call: Call) -> int:
-    """Tell a turn."""
+    """Report a turn."""
     may_state(call.session)
     what, args = call.args.need("what"), call.args
     fields: dict[str, object] = {}
@@ -42,7 +42,7 @@ def turn(call: Call) -> int:
 
 
 def who(call: Call) -> int:
-    """Say who executes, what waits and who spoke; or who wrote a memory."""
+    """Show executing and waiting turns and recent speakers, or the writers of a memory."""
     forgotten, address = call.args.text("forget"), call.args.text("address")
     if forgotten is not None:
         return _forget(call, forgotten)
@@ -110,13 +110,13 @@ def _forget(call: Call, name: str) -> int:
 
 
 def asks_journal(call: Call) -> bool:
-    """Whether `log` is asked something that the journal answers."""
+    """Return whether the options of `log` need the journal."""
     args = call.args
     return any(name in args.values for name in _ASKED) or any(args.flag(name) for name in ("follow", "verify"))
 
 
 def log(call: Call) -> int:
-    """List records of the journal, follow it, or look whether all are as they were written."""
+    """List or follow the journal, or verify its chain."""
     journal = call.engine.journal
     if call.args.flag("verify"):
         call.engine.redaction.require_person("see how many records there are")
@@ -164,7 +164,7 @@ def _wanted(call: Call) -> dict[str, tuple[str, ...]]:
 
 
 def record_json(record: JournalRecord) -> Json:
-    """Turn a record into JSON; its body stays the text that was hashed."""
+    """Turn a record into JSON; the body stays the hashed text."""
     return {
         "n": record.n,
         "at": rfc3339(record.at),

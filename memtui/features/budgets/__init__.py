@@ -1,1 +1,1 @@
-"""How much agents may use before they are asked to stop."""
+"""Token budgets of agents."""

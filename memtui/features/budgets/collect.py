@@ -1,7 +1,4 @@
-"""Real numbers, collected: what gateways told of turns, and what agents' session files say, as far as they may be read.
-
-It is apart because it reads files, and `limits.py` only the ledger.
-"""
+"""Collection of real usage from gateways' turns and agents' session files, as far as they may be read."""
 
 from __future__ import annotations
 
@@ -22,19 +19,19 @@ if TYPE_CHECKING:
 
 CONSUMER = "usage"
 LONGEST_MS = round(timedelta(days=32).total_seconds() * 1_000)
-"""A window is never longer, so that older files are not read."""
+"""Upper bound of a window; older files are not read."""
 _TURNS = 10_000
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Collect what is new, and tell of thresholds, where there is a budget."""
+    """Collect new usage and send due alerts, where there are budgets."""
     if settings.entries("budgets") and not session.options.read_only and not settings.worker:
         collect(session.engine, settings, session.surroundings)
         alerts(session.engine, settings, workspace_of(session.surroundings).id)
 
 
 def alerts(engine: Engine, settings: Settings, lane: str) -> None:
-    """Tell of what every budget with a name of its own reached."""
+    """Send the due alerts of every named budget."""
     for name in settings.entries("budgets"):
         if name.startswith("channel:") and name != "channel:*":
             admit(engine, settings, name.partition(":")[2], lane=lane)
@@ -42,7 +39,7 @@ def alerts(engine: Engine, settings: Settings, lane: str) -> None:
 
 
 def collect(engine: Engine, settings: Settings, place: Surroundings) -> int:
-    """Count what is new; gives how many replies and turns that were."""
+    """Record new usage; return the number of new replies and turns."""
     since = engine.spend.clock() - LONGEST_MS
     told, count = set[str](), 0
     for turn in engine.turns.all(since=since, limit=_TURNS):

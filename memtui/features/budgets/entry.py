@@ -1,4 +1,4 @@
-"""The entry in the table of features: how much agents may use before they are asked to stop."""
+"""Feature entry: budgets."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -1,6 +1,6 @@
-"""How much of a budget is left: windows by the local date, what counts for whom, and the one alert at a threshold.
+"""State of budgets: windows by local date, which budgets apply, and one alert for each threshold.
 
-Only real numbers decline: an estimate warns, because nobody should be stopped by a guess.
+Only real numbers decline; an estimate warns.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ THRESHOLDS = (75, 95)
 
 
 class BudgetState(NamedTuple):
-    """One budget as it is."""
+    """The state of one budget."""
 
     key: str
     limit: int
     spent: Spent
     begin: int
     end: int
-    """When its window begins and is over, in milliseconds."""
+    """Begin and end of its window in milliseconds."""
 
     @property
     def share(self) -> int:
-        """Per cent that are spent, estimates too."""
+        """Per cent used, estimates included."""
         return 100 * (self.spent.real + self.spent.estimate) // self.limit
 
 
 class Admission(NamedTuple):
-    """Whether somebody may go on."""
+    """Whether a prompt or job may begin."""
 
     allowed: bool
-    """No budget is spent, by real numbers."""
+    """No budget is spent by real numbers."""
     advisory: bool
-    """One is only spent when estimates count."""
+    """A budget is spent only when estimates count."""
     states: tuple[BudgetState, ...]
     warnings: tuple[str, ...]
 
 
 def keys_of(settings: Settings, channel: str = "", *, job: bool = False) -> tuple[str, ...]:
-    """The budgets that count for a channel or a job: its own and `org`, as far as the settings have them."""
+    """Return the budgets that apply to a channel or a job: its own and `org`, where the settings have them."""
     known = settings.entries("budgets")
     own = JOBS if job else f"channel:{channel}"
     has = own in known or (bool(channel) and "channel:*" in known)
@@ -65,7 +65,7 @@ def _entry(settings: Settings, key: str) -> NamedEntry:
 
 
 def window(entry: NamedEntry, now: int) -> tuple[int, int]:
-    """The window around a time: from a local midnight to the next, or of a month; milliseconds."""
+    """Return the window around a time in milliseconds: a local day or month."""
     zone = ZoneInfo(entry.text("zone") or local_zone())
     day = datetime.fromtimestamp(now / 1_000, zone).date()
     first = day.replace(day=1) if entry.text("window") == "month" else day
@@ -75,12 +75,12 @@ def window(entry: NamedEntry, now: int) -> tuple[int, int]:
 
 
 def shared(settings: Settings, key: str) -> bool:
-    """Whether a budget is one for the team."""
+    """Return whether the team shares a budget."""
     return bool(settings.team_url) and (key == ORG or _entry(settings, key).flag("team"))
 
 
 def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) -> BudgetState:
-    """Say how a budget is now; of one that is the team's, whether to `ask` its server, or as it said last."""
+    """Return the state of a budget; for a shared one, `ask` queries the server instead of its last answer."""
     entry = _entry(settings, key)
     begin, end = window(entry, engine.spend.clock())
     if shared(settings, key):
@@ -93,24 +93,20 @@ def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) ->
 
 
 def states(engine: Engine, settings: Settings, *, ask: bool = False) -> tuple[BudgetState, ...]:
-    """Say how every budget with a name of its own is."""
+    """Return the state of every named budget."""
     names = [name for name in settings.entries("budgets") if name != "channel:*"]
     return tuple(state(engine, settings, name, ask=ask) for name in names)
 
 
 def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: bool, at: int | None = None) -> bool:
-    """Count tokens for budgets, once for what they are for; says whether anything is new.
-
-    Raises:
-        UsageError: no model used so many.
-    """
+    """Record tokens for budgets, once for each `ref`; return whether anything was new."""
     when = engine.spend.clock() if at is None else at
     new = [engine.spend.debit(key, ref, tokens, real=real, at=when) for key in keys]
     return any(new)
 
 
 def admit(engine: Engine, settings: Settings, channel: str = "", *, job: bool = False, lane: str = "") -> Admission:
-    """Say whether a prompt or a job may begin; asked before it, and never in its middle. All of its budgets count."""
+    """Decide whether a prompt or a job may begin, and send due alerts."""
     states = tuple(state(engine, settings, key, ask=True) for key in keys_of(settings, channel, job=job))
     warnings = [words for one in states if (words := _warning(one))]
     for one in states:
@@ -126,13 +122,13 @@ def _warning(one: BudgetState) -> str:
 
 
 def budget_words(one: BudgetState) -> str:
-    """Say how a budget is: `162,000 real + 9,000 estimated of 200,000 tokens`."""
+    """Write the state of a budget: `162,000 real + 9,000 estimated of 200,000 tokens`."""
     guess = f" + {one.spent.estimate:,} estimated" if one.spent.estimate else ""
     return f"{one.spent.real:,} real{guess} of {one.limit:,} tokens"
 
 
 def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> None:
-    """Tell of the highest threshold that is reached, once in a window, where the budget names a delivery."""
+    """Queue an alert for the highest threshold reached, once in a window."""
     target = _entry(settings, one.key).text("alert")
     reached = [threshold for threshold in THRESHOLDS if one.share >= threshold]
     if not reached or not target or not lane:
@@ -156,7 +152,7 @@ def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> N
 
 
 def refusal(admission: Admission) -> RefusedError:
-    """Say what is spent, until when, and how to raise it."""
+    """Make the error for a spent budget, with its end and how to raise it."""
     spent = [one for one in admission.states if one.spent.real >= one.limit]
     until = datetime.fromtimestamp(max(one.end for one in spent) / 1_000, ZoneInfo("UTC"))
     return RefusedError(

@@ -1,4 +1,4 @@
-"""How budgets are, for `memtui status` and a prompt, which load how they are counted only where there are some."""
+"""Status of budgets for `memtui status` and the prompt; loads the accounting only where there are budgets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def status(session: Session) -> Json:
-    """How budgets are; nothing where there are none."""
+    """Return the status of budgets; empty where there are none."""
     if not (found := _states(session)):
         return {}
     from memtui.features.budgets.limits import budget_words
@@ -21,7 +21,7 @@ def status(session: Session) -> Json:
 
 
 def short(session: Session) -> str:
-    """Say that a budget is over 95 per cent: `B2`."""
+    """Count the budgets over 95 per cent: `B2`."""
     count = sum(one.share >= 95 for one in _states(session))
     return f"B{count}" if count else ""
 

@@ -1,6 +1,6 @@
-"""What a whole team spent of a budget: told and asked on its server, never in the way of anything on this machine.
+"""Spending of a whole team, synchronized with its server.
 
-It is apart because who shares no budget loads none of it.
+Apart so that only shared budgets load it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AT_ONCE = 500
 
 
 def tell(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
-    """Tell of what was counted for a budget here; None where this ledger did not join. Raises as the server does."""
+    """Send new debits of a budget; return None where this ledger did not join. Raises as the server does."""
     found = joined(engine, settings)
     while found is not None and (new := engine.spend.unsent(key, _AT_ONCE)):
         found[0].call("debit", json.dumps([one._asdict() for one in new]))
@@ -32,10 +32,9 @@ def tell(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
 
 
 def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, int], *, ask: bool) -> Spent:
-    """Add up a window of the whole team, in milliseconds.
+    """Return what the team spent in a window.
 
-    While its server is away it is what it said last, of which the share of others is a guess: that warns, and declines
-    nobody.
+    While the server is away its last answer counts, with the share of others as an estimate.
     """
     own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
     if ask and not engine.roots.read_only:
@@ -55,7 +54,7 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
 
 
 def first_to_tell(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
-    """Queue an alert on the one machine of the team that comes to it first."""
+    """Queue an alert on the one machine of the team that claims it first."""
     with asking(engine):
         found, holder = joined(engine, settings), new_id()
         fence = found[0].value("take", cause, holder, "") if found is not None else 0

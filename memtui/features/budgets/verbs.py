@@ -1,4 +1,4 @@
-"""Budgets on the command line, for gateways over HTTP and in a chat, and how they are."""
+"""The verb `budget`, its gateway route and its chat command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from memtui.wire.times import rfc3339
 
 
 def budget(call: Call) -> int:
-    """List budgets, ask whether something may begin, count what was used, or begin anew."""
+    """List budgets, admit a prompt or a job, record a debit, or reset."""
     action = call.args.text("action") or "ls"
     if action != "ls" and call.options.read_only:
         call.engine.history.check_settable()
@@ -93,7 +93,7 @@ def _reset(call: Call) -> int:
 
 
 def admission_json(found: Admission) -> Json:
-    """Turn an answer to whoever asks into JSON, with the budget that has the least left."""
+    """Turn an admission into JSON, with the tightest budget."""
     tight = max(found.states, key=lambda one: one.share, default=None)
     known = {} if tight is None else budget_json(tight)
     return {"allowed": found.allowed, "advisory": found.advisory, **known, "warnings": list(found.warnings)}
@@ -113,7 +113,7 @@ def budget_json(one: BudgetState) -> Json:
 
 
 def may_begin(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
-    """Say whether a prompt of a channel may begin: `allowed, advisory, spent_real, spent_estimate, limit, warnings`."""
+    """Return whether a prompt of a channel may begin, for a gateway."""
     del client  # what a gateway may speak for was looked at before
     known_fields(fields, "channel")
     channel = named("channel", text_of(fields, "channel"))
@@ -121,7 +121,7 @@ def may_begin(session: Session, settings: Settings, client: str, fields: Fields)
 
 
 def answer(word: Word) -> ChatReply:
-    """Say what is spent and left, in the chat."""
+    """Answer `/budget` with what is spent and left."""
     states = admit(word.session.engine, word.settings, word.chat.channel).states
     lines = [f"{one.key}: {budget_words(one)}, until {rfc3339(one.end)}" for one in states]
     return ChatReply("\n".join(lines) or "No budget is set here.")

@@ -1,4 +1,4 @@
-"""Budgets as they stand in the list of tasks: what is spent, until when, how to raise it, and for what."""
+"""Rows of the task list for budgets: what is spent, until when, for what, and how to raise it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 _SHOWN = 100
-"""Debits that are listed beside a budget."""
+"""Debits listed beside a budget."""
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
-    """Give every budget with a name of its own; the team's as its server said last."""
+    """Yield a row for every named budget; shared ones as of the server's last answer."""
     del lane
     for one in states(engine, settings):
         near = one.share >= THRESHOLDS[0]

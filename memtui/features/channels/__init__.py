@@ -1,1 +1,1 @@
-"""Chats of gateways: a memory for each, given once a session, and words typed in the chat."""
+"""Chats of gateways."""

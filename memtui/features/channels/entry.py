@@ -1,4 +1,4 @@
-"""The entry in the table of features: chats of gateways."""
+"""Feature entry: chats of gateways."""
 
 from memtui.features.attribution.entry import CHAT
 from memtui.features.feature import Feature

@@ -1,6 +1,6 @@
-"""The memory of one chat: where it lies, and one more entry of it.
+"""The memory of one chat: its place, its entries, and adding one.
 
-The names of its folders are those of Qwen Code's `channels/memory/<key>/CHANNEL.json`: whoever knows a chat finds both.
+Folder names follow Qwen Code's `channels/memory/<key>/CHANNEL.json`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FILE, FORMAT = "CHANNEL.md", "remembered"
 QWEN_FILE, QWEN = "channel/chat/CHANNEL.json", "qwen-room"
-"""A file of Qwen Code's chats, as layouts have it, and its format."""
+"""Qwen Code's chat file as layouts name it, and its format."""
 LONGEST, MOST = 2_000, 500
 """Code points of an entry; entries of a chat."""
 TRIES = 8
@@ -40,7 +40,7 @@ _SLUG = 20
 
 
 def names_of(chat: Chat) -> tuple[str, str, str]:
-    """The parts of a chat's name on disk: what is read of the channel, its hash, and the hash of chat and thread."""
+    """Return the parts of a chat's path: a readable slug, the channel's hash, the hash of chat and thread."""
     slug = re.sub(r"[^A-Za-z0-9_.-]", "_", chat.channel)[:_SLUG]
     slug = "_" * len(slug) if slug in (".", "..") else slug
     return slug, _sha(chat.channel)[:16], _sha(f"{chat.chat}\0{chat.thread}")[:32]
@@ -51,7 +51,7 @@ def _sha(text: str) -> str:
 
 
 def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]) -> dict[tuple[str, ...], str]:
-    """What the folders of Qwen Code's chats are about, by root and path: their own names are hashes."""
+    """Return display names for the hashed folders of Qwen Code's chats, by root and path."""
     rooms = [root.id for root in roots if root.policy.format_of(QWEN_FILE) == QWEN]
     chats = (*engine.turns.chats(), *(room.chat for room in qwen_rooms.rooms(surroundings))) if rooms else ()
     found: dict[tuple[str, ...], str] = {}
@@ -64,10 +64,10 @@ def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]
 
 
 def door_of(settings: Settings, chat: Chat) -> str:
-    """The folder of a chat, for a door that is opened on it.
+    """Return the folder of a chat for a client restricted to it.
 
     Raises:
-        RefusedError: `E_ACCESS`, because anybody may say such a name: no gateway of the user's speaks in that channel.
+        RefusedError: `E_ACCESS`: no gateway of the user's speaks in that channel.
     """
     spoken = {name for one in settings.named if one.table == "gateways" for name in one.texts("channels")}
     if not spoken & {chat.channel, "*"}:
@@ -80,7 +80,7 @@ def _root(settings: Settings, chat: Chat) -> Root:
 
 
 def room_of(session: Session, chat: Chat) -> Root:
-    """The root of a chat, which the session's engine knows from now on; its folder may be missing."""
+    """Return the root of a chat and add it to the session's engine; its folder may be missing."""
     root = _root(session.settings, chat)
     known = next((one for one in session.engine.roots.all() if one.path == root.path), None)
     if known is None:
@@ -89,11 +89,7 @@ def room_of(session: Session, chat: Chat) -> Root:
 
 
 def entries_of(engine: Engine, root: Root) -> EntryFile | None:
-    """The entries of a chat; None when nothing was remembered yet.
-
-    Raises:
-        MemtuiError: the file is there and cannot be read.
-    """
+    """Return the entries of a chat; None when nothing was remembered yet."""
     try:
         return parse(engine.read(Address(root.id, FILE)).bytes, FORMAT)
     except NotFoundError:
@@ -101,21 +97,11 @@ def entries_of(engine: Engine, root: Root) -> EntryFile | None:
 
 
 def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -> bool:
-    """Remember a text in a chat, as one entry.
-
-    Args:
-        engine: knows the root.
-        root: the chat's, as `room_of` gave it.
-        chat: names the file when it is made.
-        text: what was checked to be storable; line ends become blanks.
-        actor: who does it.
-
-    Returns:
-        Whether it is new; else it is there already, but for the width and case of its letters.
+    """Add a text to a chat's memory as one entry; return False when it is known, ignoring case and width.
 
     Raises:
         RefusedError: `E_TOO_BIG`, `E_TOO_MANY`, `E_SECRET`, and what a save refuses.
-        ConflictError: others wrote again and again.
+        ConflictError: other writers kept changing the file.
     """
     line = " ".join(text.split())
     if len(line) > LONGEST:
@@ -146,7 +132,7 @@ def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -
 
 
 class _KnownError(Exception):
-    """The entry is there already."""
+    """The entry exists already."""
 
 
 def _with(data: bytes, entry: bytes) -> bytes:
@@ -168,7 +154,7 @@ def _folded(entry: bytes) -> str:
 
 
 def _begun(chat: Chat) -> bytes:
-    """The file before its first entry: it names itself, since its folders are hashes."""
+    """Return a new file, which names its chat in the front matter."""
     thread = f"thread: {json.dumps(chat.thread)}\n" if chat.thread else ""
     fields = f"name: {json.dumps(chat.channel)}\nchannel: {json.dumps(chat.channel)}\nchat: {json.dumps(chat.chat)}\n"
     return f"---\n{fields}{thread}---\n\n## Remembered\n\n".encode()

@@ -1,7 +1,7 @@
-"""Chats on the command line, and the same for gateways over HTTP: the memory once a session, and words in the chat.
+"""The verb `channel`, its gateway routes and its chat commands.
 
-No model reads a word that is typed there. The gateway posts the reply and obeys the action; a reply is inert: it
-mentions nobody, and draws nothing.
+No model reads a chat command. The gateway posts the reply and obeys the action; a reply mentions nobody and carries no
+control characters.
 """
 
 import re
@@ -33,19 +33,15 @@ CLEAR = "clear_session"
 LONGEST = 3_500
 """Characters of a reply."""
 WAITS_MS = 60_000
-"""For how long a code confirms something."""
+"""Lifetime of a confirmation code."""
 WEEK_MS = 7 * 86_400_000
 _WORD = re.compile(r"/([a-z]+)(?:\s+|$)")
 _TABLE = "memtui.features.table:entries"
-"""The table stands above all features, so it is named here and not imported."""
+"""Named instead of imported, because the table stands above all features."""
 
 
 def open_chat(session: Session, _: Settings, client: str, fields: Fields) -> Json:
-    """Give a session the memory of its chat: once, and again only when it is asked for as such.
-
-    Returns:
-        `root, first, text, sha256, bytes, cut`; the text is null when the session had it.
-    """
+    """Return the memory of a chat: with its text for the session's first call or with `again`, else without."""
     known_fields(fields, *_CHAT, "session", "again")
     chat, who = chat_fields(fields), named("session", text_of(fields, "session"))
     engine, root = session.engine, room_of(session, chat)
@@ -69,7 +65,7 @@ def open_chat(session: Session, _: Settings, client: str, fields: Fields) -> Jso
 
 
 def say_in_chat(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
-    """Answer what a person typed in a chat: `reply` is posted there, `action` is obeyed."""
+    """Answer a chat command: `reply` is posted, `action` is obeyed."""
     known_fields(fields, *_CHAT, "session", "person", "name", "text")
     chat, person = chat_fields(fields), named("person", text_of(fields, "person"), needed=False)
     session.engine.turns.chat(chat)
@@ -87,7 +83,7 @@ def say_in_chat(session: Session, settings: Settings, client: str, fields: Field
 
 
 def remember_in_chat(session: Session, _: Settings, client: str, fields: Fields) -> Json:
-    """Remember a text in a chat, at once."""
+    """Remember a text in a chat."""
     known_fields(fields, *_CHAT, "text", "session")
     return _remember(session, chat_fields(fields), text_of(fields, "text"), Actor(f"http:{client}"))
 
@@ -101,7 +97,7 @@ def _remember(session: Session, chat: Chat, text: str, actor: Actor) -> Json:
 
 
 def channel(call: Call) -> int:
-    """Do for a chat what a gateway does."""
+    """Run `open` or `say` as a gateway would."""
     may_state(call.session)
     args, fields = call.args, _fields(call)
     if args.need("what") == "open":
@@ -116,13 +112,12 @@ def channel(call: Call) -> int:
 
 
 def _said(call: Call, answer: Json, text: str) -> int:
-    """Print an answer, of which people read the text with its lines."""
     call.out.document(answer) if call.out.json else call.out.text(f"{text}\n")
     return outcomes.DONE
 
 
 def remember(call: Call) -> int:
-    """Remember a text in a chat; what `memtui remember --channel` does."""
+    """Remember a text in a chat, for `memtui remember --channel`."""
     may_state(call.session)
     kept = _remember(call.session, chat_fields(_fields(call)), " ".join(call.args.texts("text")), call.actor)
     call.out.fact(kept, f"{kept['outcome']} {kept['address']}")
@@ -136,7 +131,7 @@ def _fields(call: Call) -> dict[str, object]:
 
 
 def say(word: Word) -> ChatReply:
-    """Answer what was typed."""
+    """Dispatch a chat command to the feature that answers it."""
     known: Mapping[str, str] = {name: place for one in load(_TABLE)().values() for name, place in one.chat.items()}
     found = _WORD.match(word.text.strip())
     if found is None or found[1] not in known:
@@ -151,13 +146,13 @@ def say(word: Word) -> ChatReply:
 
 
 def inert(text: str) -> str:
-    """Make a reply that mentions nobody, hides nothing, holds no secret and is no longer than a message."""
+    """Make a reply harmless: no mentions, hidden characters or secrets, and no longer than a message."""
     text = visible(text, keep_newlines=True).replace("@", "＠").replace("<at", "‹at")
     return text if len(text) <= LONGEST else text[: LONGEST - 2] + " …"
 
 
 def who(word: Word) -> ChatReply:
-    """Say who executes, what waits, who spoke and what changed last."""
+    """Report the executing turn, what waits, the speakers and the last change."""
     engine, chat = word.session.engine, word.chat
     mine = [one for one in engine.turns.all(since=engine.turns.clock() - WEEK_MS, limit=2_000) if _is_of(one, word)]
     running = engine.turns.executing(word.agent_session, word.client) if word.agent_session else None
@@ -201,7 +196,7 @@ def audit(word: Word) -> ChatReply:
 
 
 def clear(word: Word) -> ChatReply:
-    """End the session that all share, or take the memory away: in a group once more, with a code."""
+    """End the shared session or move the memory to the trash; in a group after a confirmation code."""
     chat, turns = word.chat, word.session.engine.turns
     if not word.allowed:
         return ChatReply("Only those may do that whom the settings allow for this channel.")

@@ -1,1 +1,1 @@
-"""Other machines, reached by the ssh of the user."""
+"""Other machines, reached by the user's ssh."""

@@ -1,8 +1,7 @@
-"""What one memtui asks another one for through a program like ssh: words no shell can read anything into.
+"""Encoding of a remote command line as one shell-safe word, and the line that marks the start of its answer.
 
-The shell at the other end is whatever the user has there, and names of memories are hostile: one word of letters and
-digits holds all of them. Before its answer the other memtui prints a line on both streams, so that what a login prints
-is told from it. It is apart because both ends of a call use it, and must agree.
+The remote shell is unknown and names of memories are hostile, so the word holds letters and digits only. The mark tells
+the answer from what a login prints. Both ends of a call use this module.
 """
 
 import base64
@@ -15,19 +14,16 @@ from memtui.errors import UsageError
 
 OPTION = "--asked="
 LONGEST = 96 * 1024
-"""Characters of what is asked: less than any system takes as one word."""
+"""Characters of a packed command line, below the limit of every system."""
 
 
 def pack(mark: str, words: Sequence[str], given: bytes | None = None) -> str:
-    """Make one word of a command line.
+    """Pack a command line into one word.
 
     Args:
-        mark: what the other memtui says before its answer; nobody can guess it.
+        mark: an unguessable token, printed by the other memtui before its answer.
         words: the command line, without the program's name.
-        given: the text it gets on standard input, of which nothing may be missing; None: a stream, or nothing.
-
-    Raises:
-        UsageError: it is too long.
+        given: the text on standard input, checked by its digest; None: a stream, or nothing.
     """
     whole = [mark, "" if given is None else sha256(given).hexdigest(), *words]
     packed = base64.urlsafe_b64encode(json.dumps(whole).encode("utf-8")).decode("ascii").rstrip("=")
@@ -37,11 +33,7 @@ def pack(mark: str, words: Sequence[str], given: bytes | None = None) -> str:
 
 
 def unpack(word: str) -> tuple[str, list[str]]:
-    """Take it apart again: the line to print before the answer, and the command line.
-
-    Raises:
-        UsageError: it is not what `pack` makes.
-    """
+    """Unpack a word: the line to print before the answer, and the command line."""
     packed = word.removeprefix(OPTION)
     try:
         whole = json.loads(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)))
@@ -56,5 +48,5 @@ def unpack(word: str) -> tuple[str, list[str]]:
 
 
 def line(mark: str) -> str:
-    """The line before an answer."""
+    """Return the line before an answer."""
     return f"memtui answers {mark}\n"

@@ -1,4 +1,4 @@
-"""The entry in the table of features: other machines."""
+"""Feature entry: other machines."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

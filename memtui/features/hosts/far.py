@@ -1,9 +1,8 @@
-"""One call of memtui on another machine: what is sent, what is taken of the answer, and what its end means.
+"""One call of memtui on another machine: the process, the limits on its answer, and the errors.
 
-Nothing of the other machine is trusted: an answer begins with a word that nobody there could guess, and is limited in
-bytes and bytes of a line, and in seconds where no person waits for it. Whether a change was made whose answer was lost
-is not guessed: a guarded save is sent again, which finds its own text there, or the version it expects, or somebody
-else's.
+The other machine is not trusted: an answer starts with an unguessable word and is limited in bytes, in bytes of a line,
+and in seconds where no person waits. A guarded save whose answer was lost is sent again: it finds its own text, the
+expected version, or a conflict.
 """
 
 from __future__ import annotations
@@ -27,53 +26,49 @@ from memtui.features.hosts.reach import HostAway, words_for
 from memtui.wire.outcomes import Json
 
 ANSWER, LINE, NOISE = 64 << 20, 8 << 20, 1 << 20
-"""Bytes: of an answer, of one line of one, of what a login may print before it."""
+"""Byte limits: of an answer, of one of its lines, and of what a login may print before it."""
 SECONDS = 60.0
-"""For what `ask` asks; a verb takes as long as it takes there, and ssh notices a connection that is lost."""
+"""Time limit of `ask`; a verb has none, and ssh notices a lost connection."""
 AGAIN = (0.5, 2.0)
-"""Seconds before a guarded change whose answer was lost is sent again."""
+"""Delays before a guarded change whose answer was lost is sent again."""
 _CHUNK = 1 << 16
 T = TypeVar("T")
 _LAST = 2_000
 _STATUSES = frozenset((*range(9), 130, 141))
-"""What memtui ends with; another number is the program's that reaches it."""
+"""Exit statuses of memtui; any other is that of the program that reaches it."""
 _UNTRUSTED = ("Host key verification failed", "HOST IDENTIFICATION HAS CHANGED", "Permission denied")
 _MISSING = (126, 127)
 _UNKNOWN = "What was asked may have been done there; look before you ask again."
 
 
 class Far(NamedTuple):
-    """Who asks what, where."""
+    """A remote call."""
 
     host: HostAway
     words: Sequence[str]
     given: bytes | IO[bytes] | None = None
-    """The text it gets, or a stream that it reads."""
+    """The text on standard input, or a stream."""
     seconds: float | None = None
-    """None: as long as it takes."""
+    """None: no limit."""
     limit: int | None = ANSWER
-    """Bytes of the answer; None: any, as of one that follows what happens."""
+    """Bytes of the answer; None: no limit, for verbs that follow."""
     reads: bool = False
-    """It changes nothing there."""
+    """Whether it changes nothing there."""
 
 
 class _Begun:
-    """Leaves out what stands before an answer, and counts."""
+    """Filter that drops what precedes an answer, and enforces the limits."""
 
     def __init__(self, mark: str, limit: int | None) -> None:
         self._line = asked.line(mark).encode()
         self._limit = limit
         self.before = b""
-        """What was printed before it, the last of it."""
+        """The end of what was printed before the answer."""
         self.begun = False
         self._count = self._since = 0
 
     def take(self, data: bytes) -> bytes:
-        """Give the part of what was printed that belongs to the answer.
-
-        Raises:
-            ValueError: there is too much of it; the words say of what.
-        """
+        """Return the part of some output that belongs to the answer; raises ValueError over a limit."""
         if not self.begun:
             self._count += len(data)
             self.before += data
@@ -97,7 +92,7 @@ class _Begun:
 
 @contextmanager
 def _ended_with_us() -> Iterator[None]:
-    """Let TERM and HUP end a call as Ctrl-C does, and so the program that reaches the other machine."""
+    """Let TERM and HUP end a call as Ctrl-C does, together with the program that reaches the other machine."""
 
     def end(number: int, _frame: object) -> None:
         raise SystemExit(128 + number)
@@ -115,20 +110,14 @@ def _ended_with_us() -> Iterator[None]:
 
 @_ended_with_us()
 def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
-    """Have memtui there carry out a command line, and pass on what it prints.
+    """Run memtui there, and pass on its output as it comes.
 
-    Args:
-        far: what and where.
-        take: gets the bytes of its answer, as they come.
-        tell: gets each line of what it says beside the answer; hostile, as the answer is.
-
-    Returns:
-        Its exit number.
+    `take` gets bytes of the answer, `tell` the lines of standard error; both are hostile. Returns the exit status.
 
     Raises:
-        RefusedError: `E_HOST`: ssh does not trust that machine, or it does not let us in.
-        BusyError: `E_OFFLINE`: it is not in reach, or the connection ended before the answer did.
-        StorageError: `E_REMOTE`: what came is no answer of memtui.
+        RefusedError: `E_HOST`: ssh does not trust that machine, or is not let in.
+        BusyError: `E_OFFLINE`: out of reach, or the connection ended before the answer did.
+        StorageError: `E_REMOTE`: the output is no answer of memtui.
     """
     mark = secrets.token_hex(16)
     given = far.given if isinstance(far.given, bytes) else None
@@ -168,10 +157,9 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
 
 
 def ask(host: HostAway, words: Sequence[str], *, given: bytes | None = None, seconds: float = SECONDS) -> Json:
-    """Have memtui there answer with one JSON document; without a text it is a question, which changes nothing.
+    """Run memtui there with `--json` and return its document; raises as `call`, or the remote error with its code.
 
-    Raises:
-        MemtuiError: what `call` raises; or what memtui there answers, with its code.
+    Without `given` the call is a query that changes nothing.
     """
     parts: list[bytes] = []
     status = call(Far(host, ("--json", *words), given, seconds, reads=given is None), parts.append)
@@ -190,11 +178,7 @@ def ask(host: HostAway, words: Sequence[str], *, given: bytes | None = None, sec
 
 
 def guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.sleep) -> T:
-    """Make a guarded change, and again when its answer was lost: it is made once, whichever call made it.
-
-    Raises:
-        MemtuiError: what the last try raised.
-    """
+    """Run a guarded change, and again when its answer was lost; it takes effect once."""
     for seconds in AGAIN:
         try:
             return once()
@@ -206,7 +190,7 @@ def guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.slee
 
 
 def folder(host: HostAway) -> str | None:
-    """Give the folder in which the program is run that reaches a machine; None: this one."""
+    """Return the working directory of the program that reaches a machine; None: the current one."""
     if host.argv:
         return None
     fsio.make_root(host.run)
@@ -231,19 +215,18 @@ def _start(far: Far, argv: list[str]) -> subprocess.Popen[bytes]:
 
 
 def usable(host: HostAway) -> str:
-    """Say why a machine cannot even be tried; empty where it can."""
+    """Return why a machine cannot be tried at all; empty where it can."""
     program = host.argv[0] if host.argv else "ssh"
     return "" if shutil.which(program) else f"there is no program {program!r} here"
 
 
 def _feed(pipe: IO[bytes], given: bytes) -> None:
-    """Write all that it gets; it may end before it read that."""
     with suppress(BrokenPipeError), pipe:
         pipe.write(given)
 
 
 def _listen(pipe: IO[bytes] | None, beside: _Begun, tell: Callable[[str], object]) -> None:
-    """Pass on the lines of the other stream that belong to memtui."""
+    """Pass on the lines of standard error that belong to memtui."""
     if pipe is None:
         return
     rest = b""
@@ -258,7 +241,7 @@ def _listen(pipe: IO[bytes] | None, beside: _Begun, tell: Callable[[str], object
 
 
 def _read(process: subprocess.Popen[bytes], answer: _Begun, take: Callable[[bytes], None]) -> str:
-    """Read an answer to its end; says what is wrong with it."""
+    """Read an answer to its end; return what is wrong with it."""
     pipe = process.stdout
     while pipe is not None and (data := os.read(pipe.fileno(), _CHUNK)):
         try:
@@ -272,7 +255,7 @@ def _read(process: subprocess.Popen[bytes], answer: _Begun, take: Callable[[byte
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and what it started; one that has ended stays ended."""
+    """Terminate a process group that still runs."""
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -280,7 +263,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failed(far: Far, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
-    """Make the error of a call that has no whole answer."""
+    """Make the error for a call without a whole answer."""
     host = far.host
     last = said.strip().rpartition("\n")[2][-300:]
     why = f": {last}" if last else ""
@@ -323,7 +306,7 @@ def _remote(host: HostAway, what: str) -> StorageError:
 
 
 def _theirs(host: HostAway, error: Json) -> MemtuiError:
-    """Make an error of what memtui there says; its code only where it is one of ours."""
+    """Make an error from a remote one; unknown codes become `E_REMOTE`."""
     code, message = str(error.get("code")), str(error.get("message"))[:_LAST]
     hint, unharmed = (str(error.get(key) or "")[:_LAST] for key in ("hint", "unharmed"))
     details = {key: value for key, value in error.items() if key.endswith("sha256") and isinstance(value, str | None)}

@@ -1,6 +1,6 @@
-"""How another machine is reached: which ones there are, and the program that runs memtui there.
+"""Other machines of the settings, and the command line that reaches them.
 
-It is apart so that what is put on a command line is one function that tests can attack.
+Apart so that tests can attack one function that builds a command line.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ _OPTIONS = (
     "ControlMaster=auto",
     "ControlPersist=60",
 )
-"""OpenSSH's, of which one before 8.7 knows not all; the user's own file still says alias, jump host and key."""
+"""Options of OpenSSH; the user's own configuration still gives alias, jump host and key."""
 
 
 class HostAway(NamedTuple):
-    """One other machine, as the settings name it."""
+    """Another machine, as the settings name it."""
 
     name: str
     ssh: str
     argv: tuple[str, ...]
-    """Runs there what is added to it, without a shell; empty: ssh does."""
+    """A command that runs there what is appended to it; empty: ssh does."""
     command: tuple[str, ...]
     """How memtui is started there."""
     project: str
     run: str
-    """The folder that ssh runs in, for the connections it keeps for a minute: a socket has no room for a long path."""
+    """The working directory of ssh, where its control sockets fit: a socket's path is short."""
 
     @property
     def shown(self) -> str:
-        """How it is reached, for people."""
+        """The command that reaches it, for people."""
         return shlex.join(self.argv) if self.argv else f"ssh {self.ssh}"
 
 
 def hosts(settings: Settings) -> Mapping[str, HostAway]:
-    """Give the machines that the settings name, by name."""
+    """Return the machines of the settings by name."""
     run = os.path.join(settings.state_dir, "run")
     return {
         name: HostAway(
@@ -69,11 +69,7 @@ def hosts(settings: Settings) -> Mapping[str, HostAway]:
 
 
 def host_named(settings: Settings, name: str) -> HostAway:
-    """Give one of them.
-
-    Raises:
-        RefusedError: `E_HOST`: there is none of that name.
-    """
+    """Return a machine by name; raises `E_HOST` for an unknown one."""
     found = hosts(settings)
     if name not in found:
         known = f"There are: {', '.join(found)}." if found else "None is named there yet."
@@ -84,13 +80,9 @@ def host_named(settings: Settings, name: str) -> HostAway:
 
 
 def words_for(host: HostAway, asked: Sequence[str], *, terminal: bool = False) -> list[str]:
-    """Give the command line that runs memtui there.
+    """Return the command line that runs memtui there.
 
-    Args:
-        host: where.
-        asked: what follows memtui's name; letters, digits, `-`, `_` and `=` only, as `asked.py` makes it, because
-            the shell there reads it.
-        terminal: a person sits at it.
+    `asked` is what `asked.py` packs: the remote shell reads it. `terminal` is for a person at the keys.
     """
     if host.argv:
         return [*host.argv, *host.command, *asked]

@@ -1,6 +1,6 @@
-"""The memories of another machine as the engine asks for them: listed once, read when opened, saved guarded.
+"""Memories of another machine: listed once, read when opened, saved guarded.
 
-What comes back is hostile: only rows whose names can be names, of roots that were listed, texts by their own digest.
+Every answer is hostile: only valid names, of roots that were listed, and texts by a digest computed here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memtui.wire.outcomes import Json
 from memtui.wire.times import parse_time
 
 MOST = 5_000
-"""Rows that are taken of one machine."""
+"""Rows accepted from one machine."""
 SCOPE = "hosts"
 """The scope of its roots in the tree."""
 _SHA = re.compile(r"[0-9a-f]{64}")
@@ -31,17 +31,13 @@ _DESCRIPTION = 200
 
 
 def ssh_name() -> str:
-    """Say who changes there are by, where no agent asks: this user on this machine."""
+    """Return the actor of changes there that no agent asks for: this user on this machine."""
     name = f"ssh:{getpass.getuser()}@{socket.gethostname()}"
     return "".join(one if one.isprintable() else "_" for one in name)[:_NAME_LIMIT]
 
 
 def listed(host: HostAway) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
-    """Ask for the memories of another machine, and give them with their roots: `@build:memtui:global`.
-
-    Raises:
-        MemtuiError: what `ask` raises.
-    """
+    """List the memories of another machine, and their roots: `@build:memtui:global`. Raises as `ask`."""
     items = ask(host, (*_project(host), "ls")).get("items")
     found = [_row(host.name, one) for one in (items if isinstance(items, list) else [])[:MOST] if isinstance(one, dict)]
     rows = tuple(row for row in found if row is not None)
@@ -50,12 +46,12 @@ def listed(host: HostAway) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
 
 
 def root_of(host: str, root_id: str) -> Root:
-    """Make the root of a machine that has this id here."""
+    """Return the root of a machine that has this id here."""
     return Root(root_id, f"/{root_id}", SCOPE, SCOPE, root_id, host=host)
 
 
 def _row(host: str, item: Json) -> Memory | None:
-    """Make a row of what was answered; None: it is none."""
+    """Parse a row of an answer; return None for an invalid one."""
     root, path, digest = (item.get(key) for key in ("root", "path", "sha256"))
     if not (isinstance(root, str) and isinstance(path, str) and 0 < len(root) <= _NAME_LIMIT and "/" not in root):
         return None
@@ -89,29 +85,18 @@ class FarRoot:
     """One root of another machine."""
 
     def __init__(self, root: Root, host: HostAway, saved: Callable[[Snapshot | None, Snapshot], object]) -> None:
-        """Take where it is.
-
-        Args:
-            root: as the tree has it.
-            host: the machine.
-            saved: told of a save, in its thread: what was there, and what is now.
-        """
+        """Keep its root in the tree, its machine, and a callback for saves: the snapshot before, and the new one."""
         self.root, self._host, self._saved = root, host, saved
         self._kept: dict[Address, Snapshot] = {}
         self._lost: dict[Address, str] = {}
-        """The digests of texts that were sent and of which nobody knows whether they arrived."""
+        """Digests of texts that were sent without an answer."""
 
     def kept(self, address: Address) -> Snapshot | None:
-        """What was read or saved last."""
+        """Return what was read or saved last."""
         return self._kept.get(address)
 
     def read(self, address: Address) -> Snapshot:
-        """Read a memory there; where it is not in reach, what was read last.
-
-        Raises:
-            NotFoundError: it is not there.
-            MemtuiError: what `ask` raises.
-        """
+        """Read a memory there; out of reach, return what was read last. Raises as `ask`."""
         try:
             return self._ask(address)
         except BusyError:
@@ -142,7 +127,7 @@ class FarRoot:
         return f"{address.root.removeprefix(f'@{self._host.name}:')}/{address.path}"
 
     def save(self, address: Address, data: bytes, expected: str | None) -> Saved | Unchanged | Conflict:
-        """Save, guarded, and tell of it; see `write`."""
+        """Save as `write` does, and report it to the callback."""
         before = self._kept.get(address)
         done = self.write(address, data, expected)
         if isinstance(done, Saved):
@@ -150,10 +135,10 @@ class FarRoot:
         return done
 
     def write(self, address: Address, data: bytes, expected: str | None) -> Saved | Unchanged | Conflict:
-        """Save a text if what is there still is the version the edit started from; once, whatever is lost on the way.
+        """Save a text if the memory still is the expected version; takes effect once, also when answers are lost.
 
         Raises:
-            BusyError: `E_OFFLINE`: it is not in reach; nothing is sent by itself later.
+            BusyError: `E_OFFLINE`: out of reach; nothing is sent later by itself.
             MemtuiError: what `ask` raises.
         """
         ours, wanted, project = sha256(data).hexdigest(), expected or "absent", _project(self._host)
@@ -187,16 +172,10 @@ class FarRoot:
         return Unchanged(address, ours) if done.get("result") == "unchanged" else Saved(address, ours, expected, "")
 
     def change(self, words: Sequence[str], places: Sequence[Address], expected: str | None) -> None:
-        """Have a verb done to memories there.
-
-        Args:
-            words: the verb and its options.
-            places: what it is done to, all in this root.
-            expected: the version that the first one must be; None: any.
+        """Run a verb on memories of this root, if the first one still is the expected version (None: any).
 
         Raises:
-            ConflictError: it is another one by now.
-            MemtuiError: what `ask` raises.
+            ConflictError: it is another version. MemtuiError: what `ask` raises.
         """
         if expected is not None and self._ask(places[0]).sha256 != expected:
             raise ConflictError(f"{places[0]} changed meanwhile.", unharmed="It stays as it is on that machine.")
@@ -211,17 +190,9 @@ class FarRoot:
 
 
 def refuse_taken_back(host: HostAway, words: Sequence[str], address: str, expected: str, ours: str) -> None:
-    """Keep a text from being saved over the undo of somebody there, when the answer to its first save was lost.
+    """Refuse to repeat a save whose answer was lost when its text was saved and undone there meanwhile.
 
-    Args:
-        host: where.
-        words: global options of the command line.
-        address: the memory, as that machine names it.
-        expected: the version the edit started from, or `absent`.
-        ours: the digest of the text.
-
-    Raises:
-        ConflictError: it is among the versions there, and the file is the version again that it is to replace.
+    `words` are global options, `expected` is a digest or `absent`, `ours` the digest of the text. Raises ConflictError.
     """
     try:
         items = ask(host, (*words, "history", "--", address)).get("items")

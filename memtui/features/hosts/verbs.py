@@ -1,4 +1,4 @@
-"""Other machines on the command line: any verb done there, and which machines there are."""
+"""The verb `host`, and the option `--on`: any verb run on another machine."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from memtui.wire.session import Session, acting, run_by
 from memtui.wire.verb import Arguments, Verb
 
 _OURS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
-"""Global options that are about this machine."""
+"""Global options that concern this machine."""
 _DOORS = ("mcp", "tool", "context")
 _STREAMS = ("mcp", "tool", "watch")
-"""What goes on until somebody ends it."""
+"""Verbs that run until somebody ends them."""
 _THERE = ("edit", "demo", "web", "keys", "serve")
-"""What is for who sits at that machine: it needs the terminal there, or goes on when nobody here waits for it."""
+"""Verbs that need the terminal of that machine, or outlive the call."""
 _RAW = ("view", "export", "context", "recall", "entries", "dream", "extract", "tool", "mcp")
-"""What prints bytes as they are where it is piped, here too; of all else only what is safe is passed on."""
+"""Verbs whose piped output is passed on as it is; all other output is made safe."""
 _READS = ("ls", "view", "search", "history", "blame", "diff", "trash", "status", "rules", "orphans", "log", "cost")
-"""What changes nothing, whatever its options."""
+"""Verbs that change nothing, whatever their options."""
 
 
 def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
-    """Have another machine do what the command line says; without a verb, open the workbench there."""
+    """Run the command line on another machine; without a verb, open the workbench there."""
     host = host_named(given.settings, on)
     words = given.again(_OURS)
     if host.project and given.options.project is None:
@@ -75,13 +75,9 @@ def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
 
 
 def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> None:
-    """Print what was answered: safe, and where it is piped as it is for verbs whose bytes somebody wants; whole lines.
+    """Print output that came: safe on a terminal, as it is where a `raw` verb is piped; only whole lines until the end.
 
-    Args:
-        out: where to.
-        parts: what came; what is not printed yet stays in it.
-        raw: it may be printed as it is.
-        whole: no more of it comes.
+    What is not printed yet stays in `parts`.
     """
     data = b"".join(parts)
     parts.clear()
@@ -101,13 +97,13 @@ def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> 
 
 
 def writer(given: Call) -> str:
-    """Say who changes there are by: this user on this machine, or the agent that runs the command; never `cli`."""
+    """Return the actor of changes there: this user on this machine, or the agent that runs the command; never `cli`."""
     found = acting(given.options)
     return found.name if found != Actor("cli") else ssh_name()
 
 
 def _workbench(given: Call, host: HostAway, words: list[str]) -> int:
-    """Give the terminal to the workbench there; only a person gets it, because whoever has it approves there."""
+    """Open the workbench there in this terminal; only for a person, because whoever has it approves there."""
     found = run_by(given.options)
     if found is not None or not given.out.interactive:
         raise RefusedError(
@@ -121,7 +117,7 @@ def _workbench(given: Call, host: HostAway, words: list[str]) -> int:
 
 
 def _text(given: Call, verb: Verb | None) -> tuple[bytes | None, IO[bytes] | None]:
-    """Read the text that a verb is given, here, or say which stream it reads there."""
+    """Read a verb's text here, or return the stream that it reads there."""
     params = {param.key: param for param in verb.params} if verb else {}
     file, dash = given.args.text("file"), given.args.text("source")
     if "file" in params and params["file"].option and (dash or file or (verb and verb.name in ("create", "save"))):
@@ -137,7 +133,7 @@ def _text(given: Call, verb: Verb | None) -> tuple[bytes | None, IO[bytes] | Non
 
 
 def _words(verb: Verb | None, args: Arguments, *, text: bool) -> list[str]:
-    """Write a verb's arguments as words again; its text comes on standard input."""
+    """Write a verb's arguments as a command line; its text comes on standard input."""
     if verb is None:
         return ["--version"]
     options: list[str] = []
@@ -159,11 +155,7 @@ def _words(verb: Verb | None, args: Arguments, *, text: bool) -> list[str]:
 
 
 def _door(given: Call, verb: Verb) -> None:
-    """Shut an agent out there too that is shut out here, and let it do no more there than here.
-
-    Raises:
-        RefusedError: `E_DISABLED`.
-    """
+    """Apply this machine's access rules to an agent that calls there. Raises `E_DISABLED`."""
     found = run_by(given.options)
     client = given.args.text("client") or (found.agent if found else "")
     access = door_access(given.settings, client, given.args.text("access"))
@@ -175,7 +167,7 @@ def _door(given: Call, verb: Verb) -> None:
 
 
 def host(given: Call) -> int:
-    """List the other machines, or look whether memtui answers on one."""
+    """List the other machines, or test one."""
     found = hosts(given.settings)
     name = given.args.text("name")
     if given.args.text("action") == "test":
@@ -207,7 +199,7 @@ def _test(given: Call, one: HostAway) -> int:
 
 
 def findings(session: Session) -> Iterator[Finding]:
-    """What `memtui doctor` says of other machines; it asks none of them."""
+    """Yield the findings of `memtui doctor` about other machines, without asking any."""
     for one in hosts(session.settings).values():
         why = usable(one)
         if why:

@@ -1,1 +1,1 @@
-"""What runs by itself at its time."""
+"""Schedules."""

@@ -1,7 +1,7 @@
-"""`/schedule` in a chat: a text that the channel's job gets at its time, once a person agreed or the settings did.
+"""The chat command `/schedule`: texts that the channel's job is given at a time.
 
-It is apart because only a gateway's words lead here. No model reads what is typed, and nothing of it is carried out:
-the job is in the settings, and the text reaches it on standard input.
+No model reads what is typed, and none of it is executed: the job is in the settings and reads the text on standard
+input. Apart because only chat commands load it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N 
 
 
 def answer(word: Word) -> ChatReply:
-    """Make, list, disable or cancel a schedule of this chat."""
+    """Add, list, disable or cancel a schedule of this chat."""
     first, _, rest = word.text.partition(" ")
     if first in ("", "list"):
         return ChatReply("\n".join(map(_line, _mine(word))) or f"Nothing is scheduled here. {_HOW}")

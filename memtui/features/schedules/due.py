@@ -1,7 +1,7 @@
-"""What is due: looked at each minute from the wall clock, by whoever holds the lane; each due time is taken once.
+"""Due times of this machine's schedules: checked each minute, and claimed once each.
 
-After a sleep the newest time that went by runs, and the claim's note says how many others did not. A clock that was set
-back repeats nothing: within a day nothing is due again, and beyond that claims refuse what ran.
+After a sleep only the newest missed time runs, and the claim's note counts the others. After the clock was set back,
+nothing is due again within a day; beyond that the claims refuse what already ran.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Queue what is due in this lane."""
+    """Queue what is due in the lane of this session."""
     if not session.options.read_only and settings.lifecycle_enabled and not settings.worker:
         lane = workspace_of(session.surroundings).id
         look(session.engine, lane)
@@ -30,7 +30,7 @@ def begin(session: Session, settings: Settings) -> None:
 
 
 def look(engine: Engine, workspace: str) -> tuple[Task, ...]:
-    """Queue what is due in a lane, as tasks."""
+    """Queue the due times of a lane as tasks."""
     now, queued = engine.schedules.clock(), []
     for one in engine.schedules.all(workspace):
         upto = one.upto if one.upto <= now + DAY_MS else now - DAY_MS  # the clock was far ahead when it was taken
@@ -41,7 +41,7 @@ def look(engine: Engine, workspace: str) -> tuple[Task, ...]:
 
 
 def take(engine: Engine, one: PlannedRun, at: int, *, missed: int = 0, trigger: str = "auto") -> Task | None:
-    """Take a due time, durably: its claim, the task and how far the schedule is are one; None when it was taken."""
+    """Claim a due time and queue its task in one transaction; return None when it is already claimed."""
 
     def queue() -> Task:
         if trigger == "auto":
@@ -53,5 +53,5 @@ def take(engine: Engine, one: PlannedRun, at: int, *, missed: int = 0, trigger: 
 
 
 def key(schedule: int, due: int) -> str:
-    """Name the claim of a due time."""
+    """Return the name of the claim of a due time."""
     return f"run:{schedule}:{due}"

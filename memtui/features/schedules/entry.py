@@ -1,4 +1,4 @@
-"""The entry in the table of features: what runs by itself at its time."""
+"""Feature entry: schedules."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -1,7 +1,7 @@
-"""What a schedule may run, and making one; the same whoever asks: a terminal, a chat, an agent.
+"""Creation and validation of schedules, for the command line, chats and agents alike.
 
-A schedule names a verb that its entry calls schedulable, or a job of the user's settings. What it was given as text
-reaches a job on standard input and is never carried out. It is apart because a chat makes schedules by it too.
+A schedule runs a verb that its entry calls schedulable, or a job of the settings, which reads its text on standard
+input.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from memtui.wire.params import GLOBALS
 
 JOB = "job"
 OF_CHATS = "chat-"
-"""What names of schedules that a chat made begin with."""
+"""Prefix of the names of schedules made in a chat."""
 TEXT = 4_000
-"""Characters of what a job is told."""
+"""Characters of the text that a job is given."""
 _BARRED = frozenset(one.name for one in GLOBALS) - {"--json", "--all-projects", "--read-only"}
-"""Global options that would say where it runs, as whom, and what it shows."""
+"""Global options that would change where, as whom, or how it runs."""
 _OF_ONE = frozenset({"--fix", "--mute", "--unmute", "--reason"})
-"""What only a schedule of this machine is given: a member cannot change memories of another."""
+"""Options that team schedules may not use: a member cannot change memories of another."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
 class ScheduleWish(NamedTuple):
-    """A schedule as somebody asks for it."""
+    """A request for a schedule."""
 
     name: str
     spec: str
@@ -49,7 +49,7 @@ class ScheduleWish(NamedTuple):
 
 
 def schedulable() -> tuple[str, ...]:
-    """Give the verbs that a schedule may run."""
+    """Return the verbs that a schedule may run."""
     entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
     return tuple(verb for each in entries.values() for verb in each.schedulable)
 
@@ -64,13 +64,11 @@ def add(
     agreed: bool = False,
     table: TeamSchedules | None = None,
 ) -> PlannedRun:
-    """Make a schedule, durably; one that nobody at a terminal asked for waits for a person, unless that is `agreed`.
-
-    It is this machine's, or of the team in whose `table` it is to be.
+    """Create a schedule, in `table` for one of the team; it waits for a person unless one made it or it is `agreed`.
 
     Raises:
-        UsageError: `E_SCHEDULE`: the name, the time, the zone or what is to run cannot be. ConflictError: `E_EXISTS`.
-        RefusedError: `E_TOO_MANY`; `E_DELIVERY`, its target cannot be sent to. StorageError: it cannot be kept.
+        UsageError: `E_SCHEDULE`: invalid name, time, zone or command. ConflictError: `E_EXISTS`.
+        RefusedError: `E_TOO_MANY`; `E_DELIVERY`: its target is unusable.
     """
     if not _NAME.fullmatch(wish.name):
         raise _wrong(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
@@ -99,11 +97,7 @@ def add(
 
 
 def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) -> tuple[str, ...]:
-    """Give what a schedule runs: asked when it is made, and again before each run, because others keep it for us.
-
-    Raises:
-        UsageError: `E_SCHEDULE`: it may not run that; one of the `team` also mends and mutes nothing.
-    """
+    """Validate the command of a schedule; called when it is made and before each run. Raises `E_SCHEDULE`."""
     if words and words[0] == JOB:
         jobs = settings.entries("jobs")
         if len(words) < 2 or words[1] not in jobs:
@@ -135,30 +129,30 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
 
 
 def what_words(one: PlannedRun) -> str:
-    """Say what a schedule runs, with all its words: `digest -> team`, `job standup 'What did you do?'`."""
+    """Write what a schedule runs: `digest -> team`, `job standup 'What did you do?'`."""
     return shlex.join(mask(word).text for word in one.words if word) + (f" -> {one.target}" if one.target else "")
 
 
 def comes(one: PlannedRun, now: int) -> int | None:
-    """When it is due next, in milliseconds; None: never."""
+    """Return the next due time in milliseconds, or None."""
     return next(times.comes(one.spec, one.zone, max(one.upto, now)), None)
 
 
 def how_words(one: PlannedRun) -> str:
-    """Say why a schedule does not run; empty when it does."""
+    """Return why a schedule does not run; empty when it does."""
     if one.waits:
         return f"waits for you: set by {one.creator}"
     return f"paused: {one.paused}" if one.paused else ""
 
 
 def question(one: PlannedRun) -> str:
-    """All that a person agrees to; what others chose is in quotes, so that it cannot be taken for our words."""
+    """Write what a person is asked to agree to, with text of others in quotes."""
     label, who = shlex.quote(mask(one.label).text), shlex.quote(one.creator)
     return f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
 
 
 def resume(engine: Engine, table: ScheduleTable | TeamSchedules, one: PlannedRun) -> None:
-    """Have one run again; that a person agreed to one that waits is recorded with it.
+    """Resume a schedule, and record the consent where it waited for a person.
 
     Raises:
         RefusedError: `E_PERSON`: it waits for a person, and an agent runs this process.
@@ -172,11 +166,7 @@ def resume(engine: Engine, table: ScheduleTable | TeamSchedules, one: PlannedRun
 
 
 def refuse_waiting(one: PlannedRun) -> None:
-    """Refuse to run what no person agreed to.
-
-    Raises:
-        RefusedError: `E_PERSON`.
-    """
+    """Refuse to run a schedule that waits for a person."""
     if one.waits:
         raise RefusedError(
             f"Nobody has agreed to the schedule {one.name} yet.",
@@ -186,21 +176,13 @@ def refuse_waiting(one: PlannedRun) -> None:
 
 
 def refuse_reserved(name: str) -> None:
-    """Refuse a name that only a chat's schedules have.
-
-    Raises:
-        UsageError: `E_SCHEDULE`.
-    """
+    """Refuse a name reserved for schedules of chats."""
     if name.startswith(OF_CHATS):
         raise _wrong(f"Names that begin with {OF_CHATS} are those of chats.", "Take another name.")
 
 
 def split(text: str) -> list[str]:
-    """Read words as a shell does.
-
-    Raises:
-        UsageError: `E_SCHEDULE`: a quotation is not closed.
-    """
+    """Split a command line as a shell does; raises `E_SCHEDULE` on an open quotation."""
     try:
         return shlex.split(text)
     except ValueError as error:

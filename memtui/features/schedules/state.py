@@ -1,14 +1,14 @@
-"""How schedules are, for `memtui status` and a prompt, which are not to load what runs them."""
+"""Status of schedules for `memtui status` and the prompt, without loading what runs them."""
 
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
 
 BY_HAND = "by hand"
-"""Why one is paused that a person paused."""
+"""The reason of a pause made by a person."""
 
 
 def status(session: Session) -> Json:
-    """How schedules are; nothing where there are none."""
+    """Return the status of schedules; empty where there are none."""
     found = session.engine.schedules.all()
     if not found:
         return {}
@@ -20,6 +20,6 @@ def status(session: Session) -> Json:
 
 
 def short(session: Session) -> str:
-    """Say how many wait for a person or were paused after failing: `S1`."""
+    """Count those that wait for a person or were paused after failures: `S1`."""
     count = sum(one.waits or one.paused not in ("", BY_HAND) for one in session.engine.schedules.all())
     return f"S{count}" if count else ""

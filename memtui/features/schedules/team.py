@@ -1,7 +1,7 @@
-"""Schedules of the team: kept on its server, and each due time run by the one machine that owns its claim.
+"""Team schedules: stored on the team's server, each due time run by the one machine that owns its claim.
 
-The claim has a fence: who slept for longer than it holds finds another owner, and says nothing of what it ran. A
-machine takes what it can run: a job and a delivery of its own settings, of a member whom they name.
+The claim has a fence: an owner that slept past its end finds another owner and discards its result. A machine claims
+only what it can run: jobs and deliveries of its own settings, of members that these name.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 KIND = "scheduled"
 TEAM = "team"
-"""The lane of what any machine may run."""
+"""The lane of schedules that any machine may run."""
 OWNED_MS, RENEW_S = 30_000, 10.0
-"""How long a claim holds, and after how many seconds its owner says that it is still there."""
+"""Duration of a claim, and seconds between renewals."""
 
 _FAR_MS = 32_503_680_000_000
 """The year 3000."""
@@ -38,16 +38,15 @@ _BROKEN = "it cannot be read; who made it can remove it"
 
 
 class TeamSchedules:
-    """Schedules of the team by name, as `ScheduleTable` has those of this machine."""
+    """The team's schedules by name; the counterpart of `ScheduleTable`."""
 
     def __init__(self, server: TeamServer) -> None:
-        """Take the server; nothing is asked yet."""
         self._server = server
         self.lasts: dict[int, OnceClaim] = {}
-        """The newest run of each, by id, as `all` found it."""
+        """The newest run of each, by id, as of the last `all`."""
 
     def all(self) -> tuple[PlannedRun, ...]:
-        """All of them, in the order they were made."""
+        """Return all schedules in order of creation."""
         found = []
         for *row, run, state, note in self._server.call("schedules"):
             found.append(_read(*row))
@@ -56,42 +55,34 @@ class TeamSchedules:
         return tuple(found)
 
     def get(self, name: str) -> PlannedRun:
-        """The schedule of this name.
-
-        Raises:
-            NotFoundError: `E_NOT_FOUND`.
-        """
+        """Return the schedule of this name; raises `E_NOT_FOUND`."""
         for one in self.all():
             if one.name == name:
                 return one
         raise NotFoundError(f"The team has no schedule {name!r}.", hint="`memtui schedule ls` lists them.")
 
     def clock(self) -> int:
-        """The server's time, in milliseconds."""
+        """Return the server's time in milliseconds."""
         return int(self._server.value("clock_ms"))
 
     def add(self, made: PlannedRun) -> PlannedRun:
-        """Keep a new one, durably, of whoever signed in."""
+        """Add a schedule of the current login."""
         words = json.dumps(made.words)
         self._server.call("add_schedule", made.name, made.spec, made.zone, words, made.target, made.label)
         return self.get(made.name)
 
     def remove(self, schedule: int) -> None:
-        """End one.
-
-        Raises:
-            RefusedError: `E_ACCESS`: somebody else made it.
-        """
+        """Remove a schedule; raises `E_ACCESS` for one that somebody else made."""
         if not self._server.value("remove_schedule", schedule):
             raise RefusedError("Only who made it, or the team's owner, removes it.", code="E_ACCESS")
 
     def pause(self, schedule: int, why: str) -> None:
-        """Have it run no more; with an empty reason it runs again, from now on."""
+        """Pause a schedule; an empty reason resumes it."""
         self._server.call("pause_schedule", schedule, why)
 
 
 def known(engine: Engine, settings: Settings, *, ask: bool = True) -> tuple[tuple[PlannedRun, OnceClaim | None], ...]:
-    """Give every schedule with its newest run: those of this machine, then the team's where its server answers."""
+    """Return all schedules with their newest runs: this machine's, then the team's while its server answers."""
     found = [(one, newest(engine, one)) for one in engine.schedules.all()]
     if ask and (server := team_of(settings)) is not None:
         with asking(engine):
@@ -101,7 +92,7 @@ def known(engine: Engine, settings: Settings, *, ask: bool = True) -> tuple[tupl
 
 
 def newest(engine: Engine, one: PlannedRun) -> OnceClaim | None:
-    """The newest run of a schedule of this machine."""
+    """Return the newest run of a schedule of this machine."""
     return next(iter(engine.claims.of(f"run:{one.id}:", 1)), None) if one.workspace != TEAM else None
 
 
@@ -119,7 +110,7 @@ def _read(
     paused: str,
     failures: int,
 ) -> PlannedRun:
-    """Read a row; one that cannot be read is one that never runs, and says so: it stops no other."""
+    """Parse a row; an invalid one becomes a schedule that never runs and says so."""
     by, said, known = f"{TEAM}:{creator}", None, _is_time(made) and _is_time(upto)
     with suppress(ValueError, RecursionError, UsageError):
         said = json.loads(words) if known and times.check(spec, zone, 0) == spec else None
@@ -133,7 +124,7 @@ def _is_time(ms: int) -> bool:
 
 
 class TeamRun(NamedTuple):
-    """A due time that this machine took."""
+    """A due time that this machine claimed."""
 
     server: TeamServer
     id: int
@@ -142,16 +133,16 @@ class TeamRun(NamedTuple):
     fence: int
 
     def hold(self, ms: int = 0) -> bool:
-        """Say that we are there, for `ms` longer than a claim holds by itself; False: it is another machine's."""
+        """Renew the claim for its duration plus `ms`; return False when another machine owns it."""
         key = f"run:{self.id}:{self.due}"
         return bool(self.server.value("hold", key, self.holder, self.fence, OWNED_MS + ms))
 
     def finish(self, how: str, why: str = "") -> bool:
-        """End it, `ok`, `failed` or `skipped`; False: it is another machine's, and what was run is to say nothing."""
+        """End the run as `ok`, `failed` or `skipped`; return False when another machine owns it."""
         return bool(self.server.value("finish_run", self.id, self.due, self.holder, self.fence, how, why))
 
     def renewing(self, working: Working) -> Working:
-        """Have a run say that it is there whenever it asks whether it is cancelled, and end when it lost its claim."""
+        """Renew the claim whenever the run polls for cancellation, and cancel it when the claim is lost."""
         begun, lost, asked = time.monotonic(), False, working.cancelled
 
         def cancelled() -> bool:
@@ -166,7 +157,7 @@ class TeamRun(NamedTuple):
 
 
 def run_of(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
-    """Read what a task owns; None where it is of this machine alone."""
+    """Return the claim that a task owns; None for schedules of this machine."""
     if "fence" not in request:
         return None
     number, due, fence = (int(str(request.get(name))) for name in ("id", "due", "fence"))
@@ -174,7 +165,7 @@ def run_of(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
 
 
 def look(engine: Engine, settings: Settings, lane: str) -> None:
-    """Queue what is due for the team and can be run here."""
+    """Queue due times of the team that can run here."""
     server = team_of(settings)
     if server is None:
         return
@@ -201,7 +192,7 @@ def _runs_here(settings: Settings, server: TeamServer, one: PlannedRun) -> bool:
 def take(
     engine: Engine, server: TeamServer, one: PlannedRun, due: times.Due, *, lane: str, trigger: str = "auto"
 ) -> Task | None:
-    """Take a due time on the server, then queue it here; None when it is taken. A kill between gives it back."""
+    """Claim a due time on the server, then queue it here; return None when it is claimed already."""
     waiting = (task.request for task in engine.tasks.all(None, OPEN))
     if any("fence" in request and (request["id"], request["due"]) == (one.id, due.at) for request in waiting):
         return None
@@ -219,5 +210,5 @@ def take(
 
 
 def key(schedule: int, due: int, fence: int) -> str:
-    """Name this machine's claim of a due time that it took."""
+    """Return the name of this machine's record of a due time that it claimed."""
     return f"{TEAM}:{schedule}:{due}:{fence}"

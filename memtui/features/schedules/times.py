@@ -1,7 +1,7 @@
-"""When a schedule is due: five fields of cron in a time zone, a word for them, or one time.
+"""Due times: five cron fields in a time zone, a word such as `@daily`, or one time.
 
-The calendar is cronsim's, which does as Debian's cron does when clocks change: a time that a day leaves out comes with
-the next minute there is, and one that comes twice is due once. A star in minutes or hours follows the elapsed time.
+cronsim computes the calendar and handles clock changes as Debian's cron does: a skipped time runs at the next minute
+that exists, and a repeated one runs once.
 """
 
 from __future__ import annotations
@@ -19,31 +19,27 @@ from memtui.errors import UsageError
 WORDS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *"}
 ONCE = "@once"
 COUNTED = 1_000
-"""Times that went by are counted up to so many."""
+"""Limit up to which missed times are counted."""
 _BACK = (timedelta(hours=2), timedelta(days=2), timedelta(days=40))
-"""How far to look back for the newest time, before looking through all."""
+"""How far to look back for the newest time before scanning everything."""
 
 
 class Due(NamedTuple):
-    """The newest time that is due, and how many went by before it."""
+    """The newest due time, and the number of times missed before it."""
 
     at: int
-    """In milliseconds since the epoch, as all times here."""
+    """Milliseconds since the epoch."""
     missed: int = 0
-    """Earlier ones that are not made up for; `COUNTED` stands for more."""
+    """`COUNTED` stands for more."""
 
 
 def missed_words(missed: int) -> str:
-    """Say how many times went by; nothing for none."""
+    """Write how many times were missed; empty for none."""
     return f"{missed}{'+' * (missed >= COUNTED)} earlier times went by" if missed else ""
 
 
 def check(spec: str, zone: str, now: int) -> str:
-    """Check a time, and write it as it is kept; `now` in milliseconds.
-
-    Raises:
-        UsageError: `E_SCHEDULE`: it is no time, or never comes; the zone is none.
-    """
+    """Validate a time and normalize it; raises `E_SCHEDULE` for an invalid or past one, or an unknown zone."""
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
@@ -86,7 +82,7 @@ def _wrong(message: str, hint: str) -> UsageError:
 
 
 def comes(spec: str, zone: str, after: int) -> Iterator[int]:
-    """Give the times after one, in order; `spec` as `check` wrote it."""
+    """Yield the times after one, in order; `spec` as `check` wrote it."""
     if spec.startswith(ONCE):
         at = _ms(spec.partition(" ")[2], zone)
         yield from [at] if at > after else []
@@ -99,7 +95,7 @@ def comes(spec: str, zone: str, after: int) -> Iterator[int]:
 
 
 def due(spec: str, zone: str, after: int, now: int) -> Due | None:
-    """Find the newest time after one and up to another; None for none."""
+    """Return the newest time after `after` and up to `now`; None for none."""
     first = [*islice(takewhile(lambda at: at <= now, comes(spec, zone, after)), COUNTED + 1)]
     if len(first) <= COUNTED:
         return Due(first[-1], len(first) - 1) if first else None

@@ -1,4 +1,4 @@
-"""Schedules on the command line, and how they are."""
+"""The verb `schedule`, and findings about schedules."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
 
 LATE_MS = 15 * 60_000
-"""A due time is late when nobody took it for so long."""
+"""How long a due time may go unclaimed before it counts as late."""
 
 
 def schedule(call: Call) -> int:
-    """Make, list, run, pause or remove schedules."""
+    """Add, list, run, pause, resume or remove schedules."""
     action = call.args.text("action") or "ls"
     if action == "ls":
         return _list(call)
@@ -179,7 +179,7 @@ def _resume(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
 
 
 def _agent_asks(call: Call, what: str, one: PlannedRun) -> None:
-    """Have a person agree where it is no person who asks."""
+    """Ask a person to agree where an agent runs the command."""
     if not is_person(call.actor.name):
         call.approve(f"{what} this schedule", f"{what.capitalize()}? {question(one)}", "ask the user to")
 
@@ -227,7 +227,7 @@ def _last(last: OnceClaim | None) -> str:
 
 
 def findings(session: Session) -> Iterator[Finding]:
-    """What `memtui doctor` says of schedules: those that stopped, wait, or are due with nobody there."""
+    """Yield the findings of `memtui doctor`: schedules that stopped, wait, or are overdue."""
     now = session.engine.schedules.clock()
     for one in session.engine.schedules.all():
         words = how_words(one)

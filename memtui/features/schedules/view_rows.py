@@ -1,4 +1,4 @@
-"""Schedules as they stand in the list of tasks: what runs when, how it ended, why it is off, and what keys do."""
+"""Rows of the task list for schedules, and the actions of their keys."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 GROUP = "Scheduled"
 _RUNS = 10
-"""Runs that are listed beside a schedule."""
+"""Runs listed beside a schedule."""
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
-    """Give the schedules of this machine, and the team's while its server answers."""
+    """Yield rows for this machine's schedules, and the team's while its server answers."""
     away = trouble(engine) if settings.team_url else None
     for one, last in team.known(engine, settings, ask=away is None and not engine.roots.read_only):
         yield _row(engine, settings, lane, one, last)
@@ -82,7 +82,7 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
 
 
 def how(run: OnceClaim) -> str:
-    """Say how a run is, in one word."""
+    """Return the state of a run in one word."""
     return {"": "queued", "again": "retries"}.get(run.state, run.state)
 
 

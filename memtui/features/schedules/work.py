@@ -1,7 +1,7 @@
-"""Running what is due: a verb of ours, or a job of the settings; tried again, and paused after it failed too often.
+"""Execution of scheduled runs: a memtui verb or a job of the settings, retried, and paused after repeated failures.
 
-A job is a list of words of the user's own file: no shell reads it, and nothing of the ledger is carried out. What it is
-told comes on standard input, below a line that says who set it.
+A job is an argv of the user's own settings. No shell reads it, and nothing stored in the ledger is executed. Its text
+comes on standard input, below a line that names who set it.
 """
 
 from __future__ import annotations
@@ -32,23 +32,19 @@ if TYPE_CHECKING:
     from memtui.features.tasks.work import Working
 
 AGAIN_MS = (60_000, 300_000, 900_000)
-"""After how long a run that failed is begun again."""
+"""Delays before a failed run is retried."""
 MOST_FAILED = 5
 """Due times in a row that fail before the schedule is paused."""
 SECONDS = 285
-"""That a run may take: less than the lane gives a task, so that a run that is too slow is told as one that failed."""
+"""Time limit of a run: below the lane's own limit, so that a slow run counts as failed."""
 OUTPUT = 65_536
-"""Characters of what a run prints that are kept."""
+"""Characters of output that are kept."""
 _FOUND = 8
-"""The status of a command that found something to look at, which is no failure."""
+"""Exit status of a command that found something, which is not a failure."""
 
 
 def scheduled(working: Working) -> Planned:
-    """Run what a task names; what is the team's waits while its server is away.
-
-    Raises:
-        MemtuiError: it failed for the last time, or was cancelled.
-    """
+    """Run a scheduled task; one of the team waits while its server is away. Raises after the last retry."""
     ours = team.run_of(working.settings, working.task.request)
     if ours is None:
         return _scheduled(working, None)
@@ -129,7 +125,7 @@ def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, o
 
 
 def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
-    """Run it; gives what the task is to do besides, and what it says to whoever is told."""
+    """Run the command; return the task's plan and the text for its recipients."""
     one = one._replace(words=runnable(working.settings, one.words, team=one.workspace == team.TEAM))
     verb = one.words[0]
     if verb in works():
@@ -146,7 +142,7 @@ def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
 
 
 def _digest(working: Working, one: PlannedRun) -> str:
-    """What happened since the run before this one, and how many times were slept through."""
+    """Write the digest since the previous run, with a note on missed times."""
     of = team.TEAM if one.workspace == team.TEAM else "run"
     runs = working.engine.claims.of(f"{of}:{one.id}:", 2)
     since = runs[1].at if len(runs) > 1 else working.now - DAY_MS

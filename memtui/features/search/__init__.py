@@ -1,1 +1,1 @@
-"""Finding memories by their names, descriptions and texts."""
+"""Search."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: finding memories by their names, descriptions and texts."""
+"""Feature entry: search."""
 
 from memtui.features.feature import Feature, Tool
 from memtui.ui.action import View, action

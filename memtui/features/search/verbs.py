@@ -1,4 +1,4 @@
-"""Search, for people and scripts."""
+"""The verb `search`."""
 
 from memtui.engine.model import Hit
 from memtui.given.reach import withheld
@@ -39,6 +39,6 @@ def search(call: Call) -> int:
 
 
 def _where(hit: Hit) -> str:
-    """The address as `memtui view` takes it."""
+    """Return the address as `memtui view` takes it."""
     address = str(hit.memory.address)
     return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"

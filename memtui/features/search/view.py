@@ -1,7 +1,7 @@
-"""The search over everything: one line to type in, what was found as it is typed, and each hit's text beside it.
+"""The search view: a line to type in, hits as they are found, and the text of the current hit.
 
-Letters always go to the line until `tab`, `esc` or a hit that is opened leaves it; the cursor in the list moves
-meanwhile. Leaving gives back the main screen untouched, and words and hit are there the next time.
+Letters go to the line until `tab`, `esc` or an opened hit leaves it. Leaving the view restores the main screen, and the
+words and the hit are kept for the next visit.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 REST = 0.08
-"""Seconds after the last letter before it is looked for."""
+"""Seconds after the last letter before the search starts."""
 FORGET_AFTER = 60.0
-"""Seconds without this view after which the texts that were read for it are given back."""
+"""Seconds away from this view after which cached texts are dropped."""
 FIRST = 200
-"""Hits that are shown at first."""
+"""Hits shown at first."""
 LOOKING: list[Line] = [[], [("  Searching...", "dim")]]
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
-"""Keys that are not for a line of text."""
+"""Keys that a line of text does not take."""
 GROUP, BESIDE = "search", "search-text"
-"""Groups of jobs: the search, and the text of the row under the cursor."""
+"""Job groups: the search, and the text beside it."""
 
 
 class SearchView(ListView[Item]):
-    """The search."""
+    """The search view."""
 
     ID: ClassVar[str] = "search"
     QUIET: ClassVar[float] = 0.5
@@ -82,16 +82,16 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._in_line = True
         self._found: Found | None = None
         self._query: Query | None = None
-        """What the rows were found with."""
+        """The query that found the rows."""
         self._names = (0, 0)
-        """For which width how many cells the paths have."""
+        """A width, and the cells that paths get in it."""
         self._searching = False
         self._fresh = True
         """Whether the next search lists the folders first."""
         self._limit = FIRST
         self._idle: Timer | None = None
         self._kept: tuple[object, ...] | None = None
-        """The hit the user moved to, which stays under the cursor when more is found."""
+        """Key of the hit the user moved to, which stays under the cursor when more is found."""
         self._beside: Beside | None = None
         self._does |= {
             "search_open": self._open,
@@ -110,14 +110,14 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         }
 
     def body(self) -> Iterable[Widget]:
-        """The line, what is looked in, the hits, and the text of one."""
+        """Compose the line, the sources, the hits, and the text of one."""
         yield Lines(self._line, id="search-line")
         yield Lines(self._state, id="search-state")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(Vertical(self.list, id="listed-left"), right, id="listed-body")
 
     def off(self, action: Action) -> str:
-        """Say why an action is off."""
+        """Return why an action is off."""
         if action.id == "search_open" and self.item is None:
             return "There is nothing to open."
         if action.id.startswith("copy_") and not isinstance(self.item, Hit):
@@ -127,7 +127,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         return ""
 
     def _footer(self, width: int) -> list[Line]:
-        """Leave out the keys that are letters while letters are text."""
+        """Leave out letter keys while letters are text."""
         if self._said or self.shell.progress or not self._in_line:
             return super()._footer(width)
         by_id = {action.id: beside_text(action) for action in self.actions}
@@ -138,28 +138,28 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     @property
     def row_now(self) -> str:
-        """The words and the hit under the cursor, or the one that is still looked for; never empty."""
+        """The words and the current hit; never empty."""
         return super().row_now or self.line.text or "\n"
 
     def row_name(self, index: int) -> str:
-        """The words, and the hit they found."""
+        """Return the words and the hit at an index."""
         item = self.rows.shown[index]
         return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
 
     def entered(self, within: Within | None) -> None:
-        """Begin in the line; not after a restart, when nobody has asked to type."""
+        """Begin in the line, but not after a restart."""
         del within
         self._in_line = not self.shell.row_left(self.ID)
 
     def on_screen_resume(self) -> None:
-        """Go on where it was left: in the line, with the words of the last time, or on the hit that was opened."""
+        """Return to the line or to the hit that was opened."""
         if self._idle is not None:
             self._idle.stop()
         self.line.selected = bool(self.line.text)
         self._go_to(line=self._in_line)
 
     def on_screen_suspend(self) -> None:
-        """Keep the words; give back the memory after a while."""
+        """Start the timer that drops cached texts."""
         self.app.cursor_position = Offset(0, 0)
         self._fresh = True
         self._idle = self.set_timer(FORGET_AFTER, self._forget)
@@ -169,7 +169,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self.jobs.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
 
     def step_back(self) -> bool:
-        """From the line or the text to the hits, where there are some."""
+        """Go from the line or the text to the hits, where there are some."""
         if not self.in_page and not (self._in_line and self.rows.shown):
             return False
         self._go_to(line=False)
@@ -180,7 +180,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._go_to(line=True)
 
     def _go_to(self, *, line: bool) -> None:
-        """Give the keys to the line, or to the list."""
+        """Focus the line or the list."""
         self._in_line = line
         if self.is_mounted:
             self.list.focus()
@@ -208,12 +208,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         return self._in_line
 
     def not_yet(self, event: events.Key | events.Paste) -> bool:
-        """Whether a key has to wait: enter is for what is found with all the words."""
+        """Return whether a key must wait: enter is for the hits of all typed words."""
         waits = self._in_line and (self.due is not None or self._searching)
         return waits and isinstance(event, events.Key) and event.key == "enter"
 
     def _typed(self) -> None:
-        """Look for it when no other letter follows."""
+        """Search when no further letter follows."""
         self._limit, self._kept = FIRST, None
         self._draw_bars()
         if self.due is not None:
@@ -223,12 +223,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # Searching
 
     def news(self) -> None:
-        """Look again after something changed; what is under the cursor stays there."""
+        """Search again after a change, keeping the cursor on its hit."""
         if self.line.query is not None and (self._searching or self._found is not None):
             super().news()
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Search again; what is under the cursor stays there. Only enter waits for hits."""
+        """Search again, keeping the cursor on its hit."""
         del awaited
         if not (self._searching and self._kept is not None):
             self._keep()
@@ -276,7 +276,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._show(items_of(found, lambda id_: label_of(roots.get(id_), self.host.projects.scope_names)))
 
     def _show(self, items: tuple[Item, ...]) -> None:
-        """Show other rows; the cursor goes to the row that is kept, or to the best one where that is not there."""
+        """Replace the rows; put the cursor on the kept hit, else on the best one."""
         self.loaded, self._names = True, (0, 0)
         if self.list.change_rows(lambda: self.rows.load(items)):
             self._keep()
@@ -289,7 +289,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     @property
     def _best(self) -> int:
-        """Where the row that is kept is; else the first hit."""
+        """The index of the kept hit, else of the first."""
         hits = [index for index, item in enumerate(self.rows.shown) if isinstance(item, Hit)]
         kept = self._kept
         return next((index for index in hits if row_key(self.rows.shown[index]) == kept), hits[0] if hits else 0)
@@ -328,7 +328,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._keep()
 
     def _step(self, by: int) -> None:
-        """Go to the next place in the text beside the list."""
+        """Go to the next or previous place in the text beside the list."""
         lines = self._beside.lines if self._beside is not None else ()
         if not lines:
             return
@@ -345,7 +345,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._draw_bars()
 
     def on_descendant_focus(self) -> None:
-        """Show where the keys go; a click on the text leaves the line."""
+        """Redraw; a click on the text leaves the line."""
         if self.in_page:
             self._in_line = False
         self._draw_bars()
@@ -367,7 +367,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
                 self.host.places.open_found(item.memory.address, place, self.line.text)
 
     def _copy(self, what: str) -> None:
-        """Copy of the hit its line, its path or all of its text; of a name or a description that itself."""
+        """Copy the line, the path or the text of the hit; for a hit in a name or description, that itself."""
         hit = self.item
         assert isinstance(hit, Hit)
         address, version = hit.memory.address, hit.version
@@ -384,19 +384,19 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # What is drawn
 
     def draw(self, item: Item, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         if self._names[0] != width:
             self._names = (width, name_room(self.rows.shown, width - 1))
         return row_runs(item, self._query, width, self._names[1], Look(self.host.now(), self.ascii))
 
     def empty_lines(self) -> Sequence[Line]:
-        """What is shown when there are no rows: what can be typed, or tried."""
+        """Return what is shown without rows: what can be typed, or tried."""
         if self._found is None:
             return HINTS
         return nothing_lines(self.sources, self._key) if self._found.complete else LOOKING
 
     def read_row(self) -> None:
-        """Read what the row under the cursor shows."""
+        """Read the text of the current hit."""
         if isinstance(self.item, Hit):
             super().read_row()
             return
@@ -405,7 +405,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.give(())
 
     def read_text(self, item: Item) -> None:
-        """Read what a hit is in."""
+        """Read the text of a hit."""
         query, width = self._query, self.page.text_width
         if isinstance(item, Hit) and query is not None:
             self.jobs.run(
@@ -423,11 +423,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self.page.go_to_source(line)
 
     def on_resize(self) -> None:
-        """Fold the text anew, and go to the place in it again."""
+        """Wrap the text again, and return to its place."""
         self._beside = None
 
     def page_words(self) -> tuple[str, Line]:
-        """Whose text it is."""
+        """Return the title of the text."""
         return page_title(self.item if isinstance(self.item, Hit) else None)
 
     def _draw_bars(self) -> None:
@@ -440,7 +440,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         return [line]
 
     def _count(self) -> Line:
-        """How much was found, at the right end of the line."""
         return count_line(self._found if self.line.query is not None else None, searching=self._searching)
 
     def _state(self, width: int) -> list[Line]:
@@ -493,12 +492,9 @@ class SearchLine:
             self._prompt.text, self._prompt.cursor, self.selected = "", 0, False
 
     def draw(self, width: int, *, active: bool, plain: bool) -> tuple[Line, int | None]:
-        """Draw it: the line, and the cell the cursor is in, when there is one.
+        """Draw the line; return it with the cell of the cursor, if any.
 
-        Args:
-            width: cells there are.
-            active: whether letters go into it.
-            plain: draw with ASCII only.
+        `active` says that letters go into it, `plain` that only ASCII is drawn.
         """
         if active and not self.selected:
             return self._prompt.line(width, plain=plain)
@@ -508,24 +504,16 @@ class SearchLine:
 
 
 class Beside(NamedTuple):
-    """A page, and where in it to look."""
+    """The text of a hit as a page."""
 
     hit: Hit
     page: Page
     lines: tuple[int, ...] = ()
-    """The lines of the text, from 1, that hold what was looked for."""
+    """Lines of the text, from 1, that match."""
 
 
 def beside(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
-    """Read what a hit is in, and draw it.
-
-    Args:
-        engine: reads.
-        hit: the hit.
-        query: what was looked for.
-        width: cells there are.
-        plain: show hidden characters in ASCII.
-    """
+    """Read and draw the text of a hit."""
     address = hit.memory.address
     try:
         data = (

@@ -1,7 +1,4 @@
-"""What a search shows: hits grouped by root, in the order of their best ones, and the words around them.
-
-It is apart from the view because both together are longer than a module may be.
-"""
+"""Rows of the search view: hits grouped by root, and the words around them."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
 
 WIDE = 76
-"""Cells from which it is said what must not be there."""
+"""Cells from which excluded words are shown."""
 
 
 class HitGroup(NamedTuple):
-    """The line above the hits of a root."""
+    """The heading of a root's hits."""
 
     root: str
     label: str
@@ -31,7 +28,7 @@ class HitGroup(NamedTuple):
 
 
 class More(NamedTuple):
-    """The line below everything, when not all hits are shown."""
+    """The last row, when not all hits are shown."""
 
     left: int
 
@@ -40,12 +37,7 @@ Item = HitGroup | Hit | More
 
 
 def items_of(found: Found, label: Callable[[str], str]) -> tuple[Item, ...]:
-    """Arrange hits by root, best first.
-
-    Args:
-        found: what the engine found.
-        label: names a root.
-    """
+    """Group hits by root, best first; `label` names a root."""
     groups: dict[str, list[Hit]] = {}
     for hit in found.hits:
         groups.setdefault(hit.memory.address.root, []).append(hit)
@@ -58,12 +50,7 @@ def items_of(found: Found, label: Callable[[str], str]) -> tuple[Item, ...]:
 
 
 def label_of(root: Root | None, names: Mapping[str, str]) -> str:
-    """Name a root as a person does: its scope, what that is here, and whose it is.
-
-    Args:
-        root: the root; None when it is not known any more.
-        names: what a scope is called here, such as the name of the project.
-    """
+    """Name a root by its scope and its project or owner; `names` maps scopes to local names."""
     if root is None:
         return "elsewhere"
     here = names.get(root.scope, "") if root.agent == "memtui" else ""
@@ -71,21 +58,13 @@ def label_of(root: Root | None, names: Mapping[str, str]) -> str:
 
 
 def name_room(items: Iterable[Item], width: int) -> int:
-    """Cells for the paths: as many as the longest needs, and less than half of them."""
+    """Return the cells for paths: the longest path, at most two fifths of the width."""
     longest = max((len(item.memory.address.path) for item in items if isinstance(item, Hit)), default=0)
     return max(min(longest, width * 2 // 5, 60), 12)
 
 
 def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
-    """Draw a hit: its path, then where it is and what is there, with what was looked for marked.
-
-    Args:
-        hit: the hit.
-        query: what was looked for, to mark it in the path.
-        width: cells there are.
-        room: those of them that are for the path.
-        look: now, and whether only ASCII is drawn.
-    """
+    """Draw a hit in `width` cells, of which `room` are for its path, with the matches marked."""
     path = hit.memory.address.path
     shown = both_ends(path, room, plain=look.ascii)
     name = marked(shown, "missing" if hit.memory.missing else "name", query.spans(shown) if query else ())
@@ -103,7 +82,7 @@ def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -
 
 
 def row_key(item: Item) -> tuple[Address | str, str]:
-    """What a row is, across reloads."""
+    """Return the identity of a row across reloads."""
     match item:
         case HitGroup():
             return item.root, "group"
@@ -114,7 +93,7 @@ def row_key(item: Item) -> tuple[Address | str, str]:
 
 
 def row_runs(item: Item, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
-    """Draw a row, without the sign of the cursor; the arguments are those of `hit_runs`."""
+    """Draw a row, without the sign of the cursor."""
     match item:
         case HitGroup():
             of = f"{item.shown:,} of {item.total:,}" if item.total > item.shown else f"{item.total:,}"
@@ -126,7 +105,7 @@ def row_runs(item: Item, query: Query | None, width: int, room: int, look: Look)
 
 
 class Sources(NamedTuple):
-    """What is looked in."""
+    """Where to search."""
 
     bodies: bool = True
     versions: bool = False
@@ -135,7 +114,7 @@ class Sources(NamedTuple):
 
 
 def count_line(found: Found | None, *, searching: bool) -> Line:
-    """How much was found."""
+    """Write the number of hits."""
     line: Line = [("searching... ", "dim")] if searching else []
     if found is None:
         return line
@@ -146,16 +125,7 @@ def count_line(found: Found | None, *, searching: bool) -> Line:
 
 
 def state_line(sources: Sources, query: Query | None, key: Callable[[str], str], width: int) -> Line:
-    """What is looked in, each source ticked or not behind the key that changes it; and what must not be there.
-
-    What cannot be changed here, because its key is off, is left out.
-
-    Args:
-        sources: what is looked in.
-        query: what is looked for.
-        key: gives the key of an action.
-        width: cells there are.
-    """
+    """Draw the sources with their keys, and the excluded words; a source whose key is off is left out."""
     parts: Line = []
     for id_, what, is_on in (
         ("search_texts", "texts", sources.bodies),
@@ -180,7 +150,7 @@ HINTS: list[Line] = [
 
 
 def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:
-    """What to try when nothing was found; `key` gives the key of an action, empty when it is off."""
+    """Suggest what to try when nothing was found; `key` returns the key of an action, empty when it is off."""
     lines: list[Line] = [[], [("  Nothing holds these words.", "name")]]
     for id_, words, done in (
         ("search_texts", "looks into the texts as well", sources.bodies),
@@ -193,7 +163,7 @@ def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:
 
 
 def page_title(hit: Hit | None) -> tuple[str, Line]:
-    """The title of the text beside the list, and what it says at its right end."""
+    """Return the title of the text and the words at its right end."""
     if hit is None:
         return "Text", []
     words = str(hit.memory.address)

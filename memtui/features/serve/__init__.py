@@ -1,1 +1,1 @@
-"""The HTTP door to the life cycle of memories, as a verb."""
+"""The HTTP server."""

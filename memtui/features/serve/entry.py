@@ -1,4 +1,4 @@
-"""The entry in the table of features: the HTTP door."""
+"""Feature entry: the HTTP server."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

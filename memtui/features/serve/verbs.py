@@ -1,4 +1,4 @@
-"""The HTTP door: what `memtui serve` prints, and that its packages are there."""
+"""The verb `serve`."""
 
 import gc
 import os
@@ -11,7 +11,7 @@ from memtui.wire.call import Call
 
 
 def serve(call: Call) -> int:
-    """Print where it listens, and serve until it is told to end."""
+    """Print the addresses, and serve until told to end."""
     run = _server()
     args, out = call.args, call.out
 
@@ -39,11 +39,7 @@ def serve(call: Call) -> int:
 
 
 def _server() -> Callable[..., object]:
-    """Load what serves.
-
-    Raises:
-        UsageError: `E_EXTRA`: memtui[serve] is not installed.
-    """
+    """Load the server; raises `E_EXTRA` without memtui[serve]."""
     gc.disable()  # what is loaded now stays
     try:
         return load("memtui.daemon.app:serve")

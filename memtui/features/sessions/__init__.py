@@ -1,1 +1,1 @@
-"""Whether memtui reads agents' session files: one switch for all that uses them."""
+"""Agents' sessions."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: whether agents' session files are read."""
+"""Feature entry: agents' sessions."""
 
 from memtui.features.feature import Feature
 from memtui.ui.action import View, action

@@ -1,7 +1,7 @@
-"""Reading what agents' sessions did to memories: newest files first, as far as the switch allows, nothing twice.
+"""Reading of agents' session files for uses of memories: newest files first, as far as the user allowed.
 
-Of a file only its new part is looked through, for the names of memories; a file in which none stands is not parsed.
-What a look gave and how far it went are kept in one transaction, so a kill loses nothing and counts nothing twice.
+Only the new part of a file is read, and parsed only where it names a memory. Results and the read position are stored
+in one transaction, so that a kill loses nothing and counts nothing twice.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 DAYS_MS = 90 * 86_400_000
-"""How long ago a session may have been written that nobody looked at."""
+"""Maximum age of sessions that were never read."""
 DAY_MS = 86_400_000
 BEGIN_MS = 5_000
-"""How long is read beside other work; the rest the next time."""
+"""Time limit when reading beside other work."""
 SLICE = 4 * 1_048_576
-"""Bytes that are parsed at once."""
+"""Bytes parsed at once."""
 _TAINTS = 3
-"""Sources that are named at most."""
+"""Sources named at most."""
 _MORE = "and others"
 
 
 class Read(NamedTuple):
-    """What came of reading."""
+    """The result of a run."""
 
     files: int = 0
-    """That were looked at."""
+    """Files that were read."""
     touches: int = 0
     skipped: Mapping[str, int] = {}
-    """Files and lines that were passed over, by reason."""
+    """Skipped files and lines, by reason."""
     stopped: bool = False
     """Whether something is left."""
     denied: str = ""
@@ -60,7 +60,7 @@ class Read(NamedTuple):
 
 
 class _Places:
-    """Which memory a path is, by its text alone."""
+    """Finder of the memory that a path belongs to, by its text alone."""
 
     def __init__(self, engine: Engine, roots: Iterable[Root]) -> None:
         self._roots: list[tuple[str, Root, int, Selection]] = []
@@ -74,14 +74,14 @@ class _Places:
         self._roots.sort(key=lambda one: -len(one[0]))
 
     def find(self, path: str) -> tuple[int, Address] | None:
-        """The ledger's id of the root, and the address; None for what is no memory."""
+        """Return the ledger's id of the root, and the address; None for other paths."""
         for folder, root, uid, selection in self._roots:
             if path.startswith(folder) and selection.covers(path[len(folder) :]):
                 return uid, Address(root.id, path[len(folder) :])
         return None
 
     def inside(self, path: str) -> bool:
-        """Whether a path lies in a folder of memories."""
+        """Return whether a path lies in a folder of memories."""
         return any(path.startswith(folder) for folder, *_ in self._roots)
 
 
@@ -90,12 +90,7 @@ def read_touches(
 ) -> Read:
     """Read what is new in the sessions of all agents, as far as the user allowed.
 
-    Args:
-        engine: whose roots are meant, and where it is kept.
-        settings: as they are now.
-        place: where the user stands.
-        since: only files that were written since, in milliseconds.
-        stop: asked between parts whether to leave the rest for the next time.
+    Only files written after `since` (milliseconds) are read; `stop` is polled between parts.
     """
     allowed = consent(settings, place)
     if allowed.skipped or engine.roots.read_only:
@@ -137,13 +132,12 @@ class _Reading:
         self._consumer = sha256(os.fsencode(named)).hexdigest()[:16]  # other roots: other memories in the same files
         self._touches = 0
         self.skipped: Counter[str] = Counter()
-        """Files and lines that were passed over, by why."""
 
     def said(self, files: int, *, stopped: bool = False) -> Read:
         return Read(files, self._touches, dict(+self.skipped), stopped)
 
     def file(self, agent: str, path: str, stop: Callable[[], bool]) -> bool:
-        """Read on in a file to its end; says whether it got there."""
+        """Read the rest of a file; return whether its end was reached."""
         table, reader = self._engine.touches, READERS[agent]
         consumer, skimmed = f"touches:{self._consumer}", f"skim:{self._consumer}"
         cursor = table.cursors.get(consumer, path)
@@ -217,7 +211,7 @@ class _Reading:
         )
 
     def _rebuilt(self, address: Address, one: FileTouch, at: int) -> str | None:
-        """Find the version that an edit made of the one before it, by our own versions of that day."""
+        """Find the version that an edit made from the one before it, among versions of that day."""
         try:
             versions = self._engine.history.of(address)
             for newer, older in pairwise(versions):
@@ -237,14 +231,14 @@ def _sha(text: str) -> str:
 
 
 class _Turn:
-    """What is known of the turn that is read: its prompt, and what was taken in since."""
+    """The current turn: its prompt, and the sources read since."""
 
     def __init__(self, file: SessionFile, home: str, places: _Places) -> None:
         self.file, self._home, self._places = file, home, places
         self.asked: list[ReadTurn] = []
 
     def take(self, event: SessionEvent) -> None:
-        """Go on to an event: what a person typed begins a turn."""
+        """Advance to an event; text typed by a person begins a turn."""
         file = self.file._replace(ended=max(self.file.ended, event.at), cwd=event.cwd or self.file.cwd)
         if event.typed:
             line = line_at(event.file, event.offset, event.length)
@@ -254,7 +248,7 @@ class _Turn:
         self.file = file
 
     def after(self, event: SessionEvent) -> None:
-        """Remember what a call took in, for the calls that come after it."""
+        """Record what a call read, for later calls."""
         found = taint(event, self._home, self._places.inside).replace(",", "")
         known = [one for one in self.file.taint.split(", ") if one]
         if found and found not in known and len(known) <= _TAINTS:
@@ -262,7 +256,7 @@ class _Turn:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Read some of what is new; for whoever works lanes off, where no workbench follows the sessions."""
+    """Read new parts for a limited time, for processes without a workbench."""
     if not settings.worker:
         clock = session.engine.touches.clock
         end = clock() + BEGIN_MS

@@ -1,4 +1,4 @@
-"""Sessions in words and as JSON: what the command line and the workbench say of them alike."""
+"""Sessions as text and JSON, for the command line and the workbench."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHORT = 8
 
 
 def placed(engine: Engine, sessions: Iterable[SessionTouches]) -> tuple[SessionTouches, ...]:
-    """Name memories by the roots whose files they are: several may share a folder."""
+    """Replace addresses by those of the roots that own the files, as several roots may share a folder."""
     rightful = engine.roots.rightful
     return tuple(
         one._replace(uses=tuple(use._replace(address=rightful(use.address)) for use in one.uses)) for one in sessions
@@ -27,17 +27,17 @@ def placed(engine: Engine, sessions: Iterable[SessionTouches]) -> tuple[SessionT
 
 
 def calls_of(session: SessionTouches, *kinds: str) -> int:
-    """How many calls did one of these."""
+    """Count the calls of some kinds."""
     return sum(use.calls for use in session.uses if use.kind in kinds)
 
 
 def after_words(session: SessionTouches) -> str:
-    """What it had taken in from outside before it wrote; empty for nothing."""
+    """Name the outside sources a session read before it wrote; empty for none."""
     return ", ".join(dict.fromkeys(part for use in session.uses for part in use.taint.split(", ") if part))
 
 
 def done_words(session: SessionTouches, named: Callable[[Address], str]) -> list[str]:
-    """Say what a session did to which memories, a line for each: `opened   testing.md x2`."""
+    """Write what a session did to each memory: `opened   testing.md x2`."""
     lines = []
     for kind in KINDS:
         for use in session.uses:
@@ -48,7 +48,7 @@ def done_words(session: SessionTouches, named: Callable[[Address], str]) -> list
 
 
 def counts_words(counts: UseCounts) -> str:
-    """Say how often a memory was loaded and opened: `loaded in 3, opened in 1 of the last 12 sessions here`."""
+    """Write how often a memory was used: `loaded in 3, opened in 1 of the last 12 sessions here`."""
     if not counts.sessions:
         return "in no session that was read"
     return f"loaded in {counts.loaded}, opened in {counts.opened} of the last {counts.sessions} sessions here"

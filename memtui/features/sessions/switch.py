@@ -1,4 +1,4 @@
-"""The switch for reading agents' sessions: what a person is asked, and the answer in the settings and the activity."""
+"""Consent to read agents' sessions: the question, the settings, and the record of changes."""
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
@@ -8,7 +8,7 @@ from memtui.transcripts.sessions import CARDS, PROJECT
 
 
 def question(read: str, keep: str, worker: str) -> str:
-    """What a person is asked before anything is read: both uses, what is kept of what is read, and who else gets it."""
+    """Write the question to a person: what is read, what is kept, and who else gets it."""
     whose = "of this project" if read == PROJECT else "of all projects"
     kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
     cards = "the first line you typed, what you corrected, a paragraph of the answer, plans, summaries, files, and 400 "
@@ -19,12 +19,7 @@ def question(read: str, keep: str, worker: str) -> str:
 
 
 def put(settings: Settings, read: str, keep: str) -> None:
-    """Write an answer into the settings file; all else in it stays as it is.
-
-    Raises:
-        UsageError: `E_CONFIG`: the table is written in a way that cannot be changed line by line.
-        MemtuiError: the file cannot be written, or changed meanwhile.
-    """
+    """Write the answer into the settings file, leaving all else in it; raises `E_CONFIG` where it cannot be edited."""
     from memtui.clients import disk, tomlfile
 
     path = disk.followed(settings.config_file)
@@ -34,6 +29,6 @@ def put(settings: Settings, read: str, keep: str) -> None:
 
 
 def noted(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
-    """Record what the settings say, when it is another value than was recorded last; gives its record."""
+    """Record a changed setting in the activity; return the newest record."""
     said = f"transcripts.read = {settings.transcripts_read}, transcripts.keep = {settings.transcripts_keep}"
     return note(engine, said, "transcripts.read = ask, transcripts.keep = places", known=known)

@@ -1,4 +1,4 @@
-"""Whether agents' session files are read: shown, asked for, written into the settings, and in the activity."""
+"""The verb `sessions`: consent, listing, reading and forgetting."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ from memtui.wire.times import parse_time, rfc3339
 
 
 def sessions(call: Call) -> int:
-    """Show the switch or change it, or list, read or forget what sessions did."""
+    """Show or change the consent, or list, read or forget sessions."""
     asked = call.args.text("what")
     if asked == "read":
         return _read(call)
@@ -62,7 +62,6 @@ def sessions(call: Call) -> int:
 
 
 def _list(call: Call) -> int:
-    """List sessions and what they did."""
     engine, text, limit = call.engine, call.args.text("since"), call.args.number("limit", 200)
     since = parse_time(text, now_ms()) if text is not None else 0
     if since is None:
@@ -97,7 +96,7 @@ def _list(call: Call) -> int:
 
 
 def _read(call: Call) -> int:
-    """Read what is new, now."""
+    """Read what is new."""
     from memtui.features.sessions.read_touches import read_touches
 
     came = read_touches(call.engine, call.settings, call.session.surroundings)
@@ -115,7 +114,7 @@ def _read(call: Call) -> int:
 
 
 def _forget(call: Call) -> int:
-    """Drop what is kept of sessions."""
+    """Delete what is kept of sessions."""
     call.engine.history.check_settable()
     call.approve("forget agents' sessions", "Forget which session used and wrote which memory, for good?", "forget it")
     count = call.engine.touches.forget()
@@ -129,7 +128,7 @@ def _forget(call: Call) -> int:
 
 
 def _change(call: Call, read: str, keep: str) -> None:
-    """Ask where something is to be read, and write the answer; raises as `switch.put`, and `RefusedError`."""
+    """Ask a person where reading is switched on, and write the settings."""
     call.engine.history.check_settable()
     if read != OFF:
         asked = question(read, keep, call.settings.lifecycle_worker)
@@ -138,7 +137,7 @@ def _change(call: Call, read: str, keep: str) -> None:
 
 
 def status(session: Session) -> Json:
-    """Say what is allowed, and since when."""
+    """Return the consent and its date."""
     last = noted(session.engine, session.settings)
     since = f" since {rfc3339(last.at)}" if last is not None else ""
     return {"read": session.settings.transcripts_read + since, "keep": session.settings.transcripts_keep}

@@ -1,7 +1,4 @@
-"""Sessions of agents: which memories each one opened, was given and wrote, and what it had taken in before it wrote.
-
-It lies over the activity and goes back there. Nothing here writes.
-"""
+"""The view of agents' sessions: memories opened, loaded and written, and outside sources read before writing."""
 
 from __future__ import annotations
 
@@ -28,13 +25,13 @@ if TYPE_CHECKING:
     from memtui.engine.model import Address
 
 WIDE = 70
-"""Cells from which on a row says where a session was."""
+"""Cells from which a row shows the session's folder."""
 MOST = 500
-"""Sessions that are shown."""
+"""Sessions shown."""
 
 
 class SessionsView(ListView[SessionTouches]):
-    """What agents' sessions did to memories."""
+    """The sessions view."""
 
     ID: ClassVar[str] = "sessions"
     HELP = """What sessions of agents did to memories, as the agents' own files say, the newest first: how many calls
@@ -51,7 +48,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         self._does["session_go"] = self._go
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Ask for the sessions."""
+        """Load the sessions."""
 
         def read(engine: Engine) -> tuple[SessionTouches, ...]:
             return placed(engine, engine.touches.sessions(engine.roots.names(), limit=MOST))
@@ -63,7 +60,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         return f"{title_of(one.agent)} {one.session} {one.cwd} {after_words(one)} {named}"
 
     def draw(self, item: SessionTouches, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         plain, wide = self.ascii, width >= WIDE
         folder = fit(visible(self.host.short(item.cwd)), 18, plain=plain) + " "
         after = after_words(item)
@@ -84,7 +81,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         ]
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Say why there is none."""
+        """Explain why there is none."""
         if not self.loaded or self.rows.words:
             return super().empty_lines()
         read = self.host.settings.transcripts_read
@@ -107,16 +104,16 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         self.show_text(item, words_page(*map(visible, lines), style="name", width=self.page.text_width))
 
     def page_words(self) -> tuple[str, list[Run]]:
-        """What is beside the list."""
+        """Return the title of the text."""
         return "What it did", []
 
     def off(self, action: Action) -> str:
-        """Why an action is off now."""
+        """Return why an action is off."""
         return "There is no session here." if action.id == "session_go" and self._first is None else ""
 
     @property
     def _first(self) -> Address | None:
-        """The memory that is gone to: what it wrote before what it read."""
+        """The memory to go to: one that it wrote, else one that it read."""
         uses = self.item.uses if self.item is not None else ()
         found = sorted(uses, key=lambda use: use.kind not in WRITES)
         return next((use.address for use in found if self.host.has_row(use.address)), None)

@@ -1,1 +1,1 @@
-"""What must be one for a team: on its server, by who signed in there."""
+"""Teams: shared state on a PostgreSQL server."""

@@ -1,4 +1,4 @@
-"""The entry in the table of features: what must be one for a team."""
+"""Feature entry: teams."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -1,8 +1,7 @@
-"""The connection to a team's server: one function of `schema.sql` a call, each a transaction of its own.
+"""Connection to a team's server; each call runs one function of `schema.sql` in its own transaction.
 
-Only here psycopg is loaded, and never before something is asked. A call that nobody answers ends after seconds, and the
-next ones at once for a while: nothing that memtui does for one machine alone may wait for a server. Every function can
-be called again with the same words, so that a lost answer is asked for once more.
+The only importer of psycopg. A call without an answer ends after seconds, and later ones fail at once for a while, so
+that local work never waits for a server. Every function is idempotent: a lost answer is asked for again.
 """
 
 from __future__ import annotations
@@ -28,49 +27,47 @@ if TYPE_CHECKING:
 
 VERSION = 2
 MEMBER = "memtui_member"
-"""The role that lets a login take part."""
+"""The role that admits a login."""
 CONNECT_S, ANSWER_S = 3, 6
-"""Seconds that a host has to let us in, and a call to be answered."""
+"""Time limits in seconds: to connect to a host, and for the answer to a call."""
 AWAY_S = 5.0
-"""For how long a server that was away is not asked again."""
+"""Seconds during which a server that failed is not asked again."""
 _LOCAL = "Everything on this machine goes on; nothing was changed on the server."
 
 
 class TeamServer:
-    """A team's server; its connection is made at the first call and shared by threads."""
+    """A team's server; connects at the first call, and is safe to share between threads."""
 
     def __init__(self, url: str) -> None:
-        """Take the address; nothing is connected yet."""
         self._url = url
         self._guard = threading.Lock()
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._away = 0.0
         self.login = ""
-        """Who the server says that we are; known after the first call."""
+        """The login as the server sees it; known after the first call."""
 
     def call(self, function: str, *values: Value) -> list[tuple[Any, ...]]:
-        """Call a function of `schema.sql` and give its rows.
+        """Call a function of `schema.sql` and return its rows.
 
         Raises:
-            StorageError: `E_OFFLINE`, it cannot be reached, or gave no answer in time: what was asked may have been
-                done, and can be asked again; `E_CHAIN`.
-            UsageError: `E_CONFIG`: the address is none. RefusedError: `E_ACCESS`, `E_EXTRA`.
-            ConflictError: `E_DECIDED`, `E_EXISTS`. NotFoundError: it knows no such thing.
+            StorageError: `E_OFFLINE`: no answer; the call may have been carried out, and can be repeated. `E_CHAIN`.
+            UsageError: `E_CONFIG`: invalid address. RefusedError: `E_ACCESS`, `E_EXTRA`.
+            ConflictError: `E_DECIDED`, `E_EXISTS`. NotFoundError: the server knows no such thing.
         """
         sql = f"SELECT * FROM memtui.{function}({', '.join(['%s'] * len(values))})"
         return self._run(sql, values)
 
     def value(self, function: str, *values: Value) -> Any:
-        """Call a function that gives one value; None where it gave none. Raises as `call`."""
+        """Call a function with a single result; return None where it gave none. Raises as `call`."""
         found = self.call(function, *values)
         return found[0][0] if found else None
 
     def make(self) -> None:
-        """Make the schema; raises as `call`."""
+        """Create the schema; raises as `call`."""
         self._run(script(), (), made=False)
 
     def close(self) -> None:
-        """Close the connection; a later call makes another, at once."""
+        """Close the connection; a later call opens another."""
         with self._guard:
             self._drop()
             self._away = 0.0
@@ -96,7 +93,7 @@ class TeamServer:
 
     @contextmanager
     def _answers(self, *, made: bool) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
-        """The connection, cut when what is asked of it takes too long."""
+        """Yield the connection, and cut it when the answer takes too long."""
         connection = self._connection or _psycopg().connect(**{**_OPTIONS, **_parts(self._url)})
         wire = socket.socket(fileno=os.dup(connection.fileno()))
         timer = threading.Timer(ANSWER_S, wire.shutdown, (socket.SHUT_RDWR,))
@@ -141,17 +138,17 @@ _OPTIONS: dict[str, Any] = {
 
 @cache
 def team_server_of(url: str) -> TeamServer:
-    """Give the server of an address, with one connection a process."""
+    """Return the server of an address, with one connection for each process."""
     return TeamServer(url)
 
 
 def team_of(settings: Settings) -> TeamServer | None:
-    """Give the team's server; None where the settings name none."""
+    """Return the team's server; None where the settings name none."""
     return team_server_of(settings.team_url) if settings.team_url else None
 
 
 def script() -> str:
-    """Give the SQL that makes a team in a database that has none, run by whoever will own it."""
+    """Return the SQL that creates a team, to be run by the owner of the database."""
     from importlib.resources import files  # it takes longer to load than all else here, and only this asks for it
 
     return files("memtui.features.team").joinpath("schema.sql").read_text("utf-8")
@@ -171,13 +168,9 @@ def _psycopg() -> Any:
 
 
 def _parts(url: str) -> dict[str, Any]:
-    """Read an address; one that leaves this machine is only spoken to when its certificate is checked.
+    """Parse an address, and require a verified certificate for every host but this machine.
 
-    What it leaves out libpq takes from the environment, so that only an address that names this machine, and is led
-    nowhere else from there, goes without.
-
-    Raises:
-        UsageError: `E_CONFIG`: it is none, holds a password, or a service file says where it is.
+    libpq takes missing parts from the environment, so the check covers these defaults too. Raises `E_CONFIG`.
     """
     from psycopg.conninfo import conninfo_to_dict
     from psycopg.pq import Conninfo
@@ -215,7 +208,7 @@ def _offline(why: str) -> StorageError:
 
 
 def _refused(error: Exception) -> MemtuiError:
-    """Turn what the server refused into an error of ours."""
+    """Turn an error of the server into one of memtui's."""
     code, said = str(getattr(error, "sqlstate", "")), _said(error).partition(" CONTEXT:")[0]
     if code == "MT409":
         return ConflictError(said, code="E_DECIDED", hint="memtui team requests lists what waits.")

@@ -1,7 +1,4 @@
-"""What this machine knows of its team: whether it takes part, and since when the server is away.
-
-It is apart because every feature that asks the server notes here whether it answered.
-"""
+"""This ledger's membership in a team, and since when the server is away."""
 
 from __future__ import annotations
 
@@ -25,10 +22,9 @@ _AWAY = "team:away"
 
 @contextmanager
 def asking(engine: Engine) -> Iterator[None]:
-    """Ask the server in a block that ends when it is away or refuses; `trouble` then says since when, and why.
+    """Suppress errors of the server in the block, and record since when and why for `trouble`.
 
-    What is done by itself goes on the next time: nothing on this machine depends on it. Where memtui only reads,
-    nothing can be noted, and the error is raised.
+    A read-only ledger cannot record, so there the error is raised.
     """
     known = trouble(engine)
     try:
@@ -45,7 +41,7 @@ def asking(engine: Engine) -> Iterator[None]:
 
 
 def trouble(engine: Engine) -> tuple[int, str, str] | None:
-    """Since when the server does not do what it is asked, in milliseconds, the code of the error, and why."""
+    """Return since when the server fails in milliseconds, the error's code, and its message; None while it answers."""
     found = engine.claims.get(_AWAY)
     if found is None or not found.state:
         return None
@@ -54,30 +50,25 @@ def trouble(engine: Engine) -> tuple[int, str, str] | None:
 
 
 def store_name(engine: Engine, settings: Settings) -> str:
-    """Name this ledger on the server; empty while it has no journal."""
+    """Return the name of this ledger on the server; empty while it has no journal."""
     return settings.team_store or engine.journal.head().partition(":")[0]
 
 
 def joined(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
-    """Give the server and this ledger's name there, if what is here may leave for it; raises as `TeamServer.call`."""
+    """Return the server and this ledger's name there, if it joined; raises as `TeamServer.call`."""
     server, name = team_of(settings), store_name(engine, settings)
     return (server, name) if server is not None and name and server.value("is_joined", name) else None
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Send what the journal has and the team has not, if this ledger joined."""
+    """Send new records of the journal, if this ledger joined."""
     if settings.team_url and not session.options.read_only and not settings.worker:
         with asking(session.engine):
             push(session.engine, settings)
 
 
 def push(engine: Engine, settings: Settings) -> int:
-    """Send records in their order, 500 a time; gives how many the team has now.
-
-    Raises:
-        StorageError: `E_CHAIN`: the team has another past of a ledger of this name, as after a home was copied;
-            and as `TeamServer.call`.
-    """
+    """Send the journal in order, 500 records at a time; return the number the team has now."""
     found = joined(engine, settings)
     if found is None:
         return 0
@@ -96,7 +87,7 @@ def push(engine: Engine, settings: Settings) -> int:
 
 
 def _sent(engine: Engine, one: JournalRecord) -> dict[str, object]:
-    """Give what leaves of a record: of what a person said about observations only its hash, of settings no words."""
+    """Return a record as it leaves: the hash alone of decisions about observations, and no words of settings."""
     body = json.loads(one.body)
     told = one.body
     if body.get("operation") == OBSERVED:
@@ -108,11 +99,7 @@ def _sent(engine: Engine, one: JournalRecord) -> dict[str, object]:
 
 
 def the_server(settings: Settings) -> TeamServer:
-    """Give the team's server.
-
-    Raises:
-        RefusedError: `E_DISABLED`: the settings name none.
-    """
+    """Return the team's server; raises `E_DISABLED` where the settings name none."""
     found = team_of(settings)
     if found is None:
         hint = 'Set url below [team] in config.toml, such as "postgresql://ann@db.example/team".'

@@ -1,4 +1,4 @@
-"""A team on the command line, and how it is."""
+"""The verb `team`, and the status of the team."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memtui.wire.times import rfc3339
 
 
 def team(call: Call) -> int:
-    """Say how the team is, make it, take part or end that."""
+    """Show, create, join or leave a team, list its records and requests, or vote."""
     action = call.args.text("action") or "status"
     if action in ("join", "leave") and call.options.read_only:
         call.engine.history.check_settable()
@@ -102,7 +102,7 @@ def _requests(call: Call) -> int:
 
 
 def _vote(call: Call) -> int:
-    """Show a request and take a person's answer to it."""
+    """Show a request and record a person's vote."""
     server, given, yes = the_server(call.settings), call.args.text("id") or "", call.args.text("action") == "approve"
     if not given.isdecimal() or len(given) > 15:
         raise UsageError("memtui team approve needs a request.", hint="`memtui team requests` lists them.")
@@ -139,7 +139,7 @@ def _status(call: Call) -> int:
 
 
 def team_json(session: Session) -> Json:
-    """Turn how the team is into JSON; asks the server."""
+    """Ask the server, and turn the state of the team into JSON."""
     engine, settings = session.engine, session.settings
     server, name, rows = the_server(settings), store_name(engine, settings), list[tuple[Any, ...]]()
     with asking(engine):
@@ -166,7 +166,7 @@ def _lines(found: Json) -> list[str]:
 
 
 def status(session: Session) -> Json:
-    """How the team is, without asking the server; nothing where there is none."""
+    """Return the status of the team without asking the server; empty where there is none."""
     if not session.settings.team_url:
         return {}
     away = trouble(session.engine)
@@ -174,7 +174,7 @@ def status(session: Session) -> Json:
 
 
 def findings(session: Session) -> Iterator[Finding]:
-    """What `memtui doctor` says of the team's server."""
+    """Yield the findings of `memtui doctor` about the team's server."""
     if session.settings.team_url and (away := trouble(session.engine)) is not None:
         said = f"What is the team's does not go on since {rfc3339(away[0])}: {away[2]}"
         yield Finding("warning", "team", said, "memtui team status asks it again; all else goes on.")
