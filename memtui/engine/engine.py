@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.part import Rules
     from memtui.engine.save.commit import Displaced, LateWrites
-    from memtui.engine.watch.watch import Watcher
+    from memtui.engine.watch.watch import Reconciler
 
 SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
@@ -242,7 +242,7 @@ class Engine:
     """The rows of memories, and how each root is."""
     search: Searcher = lazy("find.search.Searcher", "roots", "_ledger", "_catalog")
     """The search over everything."""
-    watch: Watcher = lazy("watch.watch.Watcher", "roots", "_ledger", "_catalog", "events")
+    watch: Reconciler = lazy("watch.watch.Reconciler", "roots", "_ledger", "_catalog", "events")
     """What others change on disk."""
     changes: Marks = lazy("changes.marks.Marks", *SHARED, "rows")
     """What others did since the user looked."""

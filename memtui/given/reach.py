@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.look.readings import PRIVATE_DESCRIPTION
+from memtui.engine.frontmatter.read import PRIVATE_DESCRIPTION
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Problem, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError

@@ -22,9 +22,8 @@ from memtui.given import reach
 from memtui.mcp_server.connection import AdmittedClient
 from memtui.memory_tool import answers
 from memtui.memory_tool.answers import rights
-from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path
+from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path, reachable_path
 from memtui.safe_text import one_line
-from memtui.virtual_names import reachable_path
 from memtui.wire.times import rfc3339
 
 PREFIX = "memory://"

@@ -8,8 +8,6 @@ failure is a result, never an exception: a model can only recover from what it i
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtui.virtual_names import problem
-
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
 NUMBERS = {"insert_line": 0, "offset": 1, "limit": 1}
@@ -146,7 +144,7 @@ def parse_path(given: str) -> VirtualPath:
     scope, *parts = rest[1:].split("/")
     if scope not in (*SCOPES, CHAT):
         raise Refusal(f"Invalid memory scope '{shown(scope)}': expected one of {', '.join(SCOPES)}")
-    problems = [found for found in map(problem, parts) if found[0]]
+    problems = [found for found in map(segment_problem, parts) if found[0]]
     doubt = f"{what}: {problems[0][0]}" if problems else ""
     if any(hard for _, hard in problems):
         raise Refusal(doubt)
@@ -426,3 +424,46 @@ def has_crlf(data: bytes) -> bool:
 
 def _crlf(text: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+_USUAL = str.maketrans("-_. ", "aaaa")
+_ENCODED = ("%2e", "%2f", "%5c")
+_STRUCTURE = frozenset('<>"')
+"""Characters that a list for an agent escapes, so that the listed name is no longer the real one."""
+
+
+def segment_problem(part: str) -> tuple[str, bool]:
+    """Return why a path segment is refused (empty: it is not), and whether even where something has that name."""
+    if ".." not in part and part[:1] != "." and part.translate(_USUAL).isalnum():
+        return "", False  # as most names are; no rule below says anything about letters and digits
+    found = [(reason, hard) for wrong, reason, hard in _rules(part) if wrong]
+    return (found[0][0], any(hard for _, hard in found)) if found else ("", False)
+
+
+def _rules(part: str) -> tuple[tuple[bool, str, bool], ...]:
+    return (
+        (part in ("", "."), "empty or '.' path segments are not allowed", True),
+        (".." in part, "path traversal ('..') is not allowed", part.strip(". ") == ""),
+        ("~" in part, "'~' is not allowed in memory paths", False),
+        ("\\" in part, "backslashes are not allowed (use '/')", True),
+        (any(c in part.lower() for c in _ENCODED), "URL-encoded traversal sequences are not allowed", False),
+        (any(c < " " or c == "\x7f" for c in part), "control characters are not allowed", True),
+        (any(c in part for c in '<>"'), "'<', '>' and '\"' are not allowed in memory paths", False),
+        (part[:1] == ".", "names that begin with '.' are hidden, and hidden files are not memories", True),
+        (any("\ud800" <= c <= "\udfff" for c in part), "it holds a character that has no UTF-8 form", True),
+    )
+
+
+def reachable(part: str) -> bool:
+    """Return whether a name on disk can be written as a segment of a virtual path."""
+    return not segment_problem(part)[1] and part == part.strip()
+
+
+def reachable_path(path: str) -> bool:
+    """Return whether a path below a root can be written as a virtual path that names the same file."""
+    return all(map(reachable, path.split("/")))
+
+
+def listable(path: str) -> bool:
+    """Return whether a path below a root stays the same in a list where markup is escaped."""
+    return _STRUCTURE.isdisjoint(path) and reachable_path(path)

@@ -24,11 +24,11 @@ from memtui.memory_tool.call import (
     VirtualPath,
     is_text,
     parse_path,
+    reachable,
     read_request,
     sendable,
     shown,
 )
-from memtui.virtual_names import reachable
 
 DEPTH = 2
 NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"

@@ -15,6 +15,7 @@ from memtui.engine.look.root_pass import Glance
 from memtui.engine.look.roots import Roots
 from memtui.engine.look.scan import RootTree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
+from memtui.engine.part import Events
 from memtui.engine.save.commit import LateWrites
 from memtui.engine.watch.watch import Reconciler
 
@@ -97,7 +98,8 @@ class ReadingWorld:
             on_waiting=lambda _text: None,
         )
         self.catalog = Catalog(self.ledger, ticks=hands.ticks)
-        self.reconciler = Reconciler(self.roots, self.ledger, self.catalog, ticks=hands.ticks, wait=hands.wait)
+        self.events = Events()
+        self.reconciler = Reconciler(self.roots, self.ledger, self.catalog, self.events, wait=hands.wait)
 
     def close(self) -> None:
         """End this process."""

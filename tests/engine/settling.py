@@ -9,10 +9,9 @@ from memtui.engine.look.detect import DELETED_MS
 def settle(engine: Engine, *, deleted: bool = False) -> None:
     """Reconcile until nothing is undecided; `deleted` also makes what is gone count as gone for good."""
     engine.watch.reconcile()
-    reconciler = engine.watch._reconciler
     if deleted:
-        for state in reconciler._states.values():
-            if state.beliefs is not None:
-                gone = state.beliefs.gone
+        for state in engine.watch._states.values():
+            if state.detector is not None:
+                gone = state.detector.gone
                 gone.update({path: since - 2 * DELETED_MS for path, since in gone.items()})
         engine.watch.reconcile()

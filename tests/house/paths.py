@@ -204,8 +204,8 @@ class Step(NamedTuple):
 
 STEPS = {
     "a save": Step(a_save, 16),
-    "an outside write": Step(an_outside_write, 15),
-    "an agent's str_replace": Step(an_agents_edit, 23),
+    "an outside write": Step(an_outside_write, 14),
+    "an agent's str_replace": Step(an_agents_edit, 22),
 }
 
 

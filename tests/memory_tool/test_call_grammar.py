@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool.call import SCOPES, Refusal, parse_path
-from memtui.virtual_names import reachable
+from memtui.memory_tool.call import SCOPES, Refusal, parse_path, reachable
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memtui.engine.frontmatter import (
     UNCLOSED,
     Value,
 )
-from memtui.engine.model import TYPES, Problem
+from memtui.engine.model import TYPES, Policy, Problem
 
 
 class FrontMatter(NamedTuple):
@@ -54,6 +54,9 @@ class Description(NamedTuple):
     problem: Problem | None
 
 
+PRIVATE_DESCRIPTION = "private-about"
+"""The problem of a memory whose description stands within `<private>`."""
+_VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 _FLOW_SIGNS = dict.fromkeys(map(ord, "_./ -"))
 _NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
 
@@ -283,3 +286,84 @@ def _line(value: "Value | None") -> str:
     # Nobody would know half a secret as one any more, nor one without the words behind it that tell what it is.
     cut = (one.start for one in secrets(text[:1_000]) if one.start < 200 <= one.end + 40)
     return text[: next(cut, 200)] + "…"
+
+
+class RowText(NamedTuple):
+    """What a row shows of a text."""
+
+    description: str
+    problems: tuple[Problem, ...]
+
+
+def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
+    """Describe a whole file, which has this path below its root, and name what is odd about it."""
+    found = describe(data)
+    problems = _text_problems(data)
+    if found.problem is not None:
+        problems.append(found.problem)
+    if policy.shown_bytes is not None and len(data) > policy.shown_bytes:
+        text = f"It has {len(data):,} bytes; the agent reads up to {policy.shown_bytes:,}."
+        problems.append(Problem("over-agent-limit", text))
+    if policy.shown_chars:
+        problems += _too_long(data, policy, path)
+    if b"<" in data or not data.isascii():
+        problems += _marked(data.decode("utf-8", "replace"), found.description)
+    if b"<<<<<<<" in data and _has_conflict(data):
+        problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
+    return tuple.__new__(RowText, (found.description, tuple(problems)))
+
+
+def _marked(text: str, description: str) -> list[Problem]:
+    from memtui.markers import cut  # most texts hold no sign that could begin a tag
+
+    found = cut(text)
+    if found.no_memory:
+        return [Problem("no-memory", "It is marked with <no-memory>, so agents are not given it unasked.")]
+    problems = []
+    # Tags on the lines around it are no part of the description itself.
+    if found.spans and description and describe(found.text.encode()).description != cut(description).text:
+        problems.append(Problem(PRIVATE_DESCRIPTION, "Its description is private, so agents are not given it."))
+    if found.open is not None:
+        line = text.count("\n", 0, found.open) + 1
+        said = f"The <private> in line {line:,} has no end: all behind it is private."
+        problems.append(Problem("open-private", said))
+    return problems
+
+
+def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:
+    limit = policy.limit_of(path)
+    if limit is None or len(data) <= limit:
+        return []
+    # The agents that count characters take blanks off both ends first.
+    count = len(data.decode(errors="replace").strip())
+    if count <= limit:
+        return []
+    return [Problem("over-agent-limit", f"It has {count:,} characters; the agent's limit is {limit:,}.")]
+
+
+def _text_problems(data: bytes) -> list[Problem]:
+    if not data.translate(None, _VISIBLE):
+        return []
+    found = []
+    if (position := data.find(0)) >= 0:
+        found.append(Problem("E_TEXT", f"It holds a NUL at byte {position:,}, so it is not edited as text."))
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        return [Problem("E_TEXT", f"It is not UTF-8 at byte {error.start:,}, so it is not edited as text.")]
+    from memtui.safe_text import has_hidden
+
+    if has_hidden(text.removeprefix("\ufeff")):
+        found.append(Problem("hidden-characters", "It holds characters that cannot be seen; they are shown as tokens."))
+    return found
+
+
+def _has_conflict(data: bytes) -> bool:
+    """Whether the three markers stand at line starts, in order."""
+    position = 0
+    lined = b"\n" + data
+    for marker in (b"\n<<<<<<< ", b"\n=======", b"\n>>>>>>> "):
+        position = lined.find(marker, position)
+        if position < 0:
+            return False
+    return True

@@ -65,44 +65,6 @@ ERRORS = _Errors()
 """For a `with` around what SQLite is asked."""
 
 
-MOST_OWN_ROWS = 4_096
-"""Rows this process wrote that are remembered by their ids; beyond that, a table is read whole."""
-
-
-class OwnRows:
-    """Which rows of some tables this process wrote lately, so that nobody need read thousands again for one.
-
-    Rows are counted from the first one ever written. Not safe by itself: the ledger's guard is held.
-    """
-
-    def __init__(self, *tables: str) -> None:
-        """Begin with none."""
-        self._tables = tables
-        self._ids: list[tuple[str, int]] = []
-        self._first = 0
-
-    @property
-    def count(self) -> int:
-        """How many were written so far, lost ones included."""
-        return self._first + len(self._ids)
-
-    def note(self, kind: int, _: str, table: str, row_id: int) -> None:
-        """Take note of a row; what SQLite calls."""
-        if table in self._tables:
-            self._ids.append((table, row_id))
-            if kind == apsw.SQLITE_DELETE or len(self._ids) > MOST_OWN_ROWS:
-                self.forget()
-
-    def forget(self) -> None:
-        """Make sure that nobody relies on what was noted before."""
-        self._first += len(self._ids) + 1
-        self._ids.clear()
-
-    def since(self, count: int) -> set[tuple[str, int]] | None:
-        """The rows written after the first `count`, with their tables; None when they are not known any more."""
-        return set(self._ids[count - self._first :]) if count >= self._first else None
-
-
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
 DAY_MS = 24 * 3_600_000
@@ -142,7 +104,6 @@ class Database:
         self._hurt = False
         """Whether damage was met in the transaction that runs: nothing of it may stay."""
         self.waiting = WaitingUses(self.settle, self.guard)
-        self.own_rows = OwnRows("memories", "usage")
         self.written = False
         """Whether this process committed anything."""
         self.failed = 0
@@ -297,7 +258,6 @@ class Database:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self._day, self.mode = None, None, None, None, "closed"
-            self.own_rows.forget()
             self.waiting.take()  # the ids in it mean nothing to another file
 
     # --- opening
@@ -392,7 +352,6 @@ class Database:
 
     def _prepare(self) -> apsw.Connection:
         database = connect(self.path, BUSY_MS, self.clock)
-        database.set_update_hook(self.own_rows.note)
         self.mode = "normal"
         if version_of(database) > LATEST:
             self.mode = "newer"

@@ -26,8 +26,6 @@ _RECORDS = "memories LEFT JOIN usage ON usage.id = memories.usage"
 
 SURFACED_MS = 7 * DAY_MS
 """How long a session is remembered after it was given something."""
-MOST_ASKED = 512
-"""Records that are asked for by their ids."""
 
 
 class Record(NamedTuple):
@@ -103,31 +101,6 @@ class MemoryTable(LedgerTable):
             for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS)):
                 found.setdefault(record.path, {})[record.sha256] = record
         return found
-
-    @checked
-    def rows_written(self) -> int:
-        """How many rows of memories this process wrote so far; for `records_written`."""
-        with self._database.guard:
-            return self._database.own_rows.count
-
-    @checked
-    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
-        """By path, those records of a root that this process, and no other, wrote since `rows_written` gave a number.
-
-        None when there are so many that all should be read, or it is not known any more.
-        """
-        with self._database.guard:
-            ids = self._database.own_rows.since(since)
-        if ids is None or len(ids) > MOST_ASKED:
-            return None
-        written = {
-            table: ", ".join(str(number) for name, number in ids if name == table) for table in ("memories", "usage")
-        }
-        return self._records(
-            f"WHERE root = ? AND memories.id IN (SELECT id FROM memories WHERE id IN ({written['memories']})"
-            f" UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))",
-            uid,
-        )
 
     @checked
     def held(self, uid: int) -> tuple[int, int]:

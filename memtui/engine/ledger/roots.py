@@ -8,7 +8,6 @@ is new since an earlier look is found by its number.
 import contextlib
 import os
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from memtui.engine.disk.git import Repository
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, takes_changes
@@ -189,17 +188,6 @@ class RepositoryTable(LedgerTable):
         )
 
 
-class Trusted(NamedTuple):
-    """What may be given to agents unasked in one root."""
-
-    shas: dict[str, str]
-    """By sha-256, `LOCAL` or `REVIEWED`, which counts for more."""
-    last: int
-    """The number of the last row that was looked at."""
-    family: tuple[tuple[int, bool], ...]
-    """The roots whose rows count, and whether those written there do."""
-
-
 class ReviewTable(LedgerTable):
     """Texts that agents may be given unasked although their root lies in a checkout."""
 
@@ -228,28 +216,17 @@ class ReviewTable(LedgerTable):
         return count
 
     @checked
-    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
-        """The texts of a root that agents may be given unasked, those of its repository's other folders included.
+    def trusted(self, uid: int) -> dict[str, str]:
+        """Texts of a root that agents may be given unasked: by SHA-256 `LOCAL`, or `REVIEWED`, which counts for more.
 
-        With what it gave `before`, only what came since is read.
+        Those of the other folders of its repository are included.
         """
-        repository = self._repositories.repository(uid)
-        rows = self._database.rows(_FAMILY, (uid, repository))
-        family = tuple((int(root), bool(own)) for root, own in rows)
-        ((last,),) = self._database.rows("SELECT coalesce(max(id), 0) FROM trusted")
-        if before is None or before.family != family:
-            before = Trusted({}, 0, family)
-        if before.last == last:
-            return before
-        shas = dict(before.shas)
-        for sha, state in self._database.rows(
+        rows = self._database.rows(
             f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
-            " WHERE t.id > ?3 AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
-            (uid, repository, before.last),
-        ):
-            if shas.get(sha.hex()) != REVIEWED:
-                shas[sha.hex()] = state
-        return Trusted(shas, last, family)
+            " WHERE f.own OR t.state = 'reviewed' ORDER BY t.state = 'reviewed'",
+            (uid, self._repositories.repository(uid)),
+        )
+        return {sha.hex(): state for sha, state in rows}
 
     @checked
     def trusts(self, uid: int, sha: str) -> bool:

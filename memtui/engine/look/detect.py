@@ -1,25 +1,25 @@
-"""What is believed of one root, and what a look at the disk changes about it: only decisions, no clock, file or ledger.
+"""Which changes a look at the disk proves about one root: pure decisions, without clock, file or ledger.
 
-A file that is gone may come back, a text that is there may be half written, and a write may be our own. Everything that
-keeps memtui from telling the user such a thing wrongly is decided here, so that it can be tried in any order of events.
+A missing file may come back, a text may be half written, and a write may be our own. Everything that keeps memtui from
+reporting such a thing wrongly is decided here, so that tests can try any order of events.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 QUIET_MS = 100
-"""A difference is told when nothing else happened for so long ..."""
+"""A difference is reported when nothing else happened for this long ..."""
 PATIENCE_MS = 180
-"""... or when it is this old: one batch for a burst, and nobody waits for a writer that never stops."""
+"""... or when it is this old: one batch per burst, and no waiting for a writer that never stops."""
 RENAME_MS = 200
-"""A file that went and one that came are a rename when both stay so for this long: editors shuffle names to save."""
+"""A missing and a new file count as a rename when both stay so for this long: editors shuffle names to save."""
 MISSING_MS, DELETED_MS, AT_WORK_MS, EMPTIED_MS = 1_000, 5_000, 60_000, 60_000
-"""How long a file is gone before it shows as missing, counts as deleted, does so while git is at work, and does so when
-everything in the root went with it."""
+"""How long a file is gone before it shows as missing, counts as deleted, counts as deleted while git is at work, and
+counts as deleted when everything in the root went with it."""
 _STEP_MS = 10
 """The shortest time to the next look."""
 _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-"""Files without content say nothing about each other."""
+"""SHA-256 of an empty file: empty files say nothing about each other."""
 
 
 class NameView(NamedTuple):
@@ -34,14 +34,14 @@ class NameView(NamedTuple):
 
 
 class KnownFile(NamedTuple):
-    """What was last told about a name."""
+    """What was last reported about a name."""
 
     sha256: str
     ino: int
 
 
 class LastReported(NamedTuple):
-    """What memtui itself recorded about a name: its writes, and what any memtui saw settle before."""
+    """What memtui recorded about a name: its own writes, and versions any memtui saw settle."""
 
     sha256: str | None
     """None: deleted."""
@@ -49,7 +49,7 @@ class LastReported(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something to tell."""
+    """A change to report."""
 
     kind: str
     """`created`, `modified`, `deleted` or `renamed`."""
@@ -57,7 +57,7 @@ class Event(NamedTuple):
     before: str | None
     after: str | None
     actor: str | None
-    """None: not recorded yet, so the writer is unknown and the version is to be kept."""
+    """None: not recorded yet, so the writer is unknown and the version has to be stored."""
     ino: int = 0
     old_path: str | None = None
 
@@ -66,11 +66,11 @@ class Decision(NamedTuple):
     """What to do after a look."""
 
     events: list[Event]
-    """To be told, and recorded where the actor is None; `ChangeDetector.accept` each that was."""
+    """To report, and to record where the actor is None; call `ChangeDetector.accept` for each that was."""
     writing: frozenset[str]
     """Names whose content is not settled."""
     held: dict[str, bool]
-    """Names that are gone and not believed to be, and whether to show them as missing."""
+    """Names that are gone but not reported yet, and whether to show them as missing."""
     due: int | None
     """Ticks at which to look again even if nothing happens."""
     emptied: bool
@@ -85,69 +85,67 @@ class DiskLook(NamedTuple):
     view: Callable[[str], NameView | None]
     """What is under a name now; None: nothing."""
     told: Callable[[str], LastReported | None]
-    """What the ledger says."""
+    """What the ledger has recorded."""
     ours: Callable[[str], LastReported | None] = lambda _path: None
-    """What a memtui is about to have written there, as its audit says before it is done."""
+    """What an unfinished change of a memtui is about to leave there, by its intent in the audit."""
     hold: int = DELETED_MS
-    """How long to wait before a file that is gone counts as deleted."""
+    """How long to wait before a missing file counts as deleted."""
     empty: bool = False
-    """Whether there is nothing at all in the root."""
+    """Whether the root is empty."""
     hold_all: int | None = EMPTIED_MS
     """The same when everything is gone; None: never."""
     patient: bool = True
-    """Whether there will be a next look soon. False: tell what is settled at once."""
+    """Whether another look follows soon. False: report at once what is settled."""
     gone_for: Callable[[str], int] = lambda _path: 0
-    """How long a name that was found gone only now is known to have been gone, in milliseconds."""
+    """How long a name that was found missing only now is known to have been gone, in milliseconds."""
     saw: Callable[[str], int | None] = lambda _path: None
-    """Ticks of the look before this one at everything in the name's folder; None: there was none."""
+    """Ticks of the previous look at everything in the name's folder; None: there was none."""
 
 
 class ChangeDetector:
-    """The state of belief about one root."""
+    """Tells changes made by others from the looks at one root."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
-        """Begin with what an earlier process recorded: sha-256 by path."""
+        """Start with what an earlier process recorded: SHA-256 by path."""
         self.known = {path: KnownFile(sha, 0) for path, sha in known.items()}
         self.noticed: dict[str, int] = {}
-        """Names with content that was not told yet, and since when."""
+        """Names with unreported content, and since when."""
         self.came: dict[str, int] = {}
-        """When each of them was first seen with content that was not told."""
+        """When each of them was first seen with unreported content."""
         self.gone: dict[str, int] = {}
-        """Names that are gone without having been told so, and since when."""
+        """Names that are gone but not reported so, and since when."""
         self.left: dict[str, int] = {}
-        """When the last look was that still saw each of them, as far as there was one."""
+        """When the last look that still saw each of them was, as far as there was one."""
         self.own: dict[str, set[str | None]] = {}
-        """What this process wrote and has told already."""
+        """What this process wrote and has reported already."""
 
     def wrote(self, path: str, sha: str | None) -> None:
-        """Remember a change this process made and told by itself; None is a deletion."""
+        """Remember a change this process made and reported itself; None is a deletion."""
         self.own.setdefault(path, set()).add(sha)
 
     def step(self, look: DiskLook, paths: Iterable[str]) -> Decision:
-        """Decide what a look at some names means.
+        """Decide what a look means for `paths`: names that were looked at or whose record changed.
 
-        Args:
-            look: what was seen.
-            paths: the names that were looked at, or whose ledger record changed. Undecided ones come by themselves.
+        Undecided names are added by the detector itself.
         """
         flux = sorted({*paths, *self.noticed, *self.gone})
         self.came = {path: at for path, at in self.came.items() if path in self.noticed}
         self.left = {path: at for path, at in self.left.items() if path in self.gone}
-        work = _Work(look)
+        step = _Step(look)
         for path in flux:
             view = look.view(path)
             if view is None:
-                self._absent(work, path)
+                self._absent(step, path)
             else:
-                self._present(work, path, view)
-        emptied = look.empty and 1 < len(work.leaving) == len(self.known)
-        self._leaving(work, emptied=emptied)
-        self._arriving(work)
-        _pair_told(work.events)
-        return Decision(work.events, frozenset(work.writing), work.held, work.due, emptied)
+                self._present(step, path, view)
+        emptied = look.empty and 1 < len(step.leaving) == len(self.known)
+        self._leaving(step, emptied=emptied)
+        self._arriving(step)
+        _pair_told(step.events)
+        return Decision(step.events, frozenset(step.writing), step.held, step.due, emptied)
 
     def accept(self, event: Event) -> None:
-        """Believe an event that was told."""
+        """Take over an event that was reported."""
         gone = event.path if event.kind == "deleted" else event.old_path
         if gone is not None:
             self.known.pop(gone, None)
@@ -159,16 +157,16 @@ class ChangeDetector:
             self.own.pop(event.path, None)
 
     def put_off(self, path: str, now: int) -> None:
-        """Take back that a name is settled: another text was found when it was read to be recorded."""
+        """Treat a name as unsettled again: another text was found when it was read to be recorded."""
         self.noticed[path] = now
 
-    def _present(self, work: "_Work", path: str, view: NameView) -> None:
+    def _present(self, step: "_Step", path: str, view: NameView) -> None:
         self.gone.pop(path, None)
         if view.sha256 is None:
             self.noticed.pop(path, None)
             return
-        known, told = self.known.get(path), work.look.told(path)
-        if (ours := work.look.ours(path)) is not None and ours.sha256 == view.sha256:
+        known, told = self.known.get(path), step.look.told(path)
+        if (ours := step.look.ours(path)) is not None and ours.sha256 == view.sha256:
             told = ours
         is_told = told is not None and told.sha256 == view.sha256
         if is_told and ((known is not None and known.sha256 == view.sha256) or view.sha256 in self.own.get(path, ())):
@@ -176,29 +174,29 @@ class ChangeDetector:
             self.noticed.pop(path, None)
             self.own.pop(path, None)
             return
-        noticed = self.noticed.setdefault(path, work.look.now)
-        self.came.setdefault(path, work.look.now)
+        noticed = self.noticed.setdefault(path, step.look.now)
+        self.came.setdefault(path, step.look.now)
         if not is_told:
-            work.writing.add(path)
+            step.writing.add(path)
         if not view.steady:
-            work.wait(view.since + QUIET_MS)
-        elif is_told and work.look.patient and work.look.now - noticed < QUIET_MS:
+            step.wait(view.since + QUIET_MS)
+        elif is_told and step.look.patient and step.look.now - noticed < QUIET_MS:
             # Whoever recorded it may be this process, about to tell it by itself.
-            work.wait(noticed + QUIET_MS)
+            step.wait(noticed + QUIET_MS)
         else:
-            work.arriving[path] = (view, told if is_told else None)
+            step.arriving[path] = (view, told if is_told else None)
 
-    def _absent(self, work: "_Work", path: str) -> None:
+    def _absent(self, step: "_Step", path: str) -> None:
         self.noticed.pop(path, None)
-        known, told = self.known.get(path), work.look.told(path)
-        if (ours := work.look.ours(path)) is not None and ours.sha256 is None:
+        known, told = self.known.get(path), step.look.told(path)
+        if (ours := step.look.ours(path)) is not None and ours.sha256 is None:
             told = ours
         if told is not None and told.sha256 is None and known is not None and None not in self.own.get(path, ()):
-            since = self.gone.setdefault(path, work.look.now)
-            if work.look.patient and work.look.now - since < QUIET_MS:
-                work.wait(since + QUIET_MS)
+            since = self.gone.setdefault(path, step.look.now)
+            if step.look.patient and step.look.now - since < QUIET_MS:
+                step.wait(since + QUIET_MS)
             else:
-                work.events.append(Event("deleted", path, known.sha256, None, told.actor, known.ino))
+                step.events.append(Event("deleted", path, known.sha256, None, told.actor, known.ino))
         elif (told is None or told.sha256 is None) and (known is None or told is not None):
             for kept in (self.known, self.gone, self.own):
                 kept.pop(path, None)
@@ -207,63 +205,63 @@ class ChangeDetector:
                 assert told is not None
                 assert told.sha256 is not None
                 self.known[path] = KnownFile(told.sha256, 0)
-            if path not in self.gone and (seen := work.look.saw(path)) is not None:
+            if path not in self.gone and (seen := step.look.saw(path)) is not None:
                 self.left[path] = seen
-            work.leaving[path] = self.gone.setdefault(path, work.look.now - work.look.gone_for(path))
+            step.leaving[path] = self.gone.setdefault(path, step.look.now - step.look.gone_for(path))
 
-    def _leaving(self, work: "_Work", *, emptied: bool) -> None:
-        look = work.look
+    def _leaving(self, step: "_Step", *, emptied: bool) -> None:
+        look = step.look
         hold = look.hold_all if emptied else look.hold
         if emptied and hold is not None:
             hold = max(hold, look.hold)
-        for path, since in work.leaving.items():
+        for path, since in step.leaving.items():
             age = look.now - since
             if hold is not None and age >= hold:
                 known = self.known[path]
-                work.removals[path] = Event("deleted", path, known.sha256, None, None, known.ino)
+                step.removals[path] = Event("deleted", path, known.sha256, None, None, known.ino)
                 continue
             if not emptied or age < DELETED_MS:
-                work.held[path] = age >= MISSING_MS
+                step.held[path] = age >= MISSING_MS
             ends = [since + end for end in (MISSING_MS, DELETED_MS, hold) if end is not None and age < end]
             if ends:
-                work.wait(min(ends))
+                step.wait(min(ends))
 
-    def _arriving(self, work: "_Work") -> None:
-        look = work.look
+    def _arriving(self, step: "_Step") -> None:
+        look = step.look
         newest = max(self.noticed.values(), default=look.now)
-        oldest = min((self.noticed[path] for path in work.arriving), default=look.now)
-        if look.patient and work.arriving and look.now - newest < QUIET_MS and look.now - oldest < PATIENCE_MS:
+        oldest = min((self.noticed[path] for path in step.arriving), default=look.now)
+        if look.patient and step.arriving and look.now - newest < QUIET_MS and look.now - oldest < PATIENCE_MS:
             # One batch for a burst. What is to go waits as well: it may turn out to be one half of a rename.
-            work.wait(min(newest + QUIET_MS, oldest + PATIENCE_MS))
+            step.wait(min(newest + QUIET_MS, oldest + PATIENCE_MS))
             return
-        leaving = work.leaving if work.arriving else {}
-        partners = _Partners(((path, self.known[path]) for path in leaving), self.left)
-        for path, (view, told) in work.arriving.items():
+        leaving = step.leaving if step.arriving else {}
+        candidates = _RenameCandidates(((path, self.known[path]) for path in leaving), self.left)
+        for path, (view, told) in step.arriving.items():
             assert view.sha256 is not None
             noticed = self.noticed[path]
             known, last = self.known.get(path), look.told(path)
             before = known.sha256 if known is not None else None
             if told is None and last is not None and last.sha256 is not None:
                 before = last.sha256
-            if before is None and told is None and (old := partners.find(path, view, self.came[path])) is not None:
-                work.removals.pop(old, None)
+            if before is None and told is None and (old := candidates.find(path, view, self.came[path])) is not None:
+                step.removals.pop(old, None)
                 start = max(noticed, self.gone[old])
                 if look.patient and look.now - start < RENAME_MS:
-                    work.wait(start + RENAME_MS)
+                    step.wait(start + RENAME_MS)
                     continue
-                partners.take(old)
-                work.held.pop(old, None)
+                candidates.take(old)
+                step.held.pop(old, None)
                 was = self.known[old].sha256
-                work.events.append(Event("renamed", path, was, view.sha256, None, view.ino, old))
+                step.events.append(Event("renamed", path, was, view.sha256, None, view.ino, old))
                 continue
             kind = "created" if before is None else "modified"
             actor = None if told is None else told.actor
-            work.events.append(Event(kind, path, before, view.sha256, actor, view.ino))
-        work.events.extend(work.removals.values())
+            step.events.append(Event(kind, path, before, view.sha256, actor, view.ino))
+        step.events.extend(step.removals.values())
 
 
-class _Partners:
-    """Names that went without anybody having said so, by what they held."""
+class _RenameCandidates:
+    """Names that went without a record, by their content: candidates for renames."""
 
     def __init__(self, gone: Iterable[tuple[str, KnownFile]], left: Mapping[str, int]) -> None:
         self._left = left
@@ -272,9 +270,9 @@ class _Partners:
             self._by_sha.setdefault(known.sha256, {})[path] = known
 
     def find(self, path: str, view: NameView, came: int) -> str | None:
-        """The name a new file had before, if that is plain: the same file, or the only one with this content.
+        """Return a new file's old name if that is plain: the same inode, or the only one with this content.
 
-        A file that was first seen before the last look that still saw the other one is a copy that stood beside it.
+        A file first seen before the last look that still saw the other one is a copy that stood beside it.
         """
         same = self._by_sha.get(view.sha256 or "", {})
         found = [old for old, known in same.items() if known.ino == view.ino]
@@ -289,8 +287,8 @@ class _Partners:
             same.pop(path, None)
 
 
-class _Work:
-    """What one step gathers."""
+class _Step:
+    """What one step collects."""
 
     def __init__(self, look: DiskLook) -> None:
         self.look = look
@@ -308,7 +306,7 @@ class _Work:
 
 
 def _pair_told(events: list[Event]) -> None:
-    """Turn a recorded deletion and a recorded creation of the same content into the rename they were."""
+    """Join a recorded deletion and a recorded creation of the same content into the rename they were."""
     went: dict[str | None, list[Event]] = {}
     for event in events:
         if event.kind == "deleted" and event.actor is not None:

@@ -1,6 +1,6 @@
-"""What is in a folder of memories, straight from its handle: names, kinds, sizes; no file is opened.
+"""The content of a folder of memories, straight from its handle: names, kinds, sizes; no file is opened.
 
-It exists so that a look at one folder costs no look at the whole root, and needs no ledger.
+A look at one folder costs no look at the whole root and needs no ledger.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 
 class FolderItem(NamedTuple):
-    """One name in a folder or below it."""
+    """A name in a folder or below it."""
 
     path: str
-    """Relative to the folder that was asked for."""
+    """Relative to the folder that was listed."""
     kind: str
     """`memory`, `folder`, `link` or `other` (a FIFO, a socket, a device)."""
     bytes: int
-    """As the system reports them; 0 when they were not asked for."""
+    """As the system reports them; 0 when sizes were not requested."""
     shown: bool
-    """False for hidden names and those the layout never lists; nothing below such a folder is looked at."""
+    """False for hidden names and those the layout never lists; such a folder is not descended into."""
     filled: bool
-    """For a folder: whether there is a memory in it, however deep; True for everything else."""
+    """For a folder: whether it holds a memory, however deep; True for everything else."""
 
 
 class FolderItems(NamedTuple):
-    """What is in a folder: its names in order, each folder followed at once by what is in it."""
+    """The content of a folder: names in order, each folder followed by its own content."""
 
     items: tuple[FolderItem, ...]
     left_out: int
-    """How many more there are."""
+    """How many items were left out."""
 
 
 def look(roots: Roots, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:
-    """What is in a folder; see `Folders.items`."""
+    """List a folder; see `Folders.items`."""
     root = roots.find(root_id)
     parts = paths.split(path) if path else ()
     handle = roots.reading(root)
@@ -51,7 +51,7 @@ def look(roots: Roots, root_id: str, path: str, depth: int, limit: int, *, sizes
 
 
 def below(roots: Roots, address: Address) -> tuple[Address, ...] | None:
-    """Everything listed as a memory in a folder, however deep; None when the address is no folder."""
+    """Return every memory listed in a folder, however deep; None when the address is no folder."""
     try:
         view = look(roots, address.root, address.path, paths.MAX_COMPONENTS, 1 << 30, sizes=False)
     except MemtuiError:
@@ -65,12 +65,11 @@ class _Walk:
     """One look at a folder and what is below it."""
 
     def __init__(self, handle: RootHandle, *, sizes: bool) -> None:
-        """Remember the device, and whether sizes are wanted."""
         self._device = handle.identity[0]
         self._sizes = sizes
 
     def entries(self, folder: int, selection: Selection | None, above: str, depth: int) -> list[FolderItem]:
-        """What a folder holds, in order, each folder followed by what is in it."""
+        """List a folder in order, each subfolder followed by its content."""
         try:
             names = fsio.list_dir(folder)
         except OSError as error:
@@ -111,7 +110,7 @@ class _Walk:
 
 
 def kind_of(entry: "os.DirEntry[str]") -> str:
-    """The kind of a name in a folder; see `FolderItem`."""
+    """Return the kind of a name in a folder; see `FolderItem`."""
     try:
         if entry.is_symlink():
             return "link"
@@ -127,7 +126,7 @@ def _order(pair: "tuple[os.DirEntry[str], str]") -> str:
 
 
 def _holds_memory(folder: int, selection: Selection, depth: int = paths.MAX_COMPONENTS) -> bool:
-    """Whether there is a memory in a folder or below it; looks no further than the first."""
+    """Return whether a folder holds a memory, however deep; stops at the first."""
     entries = [(entry, kind_of(entry)) for entry in fsio.list_dir(folder)]
     if any(kind == "memory" and selection.file(entry.name) for entry, kind in entries):
         return True
@@ -144,7 +143,7 @@ def _holds_memory(folder: int, selection: Selection, depth: int = paths.MAX_COMP
 
 
 def selected(policy: Policy, parts: tuple[str, ...]) -> Selection | None:
-    """What counts in a folder; None when its layout does not look into it."""
+    """Return the rules of a folder; None when its layout does not descend into it."""
     selection: Selection | None = Selection.of(policy)
     for part in parts:
         selection = selection.folder(part) if selection is not None else None

@@ -1,17 +1,19 @@
-"""One pass over one root: look, decide, record, tell.
+"""One pass over one root: look, decide, record, report.
 
-`detect.py` decides and this carries it out. It exists so that what is told was read twice, is in the ledger first, and
-was still so when the ledger took it.
+`detect.py` decides and this carries it out: what is reported was read twice, is in the ledger first, and was still true
+when the ledger took it.
 """
 
+import errno
+import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.engine.disk import git
-from memtui.engine.disk.paths import split
+from memtui.engine.disk import fsio, git, handles, paths
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import Observation
-from memtui.engine.look.catalog import Catalog, RootRows, by_folder
+from memtui.engine.look.catalog import Catalog, RootCache, by_folder
 from memtui.engine.look.detect import (
     AT_WORK_MS,
     DELETED_MS,
@@ -24,19 +26,19 @@ from memtui.engine.look.detect import (
     LastReported,
     NameView,
 )
-from memtui.engine.look.overwritten import overwritten
-from memtui.engine.look.readings import Contents
 from memtui.engine.look.roots import OpenRoot, Roots
-from memtui.engine.look.scan import RootTree, is_still, is_there
+from memtui.engine.look.scan import Contents, RootTree, StatKey
 from memtui.engine.model import OUTSIDE, Address, Change, Changes, Memory, Notice, Root
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, NotFoundError
 
 BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
-"""So much is recorded in one transaction."""
+"""Limits of what is recorded in one transaction."""
+RECENT_MS = 600_000
+"""An edit older than this is no longer reported as overwritten."""
 RETELL_MS = 1_000
-"""A memory that never comes to rest is told to be drawn again only this often."""
+"""How often a memory that never settles is reported for redrawing."""
 _UNREADABLE = NameView(None, 0, steady=False, since=0)
-"""Something is there, and nothing more can be said of it."""
+"""View of a file that exists and cannot be read."""
 
 
 class Tools(NamedTuple):
@@ -64,38 +66,36 @@ NOWHERE = Glance(everything=False)
 
 
 class RootState:
-    """What is remembered of one root from one pass to the next."""
+    """What is remembered of a root from one pass to the next."""
 
     def __init__(self) -> None:
-        """Begin with a root that was never looked at."""
-        self.beliefs: ChangeDetector | None = None
+        self.detector: ChangeDetector | None = None
         self.uid = -1
         self.identity: tuple[int, int] | None = None
         self.here: bool | None = None
         """Whether its folder was there; None before the first look."""
         self.moved = False
-        """Whether it is another folder than the one whose content is believed."""
+        """Whether it is another folder than the one whose content is known."""
         self.emptied = False
         self.baseline: dict[str, str] = {}
         """Content at the first sight of the root, which is no news."""
         self.heard: dict[str, LastReported] = {}
-        """What was told although the ledger cannot be written."""
+        """What was reported although the ledger cannot be written."""
         self.told: dict[str, int] = {}
-        """When a name that is being written was last told to be drawn again."""
+        """When a name that is being written was last reported for redrawing."""
         self.hidden: set[str] = set()
-        """Names that are believed and not listed, and yet something is there: asked for again by every scan."""
+        """Known names that are not listed although a file is there; every full scan checks them again."""
         self.looked: dict[str, int] = {}
-        """When each folder was last looked at whole, in ticks."""
+        """When each folder was last listed whole, in ticks."""
         self.due: int | None = None
         self.tree: RootTree | None = None
-        """What is in it, for a quick question without its guard."""
+        """The root's tree, for a quick question without its guard."""
 
 
-class Gathered:
-    """What one pass brings together."""
+class PassResult:
+    """Results of one pass."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.changes: list[Change] = []
         self.touched: set[Address] = set()
         self.roots: set[str] = set()
@@ -106,7 +106,7 @@ class Gathered:
         self.order = 0
 
     def changed(self) -> Changes:
-        """The pass as one value."""
+        """Return the results as one `Changes`."""
         touched = self.touched - {change.address for change in self.changes}
         return Changes(
             tuple(self.changes),
@@ -126,32 +126,32 @@ class RootPass:
         tools: Tools,
         root: Root,
         state: RootState,
-        shelf: RootRows,
+        cache: RootCache,
         opened: OpenRoot,
-        gathered: Gathered,
+        result: PassResult,
         *,
         patient: bool,
     ) -> None:
-        """Take what the pass is about; see `Reconciler.look` for `patient`."""
+        """Take the root and its state; see `Reconciler.look` for `patient`."""
         assert opened.handle is not None
         self._tools = tools
         self._root = root
         self._state = state
-        self._shelf = shelf
+        self._cache = cache
         self._opened = opened
         self._handle = opened.handle
-        self._gathered = gathered
+        self._result = result
         self._patient = patient
         self._contents = Contents()
         self._named: set[str] = set()
-        """What this pass tells of."""
+        """Paths this pass reports."""
         self._counter: tuple[int, int] | None = None
         """The ledger's change counter when this pass decided, or recorded last."""
         self._decided_on: dict[str | None, str | None] = {}
-        """What the ledger took for the current versions when this pass decided."""
-        self._first = state.beliefs is None or state.uid != opened.uid
+        """Current versions, according to the ledger, when this pass decided."""
+        self._first = state.detector is None or state.uid != opened.uid
         self._fresh = self._first and opened.fresh and state.here is not False
-        """First sight of a root that was there when we came: its content is no news."""
+        """First sight of a root that was there when memtui started: its content is no news."""
 
     def run(self, glance: Glance) -> None:
         """Make the pass.
@@ -159,123 +159,123 @@ class RootPass:
         Raises:
             MemtuiError: the root cannot be listed, or the ledger cannot take what was found; nothing is lost by that.
         """
-        beliefs, glance = self._begin(glance)
-        with self._shelf.guard:
-            step = self._decide(beliefs, glance)
+        detector, glance = self._begin(glance)
+        with self._cache.guard:
+            step = self._decide(detector, glance)
         ledger = self._tools.ledger
         if ledger.mode == "normal" and not ledger.read_only:
-            self._record(step.events, beliefs)
+            self._record(step.events, detector)
             if self._first and self._opened.fresh:
                 ledger.roots.mark_baseline(self._opened.uid)
                 self._tools.roots.baselined(self._root)
         else:
-            self._only_tell(step.events, beliefs)
-        with self._shelf.guard:
-            self._show(beliefs, step)
+            self._only_tell(step.events, detector)
+        with self._cache.guard:
+            self._show(detector, step)
 
-    def _decide(self, beliefs: ChangeDetector, glance: Glance) -> Decision:
-        state, shelf = self._state, self._shelf
-        state.tree = shelf.tree
-        self._look(glance, beliefs)
-        looked = set(shelf.news)
+    def _decide(self, detector: ChangeDetector, glance: Glance) -> Decision:
+        state, cache = self._state, self._cache
+        state.tree = cache.tree
+        self._look(glance, detector)
+        looked = set(cache.news)
         if glance.everything:
             looked |= state.hidden
             state.hidden.clear()
         if self._first:
-            looked |= beliefs.known.keys() | shelf.readings.keys()
-            shelf.rebuilt.clear()
+            looked |= detector.known.keys() | cache.readings.keys()
+            cache.rebuilt.clear()
         if self._fresh:
-            found = {path: reading.sha256 for path, reading in shelf.readings.items() if reading.sha256}
+            found = {path: reading.sha256 for path, reading in cache.readings.items() if reading.sha256}
             # What memtui wrote before anybody looked here, and others changed since, is news.
-            state.baseline = {path: sha for path, sha in found.items() if path not in beliefs.known}
-            shelf.baseline = set(state.baseline)
+            state.baseline = {path: sha for path, sha in found.items() if path not in detector.known}
+            cache.baseline = set(state.baseline)
         # Roots that share a folder share its records: what another one takes is none of this one's business.
-        covers = self._shelf.tree.selection.covers
-        mine = [path for path in looked if shelf.tree.entry(path) is not None or covers(path)]
-        look = self._sight(beliefs, mine)
-        step = beliefs.step(look, mine)
-        whole = shelf.tree.folders if glance.everything else glance.folders & shelf.tree.folders.keys()
+        covers = self._cache.tree.selection.covers
+        mine = [path for path in looked if cache.tree.entry(path) is not None or covers(path)]
+        look = self._disk_look(detector, mine)
+        step = detector.step(look, mine)
+        whole = cache.tree.folders if glance.everything else glance.folders & cache.tree.folders.keys()
         state.looked |= dict.fromkeys(whole, look.now)
-        shelf.news -= looked
+        cache.news -= looked
         state.due = step.due
-        self._counter = shelf.counter
+        self._counter = cache.counter
         for event in step.events:
             for path in (event.path, event.old_path):
-                record = None if path is None else shelf.records.get(path)
+                record = None if path is None else cache.records.get(path)
                 self._decided_on[path] = None if record is None else record.sha256
         return step
 
-    def _show(self, beliefs: ChangeDetector, step: Decision) -> None:
-        state, shelf, catalog = self._state, self._shelf, self._tools.catalog
-        catalog.follow(shelf)
-        catalog.show(shelf, writing=step.writing & beliefs.noticed.keys(), held=step.held)
+    def _show(self, detector: ChangeDetector, step: Decision) -> None:
+        state, cache, catalog = self._state, self._cache, self._tools.catalog
+        catalog.follow(cache)
+        catalog.show(cache, writing=step.writing & detector.noticed.keys(), held=step.held)
         if step.emptied and not state.emptied:
-            self._gathered.roots.add(self._root.id)
+            self._result.roots.add(self._root.id)
         state.emptied = step.emptied
-        if state.moved and len(beliefs.gone) < len(beliefs.known):
+        if state.moved and len(detector.gone) < len(detector.known):
             state.moved = False
-        self._touch(beliefs)
+        self._touch(detector)
         if self._named:
-            self._gathered.rows |= {self._address(path): shelf.rows.get(path) for path in self._named}
-            self._gathered.order = catalog.next_order()
+            self._result.rows |= {self._address(path): cache.rows.get(path) for path in self._named}
+            self._result.order = catalog.next_order()
 
     # --- looking
 
     def _begin(self, glance: Glance) -> tuple[ChangeDetector, Glance]:
         """Notice that the root came back, or is another folder than before."""
         state, identity = self._state, self._handle.identity
-        beliefs = state.beliefs
-        if beliefs is None or state.uid != self._opened.uid:
-            beliefs = ChangeDetector(self._last_versions())
+        detector = state.detector
+        if detector is None or state.uid != self._opened.uid:
+            detector = ChangeDetector(self._last_versions())
             state.looked.clear()
         elif state.identity != identity or not state.here:
-            beliefs.gone.clear()
-            self._gathered.roots.add(self._root.id)
+            detector.gone.clear()
+            self._result.roots.add(self._root.id)
             state.moved |= state.identity != identity
             glance = Glance()
         if state.here is False:
-            self._gathered.roots.add(self._root.id)
-        state.beliefs, state.uid, state.identity, state.here = beliefs, self._opened.uid, identity, True
-        return beliefs, Glance() if self._first else glance
+            self._result.roots.add(self._root.id)
+        state.detector, state.uid, state.identity, state.here = detector, self._opened.uid, identity, True
+        return detector, Glance() if self._first else glance
 
     def _last_versions(self) -> Mapping[str, str]:
-        """The current version of each memory, from what the shelf holds if that is up to date."""
-        ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
-        if shelf.uid != uid or shelf.counter != ledger.change_counter():
+        """Return the current version of each memory, from the cached records when they are up to date."""
+        ledger, uid, cache = self._tools.ledger, self._opened.uid, self._cache
+        if cache.uid != uid or cache.counter != ledger.change_counter():
             return ledger.memories.contents(uid)
-        return {path: record.sha256 for path, record in shelf.records.items() if record.sha256}
+        return {path: record.sha256 for path, record in cache.records.items() if record.sha256}
 
-    def _look(self, glance: Glance, beliefs: ChangeDetector) -> None:
-        catalog, shelf, handle, uid = self._tools.catalog, self._shelf, self._handle, self._opened.uid
-        before = shelf.counter
+    def _look(self, glance: Glance, detector: ChangeDetector) -> None:
+        catalog, cache, handle, uid = self._tools.catalog, self._cache, self._handle, self._opened.uid
+        before = cache.counter
         if glance.everything:
-            catalog.look(shelf, handle, uid, contents=self._contents)
+            catalog.look(cache, handle, uid, contents=self._contents)
         else:
             if glance.folders:
-                catalog.look(shelf, handle, uid, folders=glance.folders, contents=self._contents)
-            paths = [path for path in (*beliefs.noticed, *beliefs.gone) if _folder(path) not in glance.folders]
-            catalog.look(shelf, handle, uid, names=by_folder(paths, glance.names), contents=self._contents)
-        if shelf.counter != before:
+                catalog.look(cache, handle, uid, folders=glance.folders, contents=self._contents)
+            paths = [path for path in (*detector.noticed, *detector.gone) if _folder(path) not in glance.folders]
+            catalog.look(cache, handle, uid, names=by_folder(paths, glance.names), contents=self._contents)
+        if cache.counter != before:
             self._look_again()
 
     def _look_again(self) -> None:
-        """Look once more where the ledger says something else than was read: it was asked last, so it may know more."""
-        shelf = self._shelf
+        """Look again where the ledger differs from what was read: it was asked last, so it may know more."""
+        cache = self._cache
         differ = []
-        for path in shelf.news:
-            record, reading = shelf.records.get(path), shelf.readings.get(path)
+        for path in cache.news:
+            record, reading = cache.records.get(path), cache.readings.get(path)
             if record is not None and (reading is None or reading.sha256 != record.sha256):
                 differ.append(path)
         if differ:
             names = by_folder(differ)
-            self._tools.catalog.look(shelf, self._handle, self._opened.uid, names=names, contents=self._contents)
+            self._tools.catalog.look(cache, self._handle, self._opened.uid, names=names, contents=self._contents)
 
-    def _sight(self, beliefs: ChangeDetector, looked: Iterable[str]) -> DiskLook:
-        """What this look saw, for deciding."""
+    def _disk_look(self, detector: ChangeDetector, looked: Iterable[str]) -> DiskLook:
+        """Describe this look for the detector."""
         state = self._state
         hold = DELETED_MS
-        empty = not len(self._shelf.tree)
-        if beliefs.gone or any(self._shelf.tree.entry(path) is None for path in looked):
+        empty = not len(self._cache.tree)
+        if detector.gone or any(self._cache.tree.entry(path) is None for path in looked):
             if git.at_work(self._root.path, self._tools.clock()):
                 hold = AT_WORK_MS
             if self._first and empty:
@@ -296,12 +296,12 @@ class RootPass:
         )
 
     def _view(self, path: str) -> NameView | None:
-        entry, reading = self._shelf.tree.entry(path), self._shelf.readings.get(path)
+        entry, reading = self._cache.tree.entry(path), self._cache.readings.get(path)
         if entry is None:
             # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it, or it came
             # back since it was looked for.
             try:
-                there = is_there(self._handle, split(path))
+                there = _is_there(self._handle, paths.split(path))
             except MemtuiError:
                 there = True  # nobody can tell
             if there:
@@ -314,11 +314,11 @@ class RootPass:
     def _told(self, path: str) -> LastReported | None:
         if (heard := self._state.heard.get(path)) is not None:
             return heard
-        record = self._shelf.records.get(path)
+        record = self._cache.records.get(path)
         return None if record is None else LastReported(record.sha256, record.actor)
 
     def _intended(self) -> dict[str, LastReported]:
-        """What memtui's own unfinished changes are about to leave under each name."""
+        """Return what memtui's own unfinished changes are about to leave under each name."""
         found: dict[str, LastReported] = {}
         for intent in self._tools.ledger.audit.open_intents(self._opened.uid):
             if intent.new_path is not None:
@@ -330,69 +330,68 @@ class RootPass:
         return found
 
     def _gone_for(self, path: str) -> int:
-        """How long the nearest folder that is still there has not changed: the name is gone since then at least."""
+        """Return how long the nearest existing folder has not changed: the name is gone at least that long."""
         folder = path.rpartition("/")[0]
-        while folder not in self._shelf.tree.folders:
+        while folder not in self._cache.tree.folders:
             folder = folder.rpartition("/")[0]
-        return max(0, self._tools.clock() - self._shelf.tree.folders[folder].mtime_ns // 1_000_000)
+        return max(0, self._tools.clock() - self._cache.tree.folders[folder].mtime_ns // 1_000_000)
 
     # --- recording and telling
 
-    def _record(self, events: Sequence[Event], beliefs: ChangeDetector) -> None:
+    def _record(self, events: Sequence[Event], detector: ChangeDetector) -> None:
         for start in range(0, len(events), BATCH_FILES):
             some = events[start : start + BATCH_FILES]
-            with self._shelf.guard:
+            with self._cache.guard:
                 self._fetch([event.path for event in some if event.actor is None and event.after is not None])
             batch: list[tuple[Event, Observation]] = []
             size = 0
             for event in some:
                 if event.actor is not None:
-                    self._tell(event, beliefs)
+                    self._tell(event, detector)
                     continue
                 data = None
                 if event.after is not None:
-                    data = self._settled(event, beliefs)
+                    data = self._settled(event, detector)
                     if data is None:
                         continue
                     size += len(data)
-                batch.append((event, self._observation(event, data)))
+                kind, at = event.kind, self._tools.clock()
+                observation = Observation(event.path, kind, event.after, data, OUTSIDE.name, at, event.old_path)
+                batch.append((event, observation))
                 if size >= BATCH_BYTES:
-                    self._flush(batch, beliefs)
+                    self._flush(batch, detector)
                     batch, size = [], 0
-            self._flush(batch, beliefs)
+            self._flush(batch, detector)
 
     def _fetch(self, wanted: Iterable[str]) -> None:
-        """Read again, a folder at a time, what this look had no reason to read."""
+        """Read again, folder by folder, what this look had no reason to read."""
         missing = [path for path in wanted if not self._contents.has(path)]
         if missing:
-            self._tools.catalog.read(self._shelf, self._handle, missing, self._contents)
+            self._tools.catalog.read(self._cache, self._handle, missing, self._contents)
 
-    def _observation(self, event: Event, data: bytes | None) -> Observation:
-        return Observation(event.path, event.kind, event.after, data, OUTSIDE.name, self._tools.clock(), event.old_path)
-
-    def _settled(self, event: Event, beliefs: ChangeDetector) -> bytes | None:
-        """The bytes of a version that is to be recorded; None when another text is there by now."""
+    def _settled(self, event: Event, detector: ChangeDetector) -> bytes | None:
+        """Return the bytes of a version to record; None when another text is there by now."""
         data = self._contents.take(event.path)
-        with self._shelf.guard:
+        with self._cache.guard:
             if data is None:
-                self._tools.catalog.read(self._shelf, self._handle, [event.path], self._contents)
+                self._tools.catalog.read(self._cache, self._handle, [event.path], self._contents)
                 data = self._contents.take(event.path)
-            reading = self._shelf.readings.get(event.path)
-            recorded = event.path in self._shelf.records
+            reading = self._cache.readings.get(event.path)
+            recorded = event.path in self._cache.records
         if data is not None and reading is not None and reading.sha256 == event.after:
             # It was read before the ledger was asked: what another memtui did in between must not count as undone.
-            same = not recorded or is_still(self._handle, split(event.path), reading.key)
+            same = not recorded or _is_still(self._handle, paths.split(event.path), reading.key)
             if same:
                 return data
         now = self._tools.ticks()
-        beliefs.put_off(event.path, now)
+        detector.put_off(event.path, now)
         self._state.due = min(self._state.due or now + QUIET_MS, now + QUIET_MS)
         return None
 
-    def _flush(self, batch: list[tuple[Event, Observation]], beliefs: ChangeDetector) -> None:
+    def _flush(self, batch: list[tuple[Event, Observation]], detector: ChangeDetector) -> None:
         if not batch:
             return
-        ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
+        ledger, uid, cache = self._tools.ledger, self._opened.uid, self._cache
         old: list[tuple[Event, Observation]] = []
         news: list[tuple[Event, Observation]] = []
         with ledger.transaction():
@@ -406,58 +405,51 @@ class RootPass:
                 ledger.versions.observe(uid, [self._as_found(observation) for _, observation in old], baseline=True)
             if news:
                 ledger.versions.observe(uid, [observation for _, observation in news])
-            written = {path for event, _ in (*old, *news) for path in (event.path, event.old_path) if path}
-            # Asking for some records is quicker than for all of them, up to a point.
-            records = (
-                {path: ledger.memories.record(uid, path) for path in written} if len(batch) < BATCH_FILES else None
-            )
-            before, self._counter = self._counter, ledger.change_counter()
-        with shelf.guard:
-            if same and records is not None and shelf.counter == before:
-                self._tools.catalog.adopt(shelf, records, self._counter)
-            shelf.baseline -= {event.path for event, _ in old}
+            self._counter = ledger.change_counter()
+        with cache.guard:
+            cache.baseline -= {event.path for event, _ in old}
         for event, _ in old:
             self._state.baseline.pop(event.path, None)
-            beliefs.accept(event)
+            detector.accept(event)
         for event, observation in news:
             self._state.baseline.pop(event.path, None)
-            self._tell(event, beliefs)
+            self._tell(event, detector)
             if event.kind == "modified" and event.after is not None and observation.data is not None:
                 address, now = self._address(event.path), self._tools.clock()
-                notice = overwritten(ledger, uid, address, event.before, event.after, observation.data, now)
+                notice = _overwritten(ledger, uid, address, event.before, event.after, observation.data, now)
                 if notice is not None:
-                    self._gathered.notices.append(notice)
+                    self._result.notices.append(notice)
 
     def _as_found(self, observation: Observation) -> Observation:
-        """What was there before memtui came is as old as its file says, but not from the future."""
-        reading = self._shelf.readings.get(observation.path)
+        """Date a file that was there before memtui by its own time, but never in the future."""
+        reading = self._cache.readings.get(observation.path)
         if reading is None:
             return observation
         return observation._replace(at=min(observation.at, max(reading.key.mtime_ns, 0) // 1_000_000))
 
     def _still(self, event: Event) -> bool:
-        """Whether the ledger knows of the names what it did when this was decided."""
+        """Return whether the ledger still has the versions this was decided on."""
         for path in (event.path, event.old_path):
             record = None if path is None else self._tools.ledger.memories.record(self._opened.uid, path)
             if (record.sha256 if record else None) != self._decided_on[path]:
                 return False
         return True
 
-    def _only_tell(self, events: Iterable[Event], beliefs: ChangeDetector) -> None:
-        """Tell what cannot be recorded because the ledger is only read."""
+    def _only_tell(self, events: Iterable[Event], detector: ChangeDetector) -> None:
+        """Report what cannot be recorded because the ledger is read-only."""
         for event in events:
             if self._state.baseline.pop(event.path, None) == event.after and event.after is not None:
-                beliefs.accept(event)
+                detector.accept(event)
             else:
-                self._tell(event, beliefs)
+                self._tell(event, detector)
             self._state.heard[event.path] = LastReported(event.after, event.actor or OUTSIDE.name)
             if event.old_path is not None:
                 self._state.heard[event.old_path] = LastReported(None, OUTSIDE.name)
 
-    def _tell(self, event: Event, beliefs: ChangeDetector) -> None:
-        beliefs.accept(event)
+    def _tell(self, event: Event, detector: ChangeDetector) -> None:
+        detector.accept(event)
         self._named |= {path for path in (event.path, event.old_path) if path is not None}
-        self._gathered.changes.append(
+        self._result.changes.append(
             Change(
                 self._address(event.path),
                 event.kind,
@@ -469,17 +461,17 @@ class RootPass:
             )
         )
 
-    def _touch(self, beliefs: ChangeDetector) -> None:
+    def _touch(self, detector: ChangeDetector) -> None:
         state, now = self._state, self._tools.ticks()
-        state.told = {path: at for path, at in state.told.items() if path in beliefs.noticed}
-        for path in self._shelf.rebuilt:
-            if path in beliefs.noticed:
+        state.told = {path: at for path, at in state.told.items() if path in detector.noticed}
+        for path in self._cache.rebuilt:
+            if path in detector.noticed:
                 if now - state.told.get(path, now - RETELL_MS) < RETELL_MS:
                     continue
                 state.told[path] = now
-            self._gathered.touched.add(self._address(path))
+            self._result.touched.add(self._address(path))
             self._named.add(path)
-        self._shelf.rebuilt.clear()
+        self._cache.rebuilt.clear()
 
     def _address(self, path: str) -> Address:
         return Address(self._root.id, path)
@@ -487,3 +479,109 @@ class RootPass:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+def _is_there(handle: handles.RootHandle, parts: tuple[str, ...]) -> bool:
+    """Return whether anything but a folder has a name, listed or not; raises when that cannot be told."""
+    try:
+        with handle.folder(parts[:-1]) as opened:
+            return not stat.S_ISDIR(fsio.stat_at(opened, parts[-1]).st_mode)
+    except NotFoundError:
+        return False
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return False
+        raise paths.translate(error, f"Looking for {'/'.join(parts)!r}") from error
+
+
+def _is_still(handle: handles.RootHandle, parts: tuple[str, ...], key: StatKey) -> bool:
+    """Return whether the very file that was looked at is still under a name, unchanged."""
+    try:
+        with handle.folder(parts[:-1]) as opened:
+            status = fsio.stat_at(opened, parts[-1])
+    except (MemtuiError, OSError):
+        return False  # it went, or cannot be looked at any more
+    return (status.st_ino, status.st_size, status.st_ctime_ns) == (key.ino, key.size, key.ctime_ns)
+
+
+def _overwritten(
+    ledger: Ledger, uid: int, address: Address, before: str | None, theirs: str, data: bytes, now: int
+) -> Notice | None:
+    """Return a notice when a version found on disk takes back lines of the last recent edit made through memtui."""
+    last = ledger.audit.latest_own(uid, address.path)
+    if last is None:
+        return None
+    after, _, at, base = last
+    if after is None or now - at > RECENT_MS:
+        return None
+    yours = _text(ledger, after)
+    if yours is None:
+        return None
+    start = (_text(ledger, base) if base is not None else None) or ""
+    found = lost_lines(start, yours, data.decode("utf-8", "replace"))
+    if not found:
+        return None
+    previous = None if before == after else _text(ledger, before)
+    if previous is not None and lost_lines(start, yours, previous):
+        return None
+    lines = len(found.lost) + len(found.returned)
+    count = "a line" if lines == 1 else f"{lines} lines"
+    return Notice(
+        "overwritten",
+        f"Your edit of {address} was overwritten: another program took back {count} of it. Both texts are in history.",
+        address,
+        base=base,
+        yours=after,
+        theirs=theirs,
+        at=now,
+    )
+
+
+def _text(ledger: Ledger, sha: str | None) -> str | None:
+    if sha is None:
+        return None
+    try:
+        data = ledger.versions.blob(sha)
+    except MemtuiError:
+        return None  # redacted or damaged: without the text there is nothing to compare
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+class TakenBack(NamedTuple):
+    """Lines of an edit that were undone; both empty when the edit still stands."""
+
+    lost: tuple[str, ...]
+    """Lines the edit had added or changed, now gone."""
+    returned: tuple[str, ...]
+    """Lines the edit had removed or replaced, now back."""
+
+    def __bool__(self) -> bool:
+        return bool(self.lost or self.returned)
+
+
+def lost_lines(before: str, after: str, later: str) -> TakenBack:
+    """Compare an edit (`before`, `after`) with the version written over it.
+
+    Lines are counted, not aligned: moved text is not lost. Blank lines and line ends never count.
+    """
+    old, new, now = _lines(before), _lines(after), _lines(later)
+    counts = {text: Counter(text) for text in (old, new, now)}
+    return TakenBack(
+        _picked(new, counts[new] - counts[old], counts[new] - counts[now]),
+        _picked(now, counts[old] - counts[new], counts[now] - counts[new]),
+    )
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line for line in (raw.rstrip("\r") for raw in text.split("\n")) if line.strip())
+
+
+def _picked(text: tuple[str, ...], changed: Counter[str], undone: Counter[str]) -> tuple[str, ...]:
+    """Return the lines of a text that are in both counts, as often as in both; the last of several equal lines."""
+    wanted = changed & undone
+    picked: list[str] = []
+    for line in reversed(text):
+        if wanted[line] > 0:
+            wanted[line] -= 1
+            picked.append(line)
+    return tuple(reversed(picked))

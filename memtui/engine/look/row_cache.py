@@ -1,7 +1,8 @@
-"""Rows of the last look, kept on disk for the next process: one disposable file per root in the state folder.
+"""Rows of the last look, saved for the next process: one disposable file per root in the state folder.
 
-Nothing depends on it: a file that is missing, cut, garbled or of another kind is no file. It exists so that the first
-paint needs no scan, and a new process need not hash again what has not changed.
+The first paint then needs no scan, and a new process need not hash unchanged files. A file that is missing, cut or
+garbled
+counts as no file.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from memtui.engine.model import Address, Listing, Memory, Problem, Root, RootSta
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from memtui.engine.look.readings import Reading
+    from memtui.engine.look.scan import Reading
 
 WORTH_LOADING = 200
-"""Rows; fewer are read anew more quickly than this file is loaded."""
+"""Rows; reading fewer from disk is quicker than loading this file."""
 _BYTES_PER_ROW = 150
 _LARGEST = 64 * 1024 * 1024
 _FORMAT = "memtui rows 6"
@@ -50,7 +51,7 @@ class Cached(NamedTuple):
     """The (device, inode) of the root's folder then."""
     rows: tuple[Memory, ...]
     readings: Callable[[], dict[str, Reading]]
-    """Builds the readings; costs as much again as the rows, so only who revalidates asks."""
+    """Builds the readings; costs as much as the rows, so only revalidation asks for it."""
 
 
 def save(
@@ -60,7 +61,7 @@ def save(
     rows: Sequence[Memory],
     readings: Mapping[str, Reading],
 ) -> bool:
-    """Write the rows of a root down. False when that was not possible: nothing depends on it."""
+    """Save the rows of a root. Return False when that was not possible: nothing depends on it."""
     import json
 
     kept = [row for row in rows if not row.missing]
@@ -94,16 +95,7 @@ def save(
 
 
 def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
-    """Read the rows of a root as an earlier look left them.
-
-    Args:
-        state_dir: the state folder.
-        root: the root.
-        at_least: do not bother for fewer rows than this.
-
-    Returns:
-        None when there are none, or when anything about them is doubtful.
-    """
+    """Load the rows of a root as an earlier look left them; None when there are fewer than `at_least` or any doubt."""
     try:
         folder = os.path.join(state_dir, _FOLDER)
         data = state_file.read(folder, _name(root), least=at_least * _BYTES_PER_ROW, most=_LARGEST)
@@ -124,34 +116,33 @@ def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
 
 
 def forget(state_dir: str) -> None:
-    """Delete what earlier looks left: their rows may hold a description nobody may read any more."""
+    """Delete all saved rows: they may hold a description nobody may read any more."""
     state_file.remove(os.path.join(state_dir, _FOLDER))
 
 
 class Remembered:
-    """What earlier processes left, each file read once: first for the screen, then for whoever looks at the root."""
+    """Saved rows, each file read once: first for the screen, then for the first look at the root."""
 
     def __init__(self, state_dir: str) -> None:
-        """Read nothing yet."""
         self._state_dir = state_dir
         self._found: dict[str, Cached | None] = {}
 
     def rows(self, root: Root) -> Rows | None:
-        """The rows of a root, without touching a memory file."""
+        """Return the rows of a root without touching a memory file."""
         if root.id not in self._found:
             self._found[root.id] = load(self._state_dir, root)
         found = self._found[root.id]
         return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
 
     def take(self, root: Root) -> Cached | None:
-        """Hand over what there is about a root, unless it was not read yet and is not worth it."""
+        """Remove and return what is known about a root, unless it was not read yet and is not worth it."""
         if root.id in self._found:
             return self._found.pop(root.id)
         return load(self._state_dir, root, at_least=WORTH_LOADING)
 
 
 def listing(found: Iterable[tuple[Root, Rows | None]]) -> Listing | None:
-    """Rows of roots as one list; None when there are none of any root."""
+    """Join the rows of roots into one list; None when no root has any."""
     known = [(root, rows) for root, rows in found if rows is not None]
     if not known:
         return None
@@ -181,7 +172,7 @@ _NO_KEY = (0, 0, 0, 0, 0, 0)
 
 
 def _columns(kept: Columns) -> Columns:
-    """Whole columns, with one text for what the ledger's records hold as well."""
+    """Expand columns to full length, interning texts that the ledger's records hold as well."""
     count = len(kept["path"])  # no two are the same
     columns = {name: kept[name] * count if len(kept[name]) == 1 else kept[name] for name in _COLUMNS}
     columns["path"] = list(map(sys.intern, columns["path"]))
@@ -205,8 +196,7 @@ def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -
 
 def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
     # Loaded here, because the first paint needs rows only.
-    from memtui.engine.look.readings import Reading
-    from memtui.engine.look.scan import StatKey
+    from memtui.engine.look.scan import Reading, StatKey
 
     keys = map(tuple.__new__, repeat(StatKey), zip(*[columns[name] for name in _COLUMNS[14:20]], strict=True))
     problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}

@@ -1,7 +1,11 @@
-"""What is in a root, by name and stat, from handles: no file is opened and no link is followed here.
+"""The files of a root: names and stats from directory handles, and the content that was read of them.
 
-One `RootTree` per root is kept up to date, whole or one folder at a time, and says what differs from the last look. It
-exists so that nothing on disk is hidden because it is odd (it is listed with the reason), or read because it is listed.
+One `RootTree` per root is kept up to date, whole or one folder at a time, and reports what differs from the last look.
+Nothing on disk is hidden because it is odd: it is listed with the reason. No link is followed.
+
+A stat proves nothing about a file that changed a moment ago, and one read proves nothing about a file that is still
+being
+written. `Reading.trusted` answers the first question, `Reading.steady` the second.
 """
 
 import errno
@@ -9,30 +13,31 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from hashlib import sha256
+from typing import NamedTuple, Protocol
 
 from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import READ_LIMIT
 from memtui.engine.disk.paths import Selection, flags
-from memtui.engine.model import Problem
+from memtui.engine.frontmatter.read import judge
+from memtui.engine.model import Address, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
-
-READ_LIMIT = 1_048_576
-"""The largest file that is read, in bytes."""
 MAX_FILES, MAX_FOLDERS = 20_000, 2_000
 NO_LIMIT = sys.maxsize
+RACY_MS = 2_000
+"""A file that changed less than this before it was read may change again without its stat showing it."""
+SETTLE_MS = 100
+"""Two equal reads this far apart make a version."""
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _UNKNOWN = (0, 0, 0, 0, 0, 0)
+_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
 _LONG = paths.MAX_PATH // 4
-"""A path of at most so many characters cannot be over the limit in bytes."""
+"""A path of at most this many characters cannot exceed the limit in bytes."""
 
 
 class StatKey(NamedTuple):
-    """What changes with a file's content or identity."""
+    """The stat fields that change with a file's content or identity."""
 
     ino: int
     size: int
@@ -43,42 +48,28 @@ class StatKey(NamedTuple):
 
 
 class ScannedFile(NamedTuple):
-    """One name that is not a folder. The same object is kept as long as the stat is the same."""
+    """A name that is not a folder. The same object is kept as long as its stat is the same."""
 
     path: str
     key: StatKey
     problems: tuple[Problem, ...]
-    """What is known without opening it."""
+    """Problems known without opening it."""
     readable: bool
-    """Whether it may be opened: a regular file of this device, bounded in size, with an address."""
+    """Whether it may be opened: a regular file on this device, of bounded size, with an address."""
 
 
 class Folder:
-    """One folder as it was last listed."""
-
-    __slots__ = (
-        "below",
-        "entries",
-        "flags",
-        "identity",
-        "misnamed",
-        "mtime_ns",
-        "parts",
-        "path",
-        "problem",
-        "selection",
-    )
+    """A folder as it was last listed."""
 
     def __init__(self, path: str, selection: Selection) -> None:
-        """Begin with a folder that was not listed yet."""
         self.path = path
         self.parts = tuple(path.split("/")) if path else ()
         self.misnamed = _misnamed(self.parts)
-        """What is wrong with its own name or one above, and so with every name in it."""
+        """Problem with its own name or one above it, and so with every name in it."""
         self.selection = selection
         self.entries: dict[str, ScannedFile] = {}
         self.below: set[str] = set()
-        """Names of the folders in it that are looked into."""
+        """Names of the subfolders that are scanned."""
         self.flags: dict[str, tuple[Problem, ...]] = {}
         """Clash and look-alike problems, by name."""
         self.identity = (0, 0)
@@ -87,17 +78,14 @@ class Folder:
         """Why it could not be listed; what was known before is kept."""
 
     def join(self, name: str) -> str:
-        """The path of a name in it."""
+        """Return the path of a name in it."""
         return f"{self.path}/{name}" if self.path else name
 
 
 class Delta:
-    """What a look found different."""
-
-    __slots__ = ("changed", "flagged", "folders", "gone")
+    """Differences found by a look."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.changed: set[str] = set()
         """Paths that are new or have another stat."""
         self.gone: set[str] = set()
@@ -107,7 +95,7 @@ class Delta:
         """Whether folders appeared or went."""
 
     def add(self, other: "Delta") -> None:
-        """Join what a further look found."""
+        """Merge the differences of a later look."""
         self.changed |= other.changed
         self.gone = (self.gone - other.changed) | other.gone
         self.flagged |= other.flagged
@@ -122,7 +110,7 @@ class _Item(Protocol):
 
 
 class _Named:
-    """A name to look at, where the folder need not be listed."""
+    """A name to look at without listing its folder; stands in for `os.DirEntry`."""
 
     __slots__ = ("_parent", "name")
 
@@ -135,46 +123,45 @@ class _Named:
 
 
 class RootTree:
-    """Everything in one root, as of the last look. Not safe to share between threads."""
+    """The files and folders of a root as of the last look. Not safe to share between threads."""
 
     def __init__(self, selection: Selection, *, max_files: int = MAX_FILES, max_folders: int = MAX_FOLDERS) -> None:
-        """Begin with a root that was not looked at yet."""
         self.folders: dict[str, Folder] = {"": Folder("", selection)}
         self.truncated = False
         self.version = 0
-        """Differs from an earlier one when folders came or went."""
+        """Changes whenever folders come or go."""
         self._max_files = max_files
         self._max_folders = max_folders
         self._count = 0
 
     def __len__(self) -> int:
-        """How many names are listed."""
+        """Return the number of names listed."""
         return self._count
 
     @property
     def selection(self) -> Selection:
-        """Which names count."""
+        """The rules of the root folder."""
         return self.folders[""].selection
 
     def entry(self, path: str) -> ScannedFile | None:
-        """What is known of one path."""
+        """Return what is known of a path."""
         folder, _, name = path.rpartition("/")
         found = self.folders.get(folder)
         return None if found is None else found.entries.get(name)
 
     def flags(self, path: str) -> tuple[Problem, ...]:
-        """The clash and look-alike problems of a path."""
+        """Return the clash and look-alike problems of a path."""
         folder, _, name = path.rpartition("/")
         found = self.folders.get(folder)
         return () if found is None else found.flags.get(name, ())
 
     def entries(self) -> Iterable[ScannedFile]:
-        """Every name that is listed."""
+        """Iterate over every listed name."""
         for folder in self.folders.values():
             yield from folder.entries.values()
 
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the root as a whole: folders that cannot be read, and limits that were met."""
+        """Return problems of the root as a whole: unreadable folders and limits that were reached."""
         found = [folder.problem for folder in self.folders.values() if folder.problem is not None]
         if self.truncated:
             text = (
@@ -187,11 +174,11 @@ class RootTree:
         return tuple(found)
 
     def lift(self) -> None:
-        """List any number of files and folders from the next look at everything on."""
+        """Remove the limits on files and folders from the next full look on."""
         self._max_files = self._max_folders = NO_LIMIT
 
     def forget(self) -> None:
-        """Begin anew: the root is another folder now."""
+        """Start over: the root is another folder now."""
         self.folders = {"": Folder("", self.folders[""].selection)}
         self.truncated, self._count = False, 0
         self.version += 1
@@ -199,11 +186,7 @@ class RootTree:
     # --- looking
 
     def refresh(self, handle: handles.RootHandle, only: Iterable[str] | None = None) -> Delta:
-        """List folders again.
-
-        Args:
-            handle: the root.
-            only: paths of folders; None for all. New folders found in them are listed too.
+        """List folders again, `only` these or all; new folders found in them are listed too.
 
         Raises:
             MemtuiError: the root itself cannot be listed.
@@ -241,7 +224,7 @@ class RootTree:
         return path
 
     def _walk(self, handle: handles.RootHandle, queue: list[str], delta: Delta, *, everything: bool) -> None:
-        """Breadth first, so that what is left out by a limit is what lies deepest."""
+        """Visit folders breadth first, so that a limit leaves out what lies deepest."""
         position = 0
         while position < len(queue):
             folder = self.folders.get(queue[position])
@@ -261,7 +244,7 @@ class RootTree:
         *,
         names: set[str] | None = None,
     ) -> bool:
-        """List one folder; `new` receives the paths of folders found for the first time. False when it was skipped."""
+        """List one folder; append newly found folders to `new`. Return False when it was skipped."""
         try:
             # "." gives the root a handle with a position of its own: several threads may list it at once.
             with handle.folder(folder.parts or (".",)) as opened:
@@ -313,7 +296,7 @@ class RootTree:
         new: list[str],
         names: set[str] | None,
     ) -> None:
-        """Compare what is there with what was known. The loop runs for every file of every scan: it has to be lean."""
+        """Compare what is there with what was known. The loop runs for every file of every scan, so it is lean."""
         old = folder.entries
         entries: dict[str, ScannedFile] = {}
         below: set[str] = set()
@@ -369,7 +352,7 @@ class RootTree:
         new: list[str],
         names: set[str] | None,
     ) -> None:
-        """Put the outcome of a look into the folder."""
+        """Store the outcome of a look in the folder."""
         old, old_below = folder.entries, folder.below
         if names is None:
             missing = [] if len(entries) - fresh == len(old) else list(old.keys() - entries.keys())
@@ -425,35 +408,8 @@ class RootTree:
             above.below = above.below - {name}
 
 
-def is_there(handle: handles.RootHandle, parts: tuple[str, ...]) -> bool:
-    """Whether anything but a folder is under a name, listed or not.
-
-    Raises:
-        MemtuiError: it cannot be told.
-    """
-    try:
-        with handle.folder(parts[:-1]) as opened:
-            return not stat.S_ISDIR(fsio.stat_at(opened, parts[-1]).st_mode)
-    except NotFoundError:
-        return False
-    except OSError as error:
-        if error.errno in _GONE:
-            return False
-        raise paths.translate(error, f"Looking for {'/'.join(parts)!r}") from error
-
-
-def is_still(handle: handles.RootHandle, parts: tuple[str, ...], key: StatKey) -> bool:
-    """Whether the very file that was looked at is still under a name, unchanged."""
-    try:
-        with handle.folder(parts[:-1]) as opened:
-            status = fsio.stat_at(opened, parts[-1])
-    except (MemtuiError, OSError):
-        return False  # it went, or cannot be looked at any more
-    return (status.st_ino, status.st_size, status.st_ctime_ns) == (key.ino, key.size, key.ctime_ns)
-
-
 def _entry(folder: Folder, name: str, key: StatKey, own_device: bool) -> ScannedFile:
-    """Judge one name by its stat."""
+    """Judge a name by its stat."""
     path = folder.join(name)
     found: list[Problem] = []
     readable = False
@@ -462,7 +418,8 @@ def _entry(folder: Folder, name: str, key: StatKey, own_device: bool) -> Scanned
     elif stat.S_ISLNK(key.mode):
         found.append(Problem("E_SYMLINK", "It is a symbolic link, and links inside a root are never followed."))
     elif not stat.S_ISREG(key.mode):
-        found.append(Problem("E_NOT_REGULAR", f"It is {_kind(key.mode)}, not a regular file, and is never opened."))
+        kind = _KINDS.get(stat.S_IFMT(key.mode), "a device")
+        found.append(Problem("E_NOT_REGULAR", f"It is {kind}, not a regular file, and is never opened."))
     elif not own_device:
         found.append(Problem("E_OTHER_DEVICE", "It lies on another file system mounted inside the root."))
     elif key.size > READ_LIMIT:
@@ -500,8 +457,141 @@ def _misnamed(parts: tuple[str, ...]) -> Problem | None:
     return None
 
 
-def _kind(mode: int) -> str:
-    for test, word in ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket")):
-        if test(mode):
-            return word
-    return "a device"
+class Reading(NamedTuple):
+    """The latest complete read of a memory."""
+
+    key: StatKey
+    sha256: str | None
+    """None when it could not be read (see `problems`)."""
+    description: str
+    problems: tuple[Problem, ...]
+    trusted: bool
+    """Whether the same key means the same content."""
+    since: int
+    """Ticks (milliseconds) of the first read that gave this content."""
+    steady: bool
+    """Whether its writer is done: it was read twice, or had not changed for long."""
+
+
+class Contents:
+    """Bytes of files that were read, up to 32 MiB; what does not fit is read again when needed."""
+
+    def __init__(self) -> None:
+        self._room = 32 * 1024 * 1024
+        self._data: dict[str, bytes] = {}
+
+    def add(self, path: str, data: bytes) -> None:
+        """Keep the bytes of a memory if there is room."""
+        self._room += len(self._data.pop(path, b""))
+        if len(data) <= self._room:
+            self._room -= len(data)
+            self._data[path] = data
+
+    def has(self, path: str) -> bool:
+        """Return whether the bytes of a memory are kept."""
+        return path in self._data
+
+    def take(self, path: str) -> bytes | None:
+        """Remove and return the bytes of a memory."""
+        data = self._data.pop(path, None)
+        self._room += len(data or b"")
+        return data
+
+
+class Times(NamedTuple):
+    """The time of a look."""
+
+    now: int
+    """Wall clock, comparable with file times: milliseconds since the epoch."""
+    ticks: int
+    """Monotonic clock, for durations: milliseconds."""
+
+
+def read(
+    handle: handles.RootHandle,
+    tree: RootTree,
+    wanted: Iterable[str],
+    before: dict[str, Reading],
+    times: Times,
+    contents: "Contents | None" = None,
+) -> dict[str, Reading]:
+    """Read memories, opening each folder once.
+
+    Paths that are gone or must not be opened are left out of the answer. `contents`, if given, receives the bytes.
+    """
+    folders: dict[str, list[tuple[str, ScannedFile]]] = {}
+    for path in wanted:
+        entry = tree.entry(path)
+        if entry is not None and entry.readable:
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append((name, entry))
+    found: dict[str, Reading] = {}
+    for folder, entries in folders.items():
+        try:
+            with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
+                for name, entry in entries:
+                    data = _read_one(opened, handle, name, entry, before.get(entry.path), times, found)
+                    if contents is not None and data is not None:
+                        contents.add(entry.path, data)
+        except NotFoundError:
+            continue  # the folder went since it was listed: the next look at its parent tells
+        except MemtuiError as error:
+            for _, entry in entries:
+                found[entry.path] = _refused(entry.key, error, times)
+    return found
+
+
+def _read_one(
+    parent: int,
+    handle: handles.RootHandle,
+    name: str,
+    entry: ScannedFile,
+    before: Reading | None,
+    times: Times,
+    found: dict[str, Reading],
+) -> bytes | None:
+    path = entry.path
+    root = handle.root
+    try:
+        # What is made without the checks of a call, here and below, a first list makes by the thousand.
+        address = tuple.__new__(Address, (root.id, path))
+        opened, status = handles.open_regular(parent, name, address, handle.identity[0], READ_LIMIT)
+        try:
+            data = fsio.read_all(opened, status.st_size)
+            after = fsio.fstat(opened)
+        finally:
+            fsio.close(opened)
+    except NotFoundError:
+        return None  # it went since it was listed
+    except OSError as error:
+        found[path] = _refused(entry.key, paths.translate(error, f"Reading {root.id}/{path}"), times)
+        return None
+    except MemtuiError as error:
+        found[path] = _refused(entry.key, error, times)
+        return None
+    key, size, changed = entry.key, status.st_size, status.st_ctime_ns
+    if changed != key.ctime_ns or status.st_ino != key.ino or size != key.size:
+        key = StatKey(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
+    same = after.st_size == size == len(data) and after.st_mtime_ns == key.mtime_ns and after.st_ctime_ns == changed
+    found[path] = _reading(root, path, key, data, before, times, same=same)
+    return data
+
+
+def _reading(
+    root: Root, path: str, key: StatKey, data: bytes, before: Reading | None, times: Times, *, same: bool
+) -> Reading:
+    sha = sha256(data).hexdigest()
+    old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
+    trusted = same and old and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    if before is not None and before.sha256 == sha:
+        description, problems, since = before.description, before.problems, before.since
+        steady = before.steady or times.ticks - since >= SETTLE_MS
+    else:
+        description, problems = judge(data, root.policy, path)
+        since, steady = times.ticks, False
+    return tuple.__new__(Reading, (key, sha, description, problems, trusted, since, steady or (same and old)))
+
+
+def _refused(key: StatKey, error: MemtuiError, times: Times) -> Reading:
+    lasting = error.code == "E_PERMISSION" and times.now - key.ctime_ns // 1_000_000 > RACY_MS
+    return Reading(key, None, "", (Problem(error.code, error.message),), lasting, times.ticks, steady=False)

@@ -10,13 +10,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
 
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.detect import QUIET_MS, ChangeDetector
-from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, RootState, Tools
+from memtui.engine.look.root_pass import NOWHERE, Glance, PassResult, RootPass, RootState, Tools
 from memtui.engine.look.roots import OpenRoot, Roots
 from memtui.engine.model import Change, Changes, Health, Notice, Root
 from memtui.engine.part import Events, Pace
@@ -66,32 +65,24 @@ class Reconciler:
         roots: Roots,
         ledger: Ledger,
         catalog: Catalog,
+        events: Events,
         *,
-        ticks: Callable[[], int] = fsio.monotonic_ms,
         wait: Callable[[float], object] | None = None,
     ) -> None:
-        """Take what it works with; nothing is looked at yet.
-
-        Args:
-            roots: the roots.
-            ledger: where settled versions are recorded.
-            catalog: where what is on disk is kept.
-            ticks: milliseconds that only move forward.
-            wait: how a single call waits for a file to settle, in seconds.
-        """
+        """Subscribe to this process's own changes; nothing is looked at yet. `wait` sleeps for some seconds."""
         self._roots = roots
         self._catalog = catalog
-        self._tools = Tools(roots, ledger, catalog, ledger.clock, ticks)
-        self.clock, self.ticks = ledger.clock, ticks
+        self._tools = Tools(roots, ledger, catalog, ledger.clock, catalog.ticks)
+        self.clock, self.ticks = ledger.clock, catalog.ticks
         """Milliseconds since the epoch, and milliseconds that only move forward."""
+        self.pace = events.pace
+        self.following = False
+        """Whether a watch was started."""
         self._wait = wait or threading.Event().wait
         self._guard = threading.RLock()
         self._states: dict[str, RootState] = {}
         self._own: deque[Change] = deque()
-
-    def published(self, changes: Changes) -> None:
-        """Take note of changes this process made and told by itself, so that they are not told again. Never waits."""
-        self._own.extend(changes.changes)
+        events.subscribe(lambda changes: self._own.extend(changes.changes))  # reported already; must never wait
 
     def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
         """Look at whole roots once, record what others finished and say it.
@@ -105,18 +96,23 @@ class Reconciler:
         Raises:
             StorageError, BusyError: the ledger cannot take anything of what was found; it is found again.
         """
-        gathered = Gathered()
+        result = PassResult()
         with self._guard:
             roots = {root.id: Glance() for root in self._roots.chosen(root_ids)}
             for _ in range(_ROUNDS):
-                self._pass(roots, gathered, patient=False)
+                self._pass(roots, result, patient=False)
                 roots = {root_id: NOWHERE for root_id in roots if self._settling(root_id)}
                 if not roots:
                     break
                 self._wait(QUIET_MS / 1000)
-        if gathered.trouble is not None and not gathered.changes:
-            raise gathered.trouble
-        return self._told(gathered)
+        if result.trouble is not None and not result.changes:
+            raise result.trouble
+        return self._told(result)
+
+    def start(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> "Watch":
+        """Follow all roots until the watch is stopped; the callbacks run on its own thread."""
+        self.following = True
+        return Watch(self, self._tools.ledger.directory, on_changes, on_health)
 
     def look(self, glances: Mapping[str, Glance]) -> Changes:
         """Make one pass for a watch: look where it says and at everything undecided. Never waits.
@@ -127,15 +123,15 @@ class Reconciler:
         Returns:
             What is new; settled versions of one burst come together.
         """
-        gathered = Gathered()
+        result = PassResult()
         with self._guard:
             now = self._tools.ticks()
             wanted = dict(glances)
             for root_id, state in self._states.items():
                 if state.due is not None and state.due <= now:
                     wanted.setdefault(root_id, NOWHERE)
-            self._pass(wanted, gathered, patient=True)
-        return self._told(gathered)
+            self._pass(wanted, result, patient=True)
+        return self._told(result)
 
     def due(self) -> int | None:
         """When to call `look` again although nothing happens, in ticks; None: no need."""
@@ -151,20 +147,20 @@ class Reconciler:
         state = self._states.get(root.id)
         if state is None or not state.here:
             return ()
-        shelf = self._catalog.shelf(root)
-        with shelf.guard:
-            return tuple(shelf.tree.folders)
+        cache = self._catalog.cache(root)
+        with cache.guard:
+            return tuple(cache.tree.folders)
 
     def files(self) -> int:
         """How many memories there are as of the last pass."""
-        return sum(len(self._catalog.shelf(root).rows) for root in self._roots.all())
+        return sum(len(self._catalog.cache(root).rows) for root in self._roots.all())
 
     def version(self) -> object:
         """Something that differs from an earlier one when folders came or went."""
         found = []
         for root in self._roots.all():
             state = self._states.get(root.id)
-            found.append((root.id, root.path, state and state.here, self._catalog.shelf(root).tree.version))
+            found.append((root.id, root.path, state and state.here, self._catalog.cache(root).tree.version))
         return found
 
     def ledger_version(self) -> int | None:
@@ -190,70 +186,70 @@ class Reconciler:
 
     # --- one pass
 
-    def _told(self, gathered: Gathered) -> Changes:
-        if gathered.trouble is not None:
-            gathered.notices.append(Notice("ledger", str(gathered.trouble), at=self._tools.clock()))
-        return gathered.changed()
+    def _told(self, result: PassResult) -> Changes:
+        if result.trouble is not None:
+            result.notices.append(Notice("ledger", str(result.trouble), at=self._tools.clock()))
+        return result.changed()
 
     def _settling(self, root_id: str) -> bool:
         state = self._states.get(root_id)
-        if state is None or state.beliefs is None or state.due is None:
+        if state is None or state.detector is None or state.due is None:
             return False
-        return bool(state.beliefs.noticed) and state.due - self._tools.ticks() <= 2 * QUIET_MS
+        return bool(state.detector.noticed) and state.due - self._tools.ticks() <= 2 * QUIET_MS
 
-    def _pass(self, glances: Mapping[str, Glance], gathered: Gathered, *, patient: bool) -> None:
+    def _pass(self, glances: Mapping[str, Glance], result: PassResult, *, patient: bool) -> None:
         own = [self._own.popleft() for _ in range(len(self._own))]
         opened: dict[str, OpenRoot] = {}
         # All are opened before the first is looked at: of roots that share a folder, none is to find it seen before.
         for root in self._roots.all():
             state = self._states.setdefault(root.id, RootState())
-            if state.beliefs is not None:
-                _note_own(state.beliefs, root, own)
+            if state.detector is not None:
+                _note_own(state.detector, root, own)
             if root.id in glances:
                 try:
                     # The folder itself is let go again: thousands of them cannot be open at a time.
                     opened[root.id] = self._roots.open(root)._replace(handle=None)
                 except MemtuiError as error:
-                    self._failed(root, state, error, gathered)
+                    self._failed(root, state, error, result)
         for root_id, first in opened.items():
             root, state = first.root, self._states[root_id]
-            shelf = self._catalog.shelf(root)
+            cache = self._catalog.cache(root)
             try:
                 found = self._roots.open(root)
                 if found.handle is None:
-                    self._away(root, state, gathered)
+                    self._away(root, state, result)
                     continue
                 if found.uid == first.uid:
                     found = found._replace(fresh=first.fresh)
-                RootPass(self._tools, root, state, shelf, found, gathered, patient=patient).run(glances[root_id])
+                RootPass(self._tools, root, state, cache, found, result, patient=patient).run(glances[root_id])
             except MemtuiError as error:
-                self._failed(root, state, error, gathered)
+                self._failed(root, state, error, result)
 
-    def _failed(self, root: Root, state: RootState, error: MemtuiError, gathered: Gathered) -> None:
+    def _failed(self, root: Root, state: RootState, error: MemtuiError, result: PassResult) -> None:
         """Go on with the other roots."""
         if error.code not in _LEDGER_TROUBLE:
-            self._away(root, state, gathered)
+            self._away(root, state, result)
             return
         # What was told so far must not be lost with the rest, which is tried again.
         state.due = self._tools.ticks() + RETRY_LEDGER_MS
-        gathered.trouble = error
+        result.trouble = error
 
-    def _away(self, root: Root, state: RootState, gathered: Gathered) -> None:
+    def _away(self, root: Root, state: RootState, result: PassResult) -> None:
         """A root that is not there is an empty root; what it held is not deleted."""
         if state.here:
-            gathered.roots.add(root.id)
+            result.roots.add(root.id)
         state.here, state.due = False, None
-        if state.beliefs is not None:
-            state.beliefs.gone.clear()
-            state.beliefs.noticed.clear()
+        if state.detector is not None:
+            state.detector.gone.clear()
+            state.detector.noticed.clear()
 
 
-def _note_own(beliefs: ChangeDetector, root: Root, own: Iterable[Change]) -> None:
+def _note_own(detector: ChangeDetector, root: Root, own: Iterable[Change]) -> None:
     for change in own:
         if change.address.root == root.id:
-            beliefs.wrote(change.address.path, change.after)
+            detector.wrote(change.address.path, change.after)
         if change.old_address is not None and change.old_address.root == root.id:
-            beliefs.wrote(change.old_address.path, None)
+            detector.wrote(change.old_address.path, None)
 
 
 class Watch:
@@ -266,7 +262,7 @@ class Watch:
         on_changes: Callable[[Changes], None],
         on_health: Callable[[Health], None],
         *,
-        pace: Pace,
+        pace: Pace | None = None,
         source: Opener = Watchfiles,
     ) -> None:
         """Start watching.
@@ -283,7 +279,7 @@ class Watch:
         self._folder = os.path.join(state_dir, "watch")
         self._on_changes = on_changes
         self._on_health = on_health
-        self._clock, self._ticks, self._pace = reconciler.clock, reconciler.ticks, pace
+        self._clock, self._ticks, self._pace = reconciler.clock, reconciler.ticks, pace or reconciler.pace
         self._open = source
         self._source: Source = NoSource()
         self._guard = threading.Lock()
@@ -513,34 +509,3 @@ class Watch:
         if health != self._health:
             self._health = health
             self._on_health(health)
-
-
-class Watcher:
-    """Looks at the disk for what others did."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, catalog: Catalog, events: Events) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._catalog = catalog
-        self._events = events
-        self.following = False
-        """Whether somebody followed along."""
-
-    @cached_property
-    def _reconciler(self) -> Reconciler:
-        reconciler = Reconciler(self._roots, self._ledger, self._catalog)
-        self._events.subscribe(reconciler.published)
-        return reconciler
-
-    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
-        """Look at the disk, record what others finished, and say what is different."""
-        return self._reconciler.reconcile(
-            None if root_ids is None else [root.id for root in self._roots.chosen(root_ids)]
-        )
-
-    def start(self, on_changes: Callable[[Changes], None], on_health: Callable[[Health], None]) -> Watch:
-        """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
-
-        self.following = True
-        return Watch(self._reconciler, self._ledger.directory, on_changes, on_health, pace=self._events.pace)

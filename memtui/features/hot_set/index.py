@@ -12,7 +12,7 @@ from memtui.given import neutral
 from memtui.given.reach import ScopeListing, openable, reviewed
 from memtui.given.tokens import estimate
 from memtui.mask import mask
-from memtui.virtual_names import listable
+from memtui.memory_tool.call import listable
 
 HEAD = (
     f"<{neutral.INDEX_TAG}>\n"

@@ -10,9 +10,8 @@ from memtui.engine.model import Actor, Address, Hit
 from memtui.errors import UsageError
 from memtui.features.feature import Offer
 from memtui.given import neutral, reach
-from memtui.memory_tool.call import SCOPES, Result, whole_number
+from memtui.memory_tool.call import SCOPES, Result, listable, whole_number
 from memtui.safe_text import visible
-from memtui.virtual_names import listable
 
 NAME = "memory_search"
 DEFAULT, MOST = 10, 50

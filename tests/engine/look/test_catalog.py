@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.disk import fsio
-from memtui.engine.look import readings
+from memtui.engine.disk.handles import READ_LIMIT
 from memtui.engine.look import row_cache as rowcache
+from memtui.engine.look import scan
 from memtui.engine.look.catalog import HEAT_STEP_MS, Catalog
-from memtui.engine.look.scan import READ_LIMIT
 from memtui.engine.model import Actor, Policy
 from tests.engine.reading_world import ReadingWorld
 
@@ -189,7 +189,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_an_unchanged_file_is_not_read_again_and_its_row_is_the_same(world: ReadingWorld, reads: list[int]) -> None:
     world.write("a.md", "x", old=True)
     world.write("b.md", "x", old=True)
-    world.hands.advance(readings.RACY_MS + 1_000)
+    world.hands.advance(scan.RACY_MS + 1_000)
     before = world.rows()
     world.write("b.md", "changed", old=True)
     reads.clear()
@@ -199,7 +199,7 @@ def test_an_unchanged_file_is_not_read_again_and_its_row_is_the_same(world: Read
     assert after["b.md"].sha256 != before["b.md"].sha256
     reads.clear()
     assert world.rows() == after
-    world.hands.advance(readings.RACY_MS + 1_000)
+    world.hands.advance(scan.RACY_MS + 1_000)
     world.rows()
     reads.clear()
     world.rows()
@@ -211,8 +211,8 @@ def test_a_file_read_just_after_it_changed_is_read_again(world: ReadingWorld) ->
     world.write("a.md", "one")
     world.rows()
     (world.folder / "a.md").write_text("two")
-    shelf = world.catalog.shelf(world.root)
-    shelf.tree.refresh(world.handle())  # what it finds is thrown away: the stat tells the catalog nothing
+    cache = world.catalog.cache(world.root)
+    cache.tree.refresh(world.handle())  # what it finds is thrown away: the stat tells the catalog nothing
     assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
 
 
@@ -325,7 +325,7 @@ def test_a_root_that_is_another_folder_now_starts_anew(world: ReadingWorld) -> N
 def test_a_truncated_root_says_so(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         world.write(f"{number}.md", "x")
-    monkeypatch.setattr(world.catalog.shelf(world.root).tree, "_max_files", 3)
+    monkeypatch.setattr(world.catalog.cache(world.root).tree, "_max_files", 3)
     opened = world.roots.open(world.root)
     assert opened.handle is not None
     rows = world.catalog.rows(opened.handle, opened.uid)
@@ -444,7 +444,7 @@ def test_missing_rows_are_not_kept(world: ReadingWorld) -> None:
     world.look(everything=True)
     world.hands.advance(1_500)
     world.look(everything=True)
-    assert world.catalog.result(world.catalog.shelf(world.root)).items[0].missing
+    assert world.catalog.result(world.catalog.cache(world.root)).items[0].missing
     world.close()
     world.open()
     found = world.catalog.cached(world.root)

@@ -46,7 +46,7 @@ class Disk:
             self.put(path, text)
             if known:
                 self.ledger[path] = LastReported(text, "outside")
-        self.beliefs = ChangeDetector(dict(files or {}) if known else {})
+        self.detector = ChangeDetector(dict(files or {}) if known else {})
         self.hold = DELETED_MS
         self.hold_all: int | None = EMPTIED_MS
         self.patient = True
@@ -70,7 +70,7 @@ class Disk:
             self.put(path, text)
         self.ledger[path] = LastReported(text, actor)
         if here:
-            self.beliefs.wrote(path, text)
+            self.detector.wrote(path, text)
 
     def view(self, path: str) -> NameView | None:
         """What a look sees."""
@@ -99,14 +99,14 @@ class Disk:
             patient=self.patient,
             saw=lambda _path: self.looked,
         )
-        step = self.beliefs.step(look, paths)
+        step = self.detector.step(look, paths)
         for event in step.events:
             self.told.append(event)
             if event.actor is None:
                 if event.old_path is not None:
                     self.ledger[event.old_path] = LastReported(None, "outside")
                 self.ledger[event.path] = LastReported(event.after, "outside")
-            self.beliefs.accept(event)
+            self.detector.accept(event)
         return step
 
     def quiet(self, ms: int) -> Decision:
@@ -193,7 +193,7 @@ def test_a_write_through_memtui_is_told_once_and_by_name(here: bool) -> None:
     assert not step.writing
     disk.quiet(1_000)
     assert [(event.kind, event.actor) for event in disk.told] == ([] if here else [("modified", "cli")])
-    assert disk.beliefs.known["a"].sha256 == "2"
+    assert disk.detector.known["a"].sha256 == "2"
 
 
 def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
@@ -201,7 +201,7 @@ def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
     disk.save("a", "2", here=False)
     disk.step("a")
     disk.quiet(QUIET_MS // 2)
-    disk.beliefs.wrote("a", "2")
+    disk.detector.wrote("a", "2")
     disk.quiet(1_000)
     assert disk.told == []
 
@@ -234,7 +234,7 @@ def test_a_deletion_through_memtui_needs_no_waiting() -> None:
     disk.step("a", "b")
     disk.quiet(QUIET_MS + 50)
     assert [(event.kind, event.path, event.actor) for event in disk.told] == [("deleted", "a", "cli")]
-    assert disk.beliefs.known == {}
+    assert disk.detector.known == {}
 
 
 def test_an_outside_write_over_our_own_names_ours_as_before() -> None:
@@ -440,7 +440,7 @@ def test_a_single_look_tells_what_is_settled_and_nothing_else() -> None:
 def test_what_was_put_off_is_told_when_it_rests() -> None:
     disk = Disk({"a": "1"})
     disk.put("a", "2")
-    disk.beliefs.put_off("a", disk.now)
+    disk.detector.put_off("a", disk.now)
     assert not disk.step().events
     disk.quiet(QUIET_MS + 50)
     assert disk.kinds() == [("modified", "a")]
@@ -510,7 +510,7 @@ class Life(RuleBasedStateMachine):
 
     def everything(self) -> list[str]:
         """Every name there is or was."""
-        return [*self.disk.files, *self.disk.ledger, *self.disk.beliefs.known]
+        return [*self.disk.files, *self.disk.ledger, *self.disk.detector.known]
 
     def look(self, paths: Iterable[str]) -> None:
         """Look at some names."""
@@ -533,7 +533,7 @@ class Life(RuleBasedStateMachine):
         """Whatever is undecided has a time at which it is looked at again."""
         step = self.disk.step()
         self.check(step.events)
-        undecided = [path for path in self.disk.beliefs.noticed if path in self.disk.files]
+        undecided = [path for path in self.disk.detector.noticed if path in self.disk.files]
         assert not undecided or step.due is not None
 
     def teardown(self) -> None:
@@ -543,7 +543,7 @@ class Life(RuleBasedStateMachine):
         disk.quiet(EMPTIED_MS + 1_000)
         self.look(self.everything())
         texts = {path: text for path, (text, _) in disk.files.items()}
-        assert {path: known.sha256 for path, known in disk.beliefs.known.items()} == texts
+        assert {path: known.sha256 for path, known in disk.detector.known.items()} == texts
         assert {path: told.sha256 for path, told in disk.ledger.items() if told.sha256 is not None} == texts
         assert disk.step() == NOTHING
 
@@ -567,7 +567,7 @@ def test_whatever_happened_while_nobody_looked_is_found(
         disk.put(path, text)
     disk.step(*before, *after)
     disk.quiet(EMPTIED_MS + 1_000)
-    assert {path: known.sha256 for path, known in disk.beliefs.known.items()} == after
+    assert {path: known.sha256 for path, known in disk.detector.known.items()} == after
     # What was told, applied to what was there, gives what is there.
     story = dict(before)
     for event in disk.told:

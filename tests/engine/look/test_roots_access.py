@@ -152,8 +152,17 @@ OTHER = frozenset(
         "undo.passed_over",
         "undo.unexpected",
         "undo.unopened",
+        "watch.due",
+        "watch.files",
+        "watch.folders",
+        "watch.keep",
+        "watch.ledger_version",
+        "watch.look",
         "watch.reconcile",
+        "watch.roots",
         "watch.start",
+        "watch.version",
+        "watch.wants",
     }
 )
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.look.scan import MAX_FILES, MAX_FOLDERS, READ_LIMIT, RootTree
+from memtui.engine.look.scan import MAX_FILES, MAX_FOLDERS, RootTree
 from memtui.engine.model import Policy
 from memtui.errors import MemtuiError
 from tests.engine.reading_world import ReadingWorld
@@ -159,7 +159,7 @@ def test_a_path_over_the_limit_in_bytes_is_not_opened(world: ReadingWorld) -> No
 
 
 @pytest.mark.parametrize(
-    ("size", "found"), [(READ_LIMIT, []), (READ_LIMIT + 1, ["E_TOO_BIG"]), (5 << 30, ["E_TOO_BIG"])]
+    ("size", "found"), [(handles.READ_LIMIT, []), (handles.READ_LIMIT + 1, ["E_TOO_BIG"]), (5 << 30, ["E_TOO_BIG"])]
 )
 def test_a_file_over_the_limit_is_listed_and_not_opened(world: ReadingWorld, size: int, found: list[str]) -> None:
     with open(world.folder / "big.md", "wb") as file:
@@ -299,7 +299,7 @@ def test_a_folder_swapped_for_a_link_is_left(world: ReadingWorld, tmp_path: Path
 
 
 def test_the_limits_are_those_of_the_design() -> None:
-    assert (MAX_FILES, MAX_FOLDERS, READ_LIMIT) == (20_000, 2_000, 1_048_576)
+    assert (MAX_FILES, MAX_FOLDERS, handles.READ_LIMIT) == (20_000, 2_000, 1_048_576)
 
 
 def test_more_files_than_the_limit_are_cut_visibly_and_always_alike(world: ReadingWorld) -> None:

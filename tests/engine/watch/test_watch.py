@@ -203,9 +203,9 @@ def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytes
         }
 
         def believed() -> dict[str, str]:
-            beliefs = world.reconciler._states["t"].beliefs
-            assert isinstance(beliefs, ChangeDetector)
-            return {path: known.sha256 for path, known in beliefs.known.items()}
+            detector = world.reconciler._states["t"].detector
+            assert isinstance(detector, ChangeDetector)
+            return {path: known.sha256 for path, known in detector.known.items()}
 
         watching.heard.wait(lambda: believed() == there, "to agree")
     finally:
@@ -289,7 +289,7 @@ def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
     watching.idle()
     told: list[Change] = []
     with world.engine() as engine:
-        engine.events.subscribe(world.reconciler.published)
+        engine.events.subscribe(world.events.publish)
         engine.events.subscribe(lambda changes: told.extend(changes.changes))
         for number in range(5):
             engine.memories.create(world.at(f"n{number}.md"), f"text {number}", actor=Actor("tui"))

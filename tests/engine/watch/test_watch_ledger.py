@@ -42,7 +42,7 @@ def test_a_use_by_another_process_is_told_and_counted(watching: Watching) -> Non
     heard.wait(lambda: heard.touched("a.md"), "use")
     assert not heard.touched("b.md")
     assert not heard.changes
-    assert world.catalog.shelf(world.root).rows["a.md"].uses == 1
+    assert world.catalog.cache(world.root).rows["a.md"].uses == 1
 
 
 def test_a_pin_by_another_process_is_told(watching: Watching) -> None:
@@ -50,7 +50,7 @@ def test_a_pin_by_another_process_is_told(watching: Watching) -> None:
     with world.engine() as other:
         other.pins.set([world.at("b.md")], pinned=True, actor=AGENT)
     heard.wait(lambda: heard.touched("b.md"), "pin")
-    assert world.catalog.shelf(world.root).rows["b.md"].pinned
+    assert world.catalog.cache(world.root).rows["b.md"].pinned
 
 
 def test_a_write_by_another_process_is_told_with_its_client_s_name(watching: Watching) -> None:

@@ -200,7 +200,7 @@ def test_a_text_that_changes_while_it_is_recorded_is_put_off(
         return b"two" if len(calls) > 1 else data
 
     # The second read agrees; the bytes for the record do not fit in memory and are read once more.
-    monkeypatch.setattr("memtui.engine.look.readings.Contents.add", lambda *_: None)
+    monkeypatch.setattr("memtui.engine.look.scan.Contents.add", lambda *_: None)
     monkeypatch.setattr(fsio, "read_all", changing)
     assert known.look().changes == ()
     monkeypatch.undo()
@@ -254,7 +254,7 @@ def test_a_name_that_is_no_text_is_told_like_any(known: ReadingWorld) -> None:
 
 def test_what_this_process_wrote_and_told_is_not_told_again(known: ReadingWorld) -> None:
     with known.engine() as engine:
-        engine.events.subscribe(known.reconciler.published)
+        engine.events.subscribe(known.events.publish)
         saved = engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"text of a.md\n").hexdigest(), actor=CLI)
         assert isinstance(saved, Saved)
         engine.memories.create(known.at("n.md"), "new", actor=CLI)
@@ -289,7 +289,7 @@ def test_a_save_between_looking_and_recording_stays_ours(known: ReadingWorld, mo
     saved = threading.Event()
 
     def save_first(ledger: Ledger) -> tuple[int, int]:
-        if ledger is known.ledger and not saved.is_set() and known.reconciler._states["t"].beliefs is not None:
+        if ledger is known.ledger and not saved.is_set() and known.reconciler._states["t"].detector is not None:
             # Called at the end of the look: everything is decided upon what the ledger said before this save.
             found = change_counter(ledger)
             saved.set()
@@ -437,7 +437,7 @@ def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monk
     free = []
 
     def record(table: VersionTable, *arguments: Any, **options: Any) -> None:
-        guard = known.catalog.shelf(known.root).guard
+        guard = known.catalog.cache(known.root).guard
 
         def try_it() -> None:
             free.append(guard.acquire(blocking=False))

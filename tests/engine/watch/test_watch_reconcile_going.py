@@ -187,7 +187,7 @@ def test_what_a_layout_no_longer_shows_is_not_deleted(known: ReadingWorld) -> No
 
 
 def test_what_a_limit_hides_is_not_deleted(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known.catalog.shelf(known.root).tree, "_max_files", 2)
+    monkeypatch.setattr(known.catalog.cache(known.root).tree, "_max_files", 2)
     assert known.settle(AT_WORK_MS, 500).changes == ()
 
 
@@ -217,7 +217,7 @@ def test_a_file_that_is_there_for_a_moment_only_is_not_forgotten(
     """It is gone when the folder is listed, back when that is checked, and gone for good after that."""
     (known.folder / "a.md").unlink()
     with monkeypatch.context() as patch:
-        patch.setattr(root_pass, "is_there", lambda *_: True)
+        patch.setattr(root_pass, "_is_there", lambda *_: True)
         assert known.look("a.md").changes == ()
     found = []
     for _ in range(10):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.look.catalog import Catalog, RootRows
+from memtui.engine.look.catalog import Catalog, RootCache
 from memtui.engine.model import Actor
 from tests.engine.reading_world import ReadingWorld, joined
 
@@ -35,10 +35,10 @@ def once_between(monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> N
     original = Catalog._changed_records
     left = [work]
 
-    def first(catalog: Catalog, shelf: RootRows, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
+    def first(catalog: Catalog, cache: RootCache, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
         if left:
             left.pop()()
-        return original(catalog, shelf, counter, force=force)
+        return original(catalog, cache, counter, force=force)
 
     monkeypatch.setattr(Catalog, "_changed_records", first)
 

@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.features.hot_set.assemble import build, forget
 from memtui.features.hot_set.model import Budgets
-from memtui.virtual_names import listable
+from memtui.memory_tool.call import listable
 from tests.conftest import Clock
 from tests.examples import examples
 from tests.given import attacks, blocks

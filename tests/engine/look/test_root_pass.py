@@ -5,7 +5,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.look.overwritten import lost_lines
+from memtui.engine.look.root_pass import lost_lines
 
 texts = st.lists(st.sampled_from(["a", "b", "c", "", "  ", "a\r"]), max_size=8).map("\n".join)
 

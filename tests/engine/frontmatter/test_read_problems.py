@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.engine.look.readings import judge
+from memtui.engine.frontmatter.read import judge
 from memtui.engine.model import Policy
 
 POLICY = Policy(shown_chars=(("MEMORY.md", 10),))

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool.call import Refusal, parse_path
-from memtui.virtual_names import listable, problem, reachable, reachable_path
+from memtui.memory_tool.call import Refusal, listable, parse_path, reachable, reachable_path, segment_problem
 
 
 @pytest.mark.parametrize("name", ["a.md", "a b.md", "ü.md", "a..b.md", "~a.md", "<a>.md", "a%2eb.md"])
@@ -32,6 +31,6 @@ def test_whatever_can_be_written_is_taken_as_it_is(path: str) -> None:
     given_path = f"/memories/global/{path}"
     if reachable_path(path):
         assert parse_path(given_path).canonical == given_path
-    elif any(problem(part)[1] for part in path.split("/")):
+    elif any(segment_problem(part)[1] for part in path.split("/")):
         with pytest.raises(Refusal):
             parse_path(f"{given_path}/x")
