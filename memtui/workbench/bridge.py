@@ -149,7 +149,7 @@ class EditorWants(Message):
     """A request of the editor that its pane cannot handle itself."""
 
     def __init__(self, what: str, *, text: str = "", draft: Draft | None = None) -> None:
-        """`what` is a key of the table in `Editing.handle`; with a draft `restore`, `discard` or `later`."""
+        """`what` is a key of the table in `edit/host.py`; with a draft `restore`, `discard` or `later`."""
         super().__init__()
         self.what, self.text, self.draft = what, text, draft
 
@@ -481,7 +481,7 @@ class Bridge:
         from memtui.features.activity.view_rows import strip_records
         from memtui.given.reach import decided, is_person
 
-        loaded = view_texts.load(engine, view_texts.PageWish(), None, limit=ACTIVITY)
+        loaded = view_texts.load(engine, view_texts.PageFilter(), None, limit=ACTIVITY)
         lines = view_texts.count(engine, strip_records(loaded.records))
         more = (loaded.operations, lines, loaded.next_undo, decided(engine) if is_person(engine) else frozenset())
         news = ActivityChanged(loaded.records, deleted, engine.rows.vanished(), *more)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from memtui.diff.merge import merge3
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.sides import place_lines
-from memtui.workbench.edit.merge.view import FileText
+from memtui.workbench.edit.merge.conflict_lines import MergedFile
+from memtui.workbench.edit.merge.decisions import MergeSession
+from memtui.workbench.edit.merge.place_lines import place_lines
 from tests.bench.case import Case, Figure, Plan, compare, duration, median_of
 
 Texts = tuple[str, str, str]
@@ -60,7 +60,7 @@ def drawn(session: MergeSession, rounds: int) -> Figure:
     places = session.hunks[:1]
 
     def draw() -> None:
-        FileText().lines(session, 0, 119)
+        MergedFile().lines(session, 0, 119)
         for place in places:
             place_lines(session, place, 119, beside=True)
 

@@ -17,7 +17,7 @@ from memtui.engine.task import COMPLETED, FAILED
 from memtui.features.activity.view_rows import ActivityItem, UndoStep
 from memtui.features.activity.view_texts import show as show_row
 from memtui.features.actors import origins, session_words
-from memtui.features.changes.view_rows import InboxRows, load, row_runs
+from memtui.features.changes.view_rows import ReviewRows, load, row_runs
 from memtui.features.health.survey import Looker
 from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
@@ -220,7 +220,7 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
         "Session e27d90b4-6c1f-4b83-a5de-10f4c2b76603 of Claude Code says it wrote this, after web: audits.example.",
         "Asked: When does the audit end? Their page should say it by now.",
     ]
-    rows = InboxRows()
+    rows = ReviewRows()
     rows.update(load(session.engine))
     for words, paths in (
         ("tainted", ["project_payments.md"]),

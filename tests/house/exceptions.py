@@ -36,12 +36,7 @@ GERUNDS: Collection[str] = ()
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {
-    "Found": 2,
-    "Loaded": 2,
     "Look": 2,
-    "Place": 2,
-    "Question": 2,
-    "Shown": 2,
     "Step": 2,
     "Target": 2,
     "Usage": 2,

@@ -17,9 +17,9 @@ from memtui.errors import MemtuiError
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
 from memtui.workbench.bridge import Bridge, EditorWants, Failed, Finished
+from memtui.workbench.edit.edit_flow import EditFlow, EditorOptions
 from memtui.workbench.edit.editor import MemoryEditor
-from memtui.workbench.edit.flow import Editing, Wishes
-from memtui.workbench.edit.host import handle, over
+from memtui.workbench.edit.host import handle, overlays
 
 ACTOR = Actor("tui")
 AGENT = Actor("agent:claude")
@@ -48,21 +48,21 @@ class Bench(App[None]):
         self.advance = advance
         self.left = 0
         self.failures: list[MemtuiError] = []
-        self.flow: Editing
+        self.flow: EditFlow
 
     def compose(self) -> ComposeResult:
         yield MemoryEditor()
 
     def on_mount(self) -> None:
         self.bridge.attach(self, self)
-        wishes = Wishes(
+        options = EditorOptions(
             left=self.count_left,
             roots=lambda: {self.root.id: self.root},
             editor_command=self.command,
             private_folder=str(self.folder / "private"),
             advance=self.advance,
         )
-        self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes, over())
+        self.flow = EditFlow(self, self.bridge, self.query_one(MemoryEditor), options, overlays())
 
     def count_left(self, words: str) -> None:
         self.left += 1

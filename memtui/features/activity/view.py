@@ -13,7 +13,7 @@ from textual.timer import Timer
 from memtui.engine.model import MARKS, AuditRecord, Done
 from memtui.features.activity import view_texts
 from memtui.features.activity.view_rows import ActivityItem, Steps, closed_folders, item_runs, where, writer
-from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, LoadedPage, PageWish
+from memtui.features.activity.view_texts import BATCH, PAGE, ActivityPage, DrawnStep, PageFilter
 from memtui.features.actors import by
 from memtui.features.host import WRITE
 from memtui.safe_text import visible
@@ -46,7 +46,7 @@ def _is_between(item: ActivityItem) -> bool:
     return bool(item.step.txn) and len(set(ends)) > 1
 
 
-class Stepping:
+class StepUndo:
     """Takes steps back."""
 
     def __init__(self, screen: ActivityView) -> None:
@@ -142,13 +142,13 @@ as it left them. / looks for words, a shows one writer only."""
         super().__init__(host.shell)
         self.host, self.jobs = host, host.jobs
         self.steps = Steps()
-        self.wish = PageWish()
+        self.wish = PageFilter()
         self.counts: dict[int, tuple[int, int]] = {}
         self.next_undo: str | None = None
         self._loading = False
         self._to_end = False
         self._count_rest: Timer | None = None
-        self.stepping = Stepping(self)
+        self.stepping = StepUndo(self)
         self._does |= {
             "step_open": self._open,
             "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
@@ -199,7 +199,7 @@ as it left them. / looks for words, a shows one writer only."""
             awaited=awaited,
         )
 
-    def _take(self, loaded: LoadedPage) -> None:
+    def _take(self, loaded: ActivityPage) -> None:
         """Take in a page."""
         self._loading = False
         if loaded.wish != self.wish:
@@ -258,7 +258,7 @@ as it left them. / looks for words, a shows one writer only."""
         """What is shown when there are no rows."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
-        if self.wish != PageWish():
+        if self.wish != PageFilter():
             return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
@@ -325,7 +325,7 @@ as it left them. / looks for words, a shows one writer only."""
             latest="activity-page",
         )
 
-    def _give(self, drawn: Drawn) -> None:
+    def _give(self, drawn: DrawnStep) -> None:
         item = self.item
         if item is not None and item.key == drawn.item.key:
             same, self._shown = self._shown == item.key, item.key
@@ -366,9 +366,9 @@ as it left them. / looks for words, a shows one writer only."""
         """From the text to the list, then without filter, then away."""
         if super().step_back():
             return True
-        if self.wish == PageWish():
+        if self.wish == PageFilter():
             return False
-        self._set_wish(PageWish())
+        self._set_wish(PageFilter())
         return True
 
     def _single(self) -> AuditRecord:
@@ -411,7 +411,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     # Which are shown
 
-    def _set_wish(self, wish: PageWish) -> None:
+    def _set_wish(self, wish: PageFilter) -> None:
         self.wish = wish
         self._to_end = False
         self.steps.clear()

@@ -41,7 +41,7 @@ LISTED = 300
 """Records of a step that are listed beside it."""
 
 
-class PageWish(NamedTuple):
+class PageFilter(NamedTuple):
     """Which records are wanted."""
 
     words: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class PageWish(NamedTuple):
     """Only what somebody of this name did; empty: everybody."""
 
 
-class LoadedPage(NamedTuple):
+class ActivityPage(NamedTuple):
     """A page of the audit."""
 
-    wish: PageWish
+    wish: PageFilter
     before: int | None
     """Older than this record; None for the newest page."""
     reached: int | None
@@ -65,8 +65,8 @@ class LoadedPage(NamedTuple):
 
 
 def load(
-    engine: Engine, wish: PageWish, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
-) -> LoadedPage:
+    engine: Engine, wish: PageFilter, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
+) -> ActivityPage:
     """Read the next page of what is wanted.
 
     Args:
@@ -78,7 +78,7 @@ def load(
     """
     found: list[AuditRecord] = []
     operations: dict[str, Operation] = {}
-    batch = BATCH if wish != PageWish() else limit
+    batch = BATCH if wish != PageFilter() else limit
     at, complete = before, False
     while len(found) < limit and not stop():
         records = engine.history.audit(limit=batch, before=at)
@@ -94,7 +94,7 @@ def load(
             break
     wanted = {record.txn for record in found}
     known = tuple(operation for txn, operation in operations.items() if txn in wanted)
-    return LoadedPage(wish, before, at, tuple(found), known, complete, engine.undo.next())
+    return ActivityPage(wish, before, at, tuple(found), known, complete, engine.undo.next())
 
 
 def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
@@ -119,7 +119,7 @@ def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | Mem
         return error
 
 
-class Drawn(NamedTuple):
+class DrawnStep(NamedTuple):
     """A row as it is shown."""
 
     item: ActivityItem
@@ -129,7 +129,7 @@ class Drawn(NamedTuple):
 
 def show(
     engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
-) -> Drawn:
+) -> DrawnStep:
     """Draw what a row did.
 
     Args:
@@ -148,30 +148,33 @@ def show(
     lines = map(look.named, [*heading(item, operation, now), *who, *([how] if how else [])])
     top = words_page(*lines, style="description", width=look.width)
     closed = words_page(away, style="warning", width=look.width) if away and (record is not None or not how) else ()
-    if record is not None and away:
-        return Drawn(item, (*top, PageLine(()), *closed))
     if record is None:
-        return Drawn(item, (*top, *closed, PageLine(()), *_members(item, look)))
+        return DrawnStep(item, (*top, *closed, PageLine(()), *_members(item, look)))
+    if away:
+        return DrawnStep(item, (*top, PageLine(()), *closed))
+    page, starts = _difference(engine, record, look)
+    return DrawnStep(item, (*top, *page), tuple(start + len(top) for start in starts))
+
+
+def _difference(engine: Engine, record: AuditRecord, look: Look) -> tuple[Page, tuple[int, ...]]:
+    """Draw what a record did to a text, and return the lines at which its hunks begin."""
     if not has_texts(record):
         said = "Only the name changed." if record.new_address is not None else "No text was changed."
         said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
         said = "A setting. No text was changed." if record.operation == SETTING else said
-        return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))
+        return (PageLine(()), *words_page(said, style="name", width=look.width)), ()
     sides = [text(engine, record, sha) for sha in (record.before, record.after)]
-    problems = [side for side in sides if isinstance(side, MemtuiError)]
-    if problems:
-        return Drawn(item, (*top, PageLine(()), *words_page(problems[0].message, style="problem", width=look.width)))
+    if error := next((side for side in sides if isinstance(side, MemtuiError)), None):
+        return (PageLine(()), *words_page(error.message, style="problem", width=look.width)), ()
     before, after = (side if isinstance(side, bytes) else None for side in sides)
-    reasons = [why for side in (before, after) if (why := why_not_text(side, SHOWN_BYTES))]
-    if reasons:
-        said = f"It cannot be shown line by line: {reasons[0]}."
-        return Drawn(item, (*top, PageLine(()), *words_page(said, width=look.width)))
+    if reason := why_not_text(before, SHOWN_BYTES) or why_not_text(after, SHOWN_BYTES):
+        return (PageLine(()), *words_page(f"It cannot be shown line by line: {reason}.", width=look.width)), ()
     if before is None or after is None:
         word = "It held:" if after is None else "It was new:"
-        whole = text_page(before if after is None else after, look.width, plain=look.plain)  # type: ignore[arg-type]
-        return Drawn(item, (*top, PageLine(()), *words_page(word, style="heading", width=look.width), *whole))
+        whole = text_page(before or after or b"", look.width, plain=look.plain)
+        return (PageLine(()), *words_page(word, style="heading", width=look.width), *whole), ()
     _, page, starts = compare(before, after, look)
-    return Drawn(item, (*top, *page), tuple(start + len(top) for start in starts))
+    return page, starts
 
 
 def _members(item: ActivityItem, look: Look) -> Page:

@@ -18,8 +18,8 @@ from memtui.features.changes import view_proposals, view_rows, view_texts
 from memtui.features.changes.view_place import ShownProposal
 from memtui.features.changes.view_proposals import Decisions
 from memtui.features.changes.view_rollback import Rollback
-from memtui.features.changes.view_rows import BURST, HEAD, InboxRows, Item, Loaded
-from memtui.features.changes.view_texts import Shown
+from memtui.features.changes.view_rows import BURST, HEAD, ReviewData, ReviewItem, ReviewRows
+from memtui.features.changes.view_texts import ShownChange
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
@@ -48,7 +48,7 @@ DECIDES = ("accept", "reject", "put_off", "carry_out", "next_undecided", "previo
 """Actions that `Decisions` does."""
 
 
-class ChangesView(ListView[Item]):
+class ChangesView(ListView[ReviewItem]):
     """What waits for the user: proposals, and changes since they looked."""
 
     ID = "changes"
@@ -62,10 +62,10 @@ and d c all of it, if the memory still is as shown; u brings back each. Of a pro
 beside it enter goes through what shows it. `/rejected` shows what you rejected, and r opens it again; `/waiting` shows
 what you did not decide, and `/tainted` what a session wrote after it took in something from outside."""
     EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
-    rows: InboxRows
+    rows: ReviewRows
 
     def __init__(self, host: Host) -> None:
-        super().__init__(host.shell, InboxRows())
+        super().__init__(host.shell, ReviewRows())
         self.host, self.jobs = host, host.jobs
         self.counts: dict[Change, tuple[int, int]] = {}
         """Lines that came and went, as far as they were counted."""
@@ -79,7 +79,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """Compared word by word."""
         self.place = ""
         """The folder or scope this is about."""
-        self._drawn: Shown | None = None
+        self._drawn: ShownChange | None = None
         """The change beside the list."""
         self.settled = False
         """Rows were shown since the view was opened: news leave the cursor where it is."""
@@ -114,8 +114,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
             "expand_all": self._fold_all,
-            "next_folder": lambda: self._jump_to(1, Item.heads),
-            "previous_folder": lambda: self._jump_to(-1, Item.heads),
+            "next_folder": lambda: self._jump_to(1, ReviewItem.heads),
+            "previous_folder": lambda: self._jump_to(-1, ReviewItem.heads),
         }
 
     def asks_at_once(self, first: str) -> Line | None:
@@ -140,7 +140,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     # What is known
 
     @property
-    def shown(self) -> Shown | None:
+    def shown(self) -> ShownChange | None:
         """The change beside the list, if it is the one under the cursor."""
         item, drawn = self.item, self._drawn
         if item is None or item.change is None or drawn is None or item.change.address != drawn.change.address:
@@ -217,7 +217,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.load()
             self._read_again()
 
-    def _take(self, loaded: Loaded) -> None:
+    def _take(self, loaded: ReviewData) -> None:
         """Take in what others did; what comes in above the rows in view is counted until it was in view."""
         rows = self.rows
         known, count = rows.everything, self.loaded and bool(rows.shown)
@@ -264,7 +264,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     # The list
 
-    def draw(self, item: Item, width: int) -> Sequence[Run]:
+    def draw(self, item: ReviewItem, width: int) -> Sequence[Run]:
         """How a row looks."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = Clock(self.host.now(), self.ascii, self.shell.named)
@@ -410,7 +410,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             latest=BESIDE,
         )
 
-    def _give(self, drawn: Shown) -> None:
+    def _give(self, drawn: ShownChange) -> None:
         item, same = self.item, self.shown is not None
         if item is None or item.change is None or item.change.address != drawn.change.address:
             return
@@ -443,7 +443,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if not self.page.top <= start < self.page.top + height - 3:
             self.page.scroll_to_row(max(start - 1, 0))
 
-    def _about(self, item: Item | None) -> Page:
+    def _about(self, item: ReviewItem | None) -> Page:
         """What is said beside a row that is no change."""
         width = self.page.text_width
         if item is None:
@@ -534,7 +534,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif wide != self.in_page:
             self.other_pane()
         elif not wide and not item.alone:
-            self._jump_to(-1, Item.heads)
+            self._jump_to(-1, ReviewItem.heads)
 
     def _fold_all(self) -> None:
         found = [item.burst for item in self.rows.shown if item.kind == BURST and item.burst is not None]

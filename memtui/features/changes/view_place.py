@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from memtui.engine.model import Change
-    from memtui.features.changes.view_rows import InboxRows, Item
-    from memtui.features.changes.view_texts import Shown
+    from memtui.features.changes.view_rows import ReviewItem, ReviewRows
+    from memtui.features.changes.view_texts import ShownChange
     from memtui.features.host import Host, Jobs
     from memtui.features.proposals.apply import ProposalView
     from memtui.ui.draw.pages import Page
@@ -27,22 +27,22 @@ class ShownProposal(NamedTuple):
     """Its step, and its hunk in that."""
 
 
-class ReviewPlace(Protocol):
+class ReviewPane(Protocol):
     """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
 
     host: Host
     jobs: Jobs
     list: ViewList
-    rows: InboxRows
+    rows: ReviewRows
     hunk: int
     """Which place of what is beside the list keys work on."""
 
     @property
-    def item(self) -> Item | None:
+    def item(self) -> ReviewItem | None:
         """The row under the cursor."""
 
     @property
-    def shown(self) -> Shown | None:
+    def shown(self) -> ShownChange | None:
         """The change beside the list."""
 
     @property

@@ -22,7 +22,7 @@ from memtui.features.actors import who_words
 from memtui.features.approvals.decide import ME, VoteStand, stands, vote_here
 from memtui.features.changes.parts import PART, hunks_out, with_hunk
 from memtui.features.changes.view_place import ShownProposal
-from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, Loaded
+from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, ReviewData
 from memtui.features.changes.view_texts import draft_for_conflict, remaining
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
-    from memtui.features.changes.view_place import ReviewPlace
+    from memtui.features.changes.view_place import ReviewPane
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes, each with what is decided about it."""
@@ -61,7 +61,7 @@ _ID = 8
 """Characters of a session's id that people are shown."""
 
 
-def with_votes(engine: Engine, settings: Settings, loaded: Loaded) -> Loaded:
+def with_votes(engine: Engine, settings: Settings, loaded: ReviewData) -> ReviewData:
     """Say with what is listed how votes stand, where rules have others agree to it as well."""
     return loaded._replace(votes=stands(engine, settings, loaded.proposals))
 
@@ -175,7 +175,7 @@ def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, l
     return words_page(f"The session is not shown: {why}.", shown.quote, width=look.width)
 
 
-class _Wanted(NamedTuple):
+class _Choices(NamedTuple):
     """What is shown and decided: ids of proposals, and changes."""
 
     accepted: list[str]
@@ -193,7 +193,7 @@ _DONE = ("accepted", "rejected", "accepted", "taken back", "taken back in part")
 class Decisions:
     """Takes down what the person decides; only carrying out writes memories, all of it as one step of undo."""
 
-    def __init__(self, view: ReviewPlace) -> None:
+    def __init__(self, view: ReviewPane) -> None:
         self._view = view
         self._shown = ("", 0)
         """The proposal whose evidence is gone through, and how much of it was shown."""
@@ -357,7 +357,7 @@ class Decisions:
         view.jobs.run(job, done, what=f"decide about a hunk of proposal {number}", lane=WRITE)
         return True
 
-    def _decided(self) -> _Wanted:
+    def _decided(self) -> _Choices:
         """What is shown and decided."""
         rows = self._view.rows
         ids = [[one.id for one in rows.proposals if one.state == state] for state in ("accepted", "rejected")]
@@ -366,7 +366,7 @@ class Decisions:
             [one for one in rows.passing if rows.decision(one) == state] for state in ("accepted", "rejected")
         )
         parts = [one for one in rows.passing if hunks_out(rows.decision(one))]
-        return _Wanted(accepted, rejected, seen, back, parts)
+        return _Choices(accepted, rejected, seen, back, parts)
 
     @property
     def how_to_go_on(self) -> str:
@@ -391,7 +391,7 @@ class Decisions:
 
         view.ask(yes_no(f"Carry out: {what}? ", lambda: self._carry_out(decided, what), view.close_prompt))
 
-    def _carry_out(self, decided: _Wanted, what: str) -> None:
+    def _carry_out(self, decided: _Choices, what: str) -> None:
         view, actor = self._view, self._view.jobs.actor
         accepted, rejected, seen, back, parts = decided
         states = {one: view.rows.decision(one) for one in parts}

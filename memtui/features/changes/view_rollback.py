@@ -14,7 +14,7 @@ from memtui.ui.draw.words import count_words, partly_done
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.features.changes.view_place import ReviewPlace
+    from memtui.features.changes.view_place import ReviewPane
 
 MANY = 20
 """Of more memories than this it is said that they are being taken back."""
@@ -26,7 +26,7 @@ class Rollback:
     Where the memory changed again meanwhile, nothing is written, and the change is shown as it is by then.
     """
 
-    def __init__(self, view: ReviewPlace) -> None:
+    def __init__(self, view: ReviewPane) -> None:
         self._view = view
 
     @property

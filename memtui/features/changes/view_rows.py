@@ -69,7 +69,7 @@ class RootNote(NamedTuple):
     """Versions wait for a review, and are shown when it is opened."""
 
 
-class Loaded(NamedTuple):
+class ReviewData(NamedTuple):
     """What the engine knows of what others did."""
 
     changes: tuple[Change, ...] = ()
@@ -90,7 +90,7 @@ class Loaded(NamedTuple):
     """How votes stand about proposals that others agree to as well."""
 
 
-class Item(NamedTuple):
+class ReviewItem(NamedTuple):
     """One row."""
 
     kind: str
@@ -133,7 +133,7 @@ def burst_key(burst: Burst) -> Key:
     return burst.who, burst.start, burst.moved
 
 
-class InboxRows(ListRows[Item]):
+class ReviewRows(ListRows[ReviewItem]):
     """All changes, and the rows that are shown of them: bursts, and the changes of those that are open."""
 
     def __init__(self) -> None:
@@ -150,12 +150,12 @@ class InboxRows(ListRows[Item]):
         """Those that pass the filter."""
         self.rejected: set[str] = set()
         """Ids of those that were rejected, and stay in the list until that is carried out."""
-        self._known = Loaded()
+        self._known = ReviewData()
         self.votes: Mapping[str, VoteStand] = {}
         self._open: dict[Key, bool] = {}
         """What the user opened or closed, and what was open when it was first shown."""
 
-    def update(self, loaded: Loaded) -> None:
+    def update(self, loaded: ReviewData) -> None:
         """Take in what the engine knows now."""
         self._known, self.votes = loaded, loaded.votes
         for address, sha256 in loaded.kept.items():
@@ -167,8 +167,8 @@ class InboxRows(ListRows[Item]):
         there = {change.address for change in loaded.changes}
         more = (kept for address, kept in self.kept.items() if address not in there)
         self.rejected |= loaded.staged
-        proposed = (Item(PROPOSED, at=one.at, proposal=one) for one in loaded.proposals)
-        self.load((*proposed, *(Item(CHANGE, change=one) for one in (*loaded.changes, *more))))
+        proposed = (ReviewItem(PROPOSED, at=one.at, proposal=one) for one in loaded.proposals)
+        self.load((*proposed, *(ReviewItem(CHANGE, change=one) for one in (*loaded.changes, *more))))
 
     @property
     def everything(self) -> set[Hashable]:
@@ -196,18 +196,18 @@ class InboxRows(ListRows[Item]):
         groups = bursts(self.passing, written=times)
         self.groups = len(groups)
         whole = not self.words and self.below is None
-        items = [Item(NOTE, note=one, at=one.at) for one in self._known.notes] if whole else []
+        items = [ReviewItem(NOTE, note=one, at=one.at) for one in self._known.notes] if whole else []
         for burst in groups:
             if len(burst.changes) == 1:
-                items.append(Item(CHANGE, burst, burst.changes[0], alone=True, at=burst.end))
+                items.append(ReviewItem(CHANGE, burst, burst.changes[0], alone=True, at=burst.end))
                 continue
-            items.append(Item(BURST, burst, at=burst.end))
+            items.append(ReviewItem(BURST, burst, at=burst.end))
             if self.is_open(burst):
-                items += [
-                    Item(CHANGE, burst, one, at=min(one.at, times.get(one.address, one.at))) for one in burst.changes
-                ]
+                for change in burst.changes:
+                    at = min(change.at, times.get(change.address, change.at))
+                    items.append(ReviewItem(CHANGE, burst, change, at=at))
         if proposed:  # the heads say where one group ends and the other begins
-            items = [Item(HEAD, alone=True), *proposed, *([Item(HEAD), *items] if items else [])]
+            items = [ReviewItem(HEAD, alone=True), *proposed, *([ReviewItem(HEAD), *items] if items else [])]
         self.shown = tuple(items)
 
     def _shows(self, one: Proposal) -> bool:
@@ -225,27 +225,27 @@ class InboxRows(ListRows[Item]):
         """What is decided about a change: `accepted`, `rejected`, `open`, or `PART` with numbers of hunks."""
         return self._known.decided.get(change, "open")
 
-    def taint(self, item: Item) -> str:
+    def taint(self, item: ReviewItem) -> str:
         """What the session that wrote a change had taken in from outside before; empty for nothing."""
         return self._known.taints.get(item.change.address, "") if item.change is not None else ""
 
-    def states(self, item: Item) -> tuple[str, ...]:
+    def states(self, item: ReviewItem) -> tuple[str, ...]:
         """What is decided about all a row stands for."""
         if item.proposal is not None:
             return (item.proposal.state,)
         return tuple(map(self.decision, item.changes))
 
-    def undecided(self, item: Item) -> bool:
+    def undecided(self, item: ReviewItem) -> bool:
         """Whether somebody has yet to decide about a row; of an open group about the rows below it."""
         opened = item.kind == BURST and item.burst is not None and self.is_open(item.burst)
         return not opened and any(state in UNDECIDED for state in self.states(item))
 
-    def sign(self, item: Item) -> Run:
+    def sign(self, item: ReviewItem) -> Run:
         """What stands before a row, and its style."""
         states = set(self.states(item))
         return SIGNS.get(states.pop().partition(" ")[0], NO_SIGN) if len(states) == 1 else NO_SIGN
 
-    def _text(self, item: Item) -> str:
+    def _text(self, item: ReviewItem) -> str:
         """Where the filter looks for its words."""
         change, proposal = item.change, item.proposal
         waits = "waiting" if self.undecided(item) else ""
@@ -269,7 +269,7 @@ class InboxRows(ListRows[Item]):
         self._open |= {burst_key(burst): wide for burst in found}
         self.filter(self.words)
 
-    def group_of(self, item: Item) -> int:
+    def group_of(self, item: ReviewItem) -> int:
         """The row of the burst that holds a change which is no row now; -1 where there is none."""
         change = item.change
         if change is None or any(one.key == item.key for one in self.shown):
@@ -281,7 +281,7 @@ class InboxRows(ListRows[Item]):
         """Open the burst that holds the change of which only the key in words is known."""
         for item in self.shown if name else ():
             burst = item.burst if item.kind == BURST else None
-            if burst is not None and any(str(Item(CHANGE, change=one).key) == name for one in burst.changes):
+            if burst is not None and any(str(ReviewItem(CHANGE, change=one).key) == name for one in burst.changes):
                 if not self.is_open(burst):
                     self.set_open((burst,), wide=True)
                 return
@@ -309,28 +309,28 @@ class InboxRows(ListRows[Item]):
         between = (item for item in self.shown[low : high + 1] if item.change or item.proposal)
         self.marks = {item.key for item in between}.union(base)
 
-    def marked(self, item: Item) -> bool:
+    def marked(self, item: ReviewItem) -> bool:
         """Whether all a row stands for is marked."""
         if item.proposal is not None:
             return item.key in self.marks
         return bool(self.marks) and bool(item.changes) and _keys(item.changes) <= self.marks
 
 
-def keys_of(rows: Iterable[Item]) -> set[Hashable]:
+def keys_of(rows: Iterable[ReviewItem]) -> set[Hashable]:
     """The keys of all that rows stand for."""
     rows = tuple(rows)
     return _keys(change for row in rows for change in row.changes) | {row.key for row in rows if row.proposal}
 
 
 def _keys(changes: Iterable[Change]) -> set[Hashable]:
-    return {Item(CHANGE, change=one).key for one in changes}
+    return {ReviewItem(CHANGE, change=one).key for one in changes}
 
 
 # What a row says
 
 
 def row_runs(
-    item: Item, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
+    item: ReviewItem, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
 ) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark.
 
@@ -404,12 +404,12 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, count
 # What is asked of the engine
 
 
-def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
+def load(engine: Engine, kept: Iterable[Address] = ()) -> ReviewData:
     """Read everything the inbox lists, and what is in memories that it goes on showing."""
     changes = engine.changes.unseen()
     proposals = waiting(engine, (*WAITING, "accepted", REJECTED))
     rejected = [one for one in proposals if one.state == REJECTED]
-    return Loaded(
+    return ReviewData(
         changes,
         engine.rows.written_at(change.address for change in changes if change.after is not None),
         root_notes(engine, changes),

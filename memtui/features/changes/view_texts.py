@@ -26,7 +26,7 @@ COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 
 
-class Shown(NamedTuple):
+class ShownChange(NamedTuple):
     """A change as it is shown."""
 
     change: Change
@@ -49,7 +49,7 @@ def draw(
     heading: Sequence[str],
     look: Look,
     out: Iterable[int] = (),
-) -> Shown:
+) -> ShownChange:
     """Draw a change.
 
     Args:
@@ -63,13 +63,13 @@ def draw(
     top = words_page(*heading, style="description", width=look.width)
     whole, rest = _in_one(change, before, after, look)
     if whole:
-        return Shown(change, before, after, (), (*top, PageLine(()), *rest), (), whole)
+        return ShownChange(change, before, after, (), (*top, PageLine(()), *rest), (), whole)
     assert before is not None
     assert after is not None
     found, places, starts = compare(before, after, look)
     below = tuple(start + len(top) for start in starts)
     places = with_word(places, (starts[at] for at in out), f" {BACK}")
-    return Shown(change, before, after, found, (*top, *places), below)
+    return ShownChange(change, before, after, found, (*top, *places), below)
 
 
 def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
@@ -147,7 +147,7 @@ def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
     return found.bytes if found.sha256 == sha256 else None
 
 
-def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown:
+def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> ShownChange:
     """Draw a change.
 
     Args:
@@ -168,7 +168,7 @@ def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown
     return shown._replace(page=with_word(shown.page, own, " yours"))
 
 
-def _added_since(text: bytes, shown: Shown) -> list[int]:
+def _added_since(text: bytes, shown: ShownChange) -> list[int]:
     """The hunks that only add lines, all of which came after the memory had this text."""
     added = [one.after for one in hunks(text, shown.after or b"")] if shown.hunks else []
     return [

@@ -231,7 +231,7 @@ def applied(form: Form, typed: Mapping[str, str]) -> bytes:
     return set_fields(form.data, edits(form, typed))
 
 
-class Moved(NamedTuple):
+class Rebased(NamedTuple):
     """What was typed, on another text."""
 
     typed: dict[str, str]
@@ -239,7 +239,7 @@ class Moved(NamedTuple):
     """Fields that both changed, to different values."""
 
 
-def moved(old: Form, typed: Mapping[str, str], new: Form) -> Moved:
+def rebased(old: Form, typed: Mapping[str, str], new: Form) -> Rebased:
     """Take what was typed over to a text somebody else wrote meanwhile: fields only they changed follow theirs."""
     after: dict[str, str] = {}
     clashes = []
@@ -251,7 +251,7 @@ def moved(old: Form, typed: Mapping[str, str], new: Form) -> Moved:
         after[was.name] = mine
         if now.value != was.value:
             clashes.append(was.name)
-    return Moved(after, tuple(clashes))
+    return Rebased(after, tuple(clashes))
 
 
 def heads(before: bytes, after: bytes) -> tuple[bytes, bytes]:

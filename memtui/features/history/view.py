@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from memtui.engine.model import Address, Conflict, Unchanged
 from memtui.features.actors import by
 from memtui.features.history import view_rows
-from memtui.features.history.view_rows import DISK, DRAFT, GONE, VERSION, Past, PastEntry
+from memtui.features.history.view_rows import DISK, DRAFT, GONE, VERSION, Timeline, TimelineEntry
 from memtui.features.host import WRITE, Host
 from memtui.pointers import restore
 from memtui.safe_text import visible
@@ -38,7 +38,7 @@ WORD, EVERYWHERE = "redact", "everywhere"
 """What is typed to redact, and what when something else keeps the text."""
 
 
-class HistoryView(ListView[PastEntry]):
+class HistoryView(ListView[TimelineEntry]):
     """Every version there was."""
 
     ID: ClassVar[str] = "history"
@@ -53,7 +53,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         super().__init__(host.shell, ListRows(lambda entry: entry.key))
         self.host, self.jobs = host, host.jobs
         self.address = Address("", "")
-        self.past = Past(self.address, (), None)
+        self.past = Timeline(self.address, (), None)
         self.against = BEFORE
         self.whole = False
         self.words = False
@@ -80,7 +80,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def about(self, address: Address, at: str | None = None) -> None:
         """Show another memory, beginning at its newest row, or at the version with this sha-256."""
         self.address, self._go_to = address, at
-        self.past = Past(address, (), None)
+        self.past = Timeline(address, (), None)
         self.against, self.whole, self.loaded, self._shown = BEFORE, False, False, None
         self.prompt, self.refused = None, ""
         self.list.change_rows(lambda: self.rows.load(()))
@@ -92,7 +92,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return (self.item.sha256 if self.item is not None else None) or ""
 
     @property
-    def other(self) -> PastEntry | None:
+    def other(self) -> TimelineEntry | None:
         """What the row under the cursor is compared with."""
         entry, entries = self.item, self.rows.shown
         if entry is None or entry.kind == GONE:
@@ -121,7 +121,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.refused = f"{error.message} {error.hint}".strip()
         self.rows_changed()
 
-    def _loaded(self, past: Past) -> None:
+    def _loaded(self, past: Timeline) -> None:
         first, self.past, self.refused = not self.loaded, past, ""
         self.take(past.entries)
         if first:
@@ -131,7 +131,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # The list
 
-    def draw(self, item: PastEntry, width: int) -> Sequence[Run]:
+    def draw(self, item: TimelineEntry, width: int) -> Sequence[Run]:
         """How a row looks."""
         clock = Clock(self.host.now(), self.ascii)
         return view_rows.entry_runs(item, width, clock, marked=item.key in self.rows.marks)
@@ -156,7 +156,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _explains(self) -> bool:
         return self.prompt is not None
 
-    def read_text(self, item: PastEntry) -> None:
+    def read_text(self, item: TimelineEntry) -> None:
         """Read a row, and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = Look(self.page.text_width, self.words, self.ascii)
@@ -211,7 +211,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return self._why_not(entry, action.id)
         return ""
 
-    def _why_not(self, entry: PastEntry, what: str) -> str:
+    def _why_not(self, entry: TimelineEntry, what: str) -> str:
         verb = "restore" if what == "restore" else "redact"
         if entry.kind != VERSION:
             return {
@@ -324,7 +324,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self._shown = None
         self.read_row()
 
-    def _redact(self, entry: PastEntry, reason: str, *, everywhere: bool = False) -> None:
+    def _redact(self, entry: TimelineEntry, reason: str, *, everywhere: bool = False) -> None:
         if not reason.strip():
             self._refuse("a redaction needs a reason")
             return
@@ -351,7 +351,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
         jobs.run(job, redacted, what=f"redact version {entry.number}", otherwise=refused, lane=WRITE)
 
-    def _ask_everywhere(self, entry: PastEntry, reason: str, error: MemtuiError) -> None:
+    def _ask_everywhere(self, entry: TimelineEntry, reason: str, error: MemtuiError) -> None:
         """Ask for one more yes when something else keeps the text."""
         kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
         closing = f"Type {EVERYWHERE} to clear memtui's copies there, too; esc leaves everything as it is."
@@ -393,7 +393,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.ask(Question("type yes", "", word, leave, hint=lambda _: hint))
 
 
-def explanation(past: Past, entry: PastEntry) -> tuple[str, ...]:
+def explanation(past: Timeline, entry: TimelineEntry) -> tuple[str, ...]:
     """Say what redacting a version does, and what it does not do."""
     same = sum(1 for one in past.entries if one.sha256 == entry.sha256 and one.kind == VERSION)
     also = (f"{count_words(same - 1, 'other version')} of the same text: it is cleared there too.",) if same > 1 else ()

@@ -35,7 +35,7 @@ MOST_RECORDS = 1_000
 """So many records of one name are looked at."""
 
 
-class PastEntry(NamedTuple):
+class TimelineEntry(NamedTuple):
     """One row."""
 
     kind: str
@@ -77,11 +77,11 @@ class PastEntry(NamedTuple):
         )
 
 
-class Past(NamedTuple):
+class Timeline(NamedTuple):
     """Everything known of one memory's past."""
 
     address: Address
-    entries: tuple[PastEntry, ...]
+    entries: tuple[TimelineEntry, ...]
     """Newest first."""
     current: str | None
     """The version on disk; None when there is no file."""
@@ -91,7 +91,7 @@ class Past(NamedTuple):
     """The name it was asked for, when it has another one now."""
 
 
-class PastFacts(NamedTuple):
+class TimelineSources(NamedTuple):
     """What a time line is made of."""
 
     versions: Sequence[Version] = ()
@@ -106,25 +106,25 @@ class PastFacts(NamedTuple):
     draft: Draft | None = None
 
 
-def time_line(address: Address, facts: PastFacts) -> tuple[PastEntry, ...]:
+def time_line(address: Address, facts: TimelineSources) -> tuple[TimelineEntry, ...]:
     """Put everything in order, newest first."""
     entries = _versions(address, facts)
     if facts.current is not None and all(one.sha256 != facts.current for one in entries):
-        disk = PastEntry(DISK, facts.modified_at, "outside", "on disk", facts.size, None, facts.current, current=True)
-        entries.insert(0, disk)
+        at, size = facts.modified_at, facts.size
+        entries.insert(0, TimelineEntry(DISK, at, "outside", "on disk", size, sha256=facts.current, current=True))
     for record in facts.records:
         if record.address == address and record.state == "done" and _is_deletion(record):
             at = next((index for index, one in enumerate(entries) if one.at <= record.at), len(entries))
-            entries.insert(at, PastEntry(GONE, record.at, record.actor, "deleted", sha256=record.before))
+            entries.insert(at, TimelineEntry(GONE, record.at, record.actor, "deleted", sha256=record.before))
     if facts.draft is not None:
         size = len(facts.draft.text.encode("utf-8", "surrogatepass"))
         change = size - facts.size
-        entries.insert(0, PastEntry(DRAFT, facts.draft.at, "tui", "draft", size, change, note="not saved yet"))
+        entries.insert(0, TimelineEntry(DRAFT, facts.draft.at, "tui", "draft", size, change, note="not saved yet"))
     asked = dict(facts.asked)
     return tuple(one._replace(who=asked.get(one.sha256 or "") or who_words(one.actor, address.root)) for one in entries)
 
 
-def _versions(address: Address, facts: PastFacts) -> list[PastEntry]:
+def _versions(address: Address, facts: TimelineSources) -> list[TimelineEntry]:
     count = len(facts.versions)
     current = _place(facts.versions, facts.current)
     seen = _place(facts.versions, facts.seen)
@@ -134,7 +134,7 @@ def _versions(address: Address, facts: PastFacts) -> list[PastEntry]:
         before = facts.versions[index + 1] if index + 1 < count else None
         name, was = _named(version, names)
         renamed = version.operation == "renamed"  # its note is the name before
-        entry = PastEntry(
+        entry = TimelineEntry(
             VERSION,
             version.at,
             version.actor,
@@ -199,7 +199,7 @@ def _named(version: Version, names: Names) -> tuple[str, str]:
     return ("" if names and then == names[0][2] else then), was
 
 
-def before(entries: Sequence[PastEntry], index: int) -> PastEntry | None:
+def before(entries: Sequence[TimelineEntry], index: int) -> TimelineEntry | None:
     """The text a row is compared with unless another one is asked for: the newest older one that was under the name."""
     older = [one for one in entries[index + 1 :] if one.kind in (VERSION, DISK)]
     if entries[index].kind == DRAFT:
@@ -216,7 +216,7 @@ def change_words(change: int | None) -> str:
     return ("+" if change > 0 else "-") + size_words(abs(change)).replace(" ", "")
 
 
-def notes(entry: PastEntry) -> str:
+def notes(entry: TimelineEntry) -> str:
     """Say in a few words what is special about a row, the most important first."""
     words = [word for word, on in (("current", entry.current), ("seen", entry.seen)) if on]
     words += ["redacted"] if entry.redacted else []
@@ -225,7 +225,7 @@ def notes(entry: PastEntry) -> str:
     return ", ".join(words)
 
 
-def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
+def entry_runs(entry: TimelineEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     plain = look.ascii
     mine = is_person(entry.actor)
@@ -250,7 +250,7 @@ def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> lis
     return [*runs, (one_line(said, max(width - used, 1), ascii_tokens=plain), level)]
 
 
-def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
+def heading(entry: TimelineEntry, other: TimelineEntry | None, now: int) -> list[str]:
     """Say above a text what it is.
 
     Args:
@@ -287,7 +287,7 @@ def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
 # What the engine is asked, in a thread
 
 
-def load(engine: Engine, asked: Address) -> Past:
+def load(engine: Engine, asked: Address) -> Timeline:
     """Read everything known of a memory's past, under the name it has now."""
     address = follow(engine, asked)
     current: str | None = None
@@ -302,7 +302,7 @@ def load(engine: Engine, asked: Address) -> Past:
         problem = error.message
     draft = next((one for one in engine.drafts.all() if one.address == address), None)
     root = engine.roots.find(address.root)
-    facts = PastFacts(
+    facts = TimelineSources(
         engine.history.of(address),
         _records(engine, address),
         current,
@@ -313,7 +313,7 @@ def load(engine: Engine, asked: Address) -> Past:
         draft,
     )
     moved = asked if asked != address else None
-    return Past(address, time_line(address, facts), current, problem, moved)
+    return Timeline(address, time_line(address, facts), current, problem, moved)
 
 
 def follow(engine: Engine, asked: Address) -> Address:
@@ -348,7 +348,14 @@ def _records(engine: Engine, address: Address) -> tuple[AuditRecord, ...]:
 
 
 def show(
-    engine: Engine, past: Past, entry: PastEntry, other: PastEntry | None, now: int, look: Lines, *, whole: bool = False
+    engine: Engine,
+    past: Timeline,
+    entry: TimelineEntry,
+    other: TimelineEntry | None,
+    now: int,
+    look: Lines,
+    *,
+    whole: bool = False,
 ) -> tuple[Page, tuple[int, ...]]:
     """Draw a row: what it is, and how it differs from another one, or its whole text.
 
@@ -389,12 +396,12 @@ def show(
     return (*top, *body), tuple(start + len(top) for start in starts)
 
 
-def is_older(past: Past, one: PastEntry, other: PastEntry) -> bool:
+def is_older(past: Timeline, one: TimelineEntry, other: TimelineEntry) -> bool:
     """Whether the first of two rows is further down the time line."""
     return past.entries.index(one) > past.entries.index(other)
 
 
-def text_of(engine: Engine, address: Address, entry: PastEntry) -> bytes:
+def text_of(engine: Engine, address: Address, entry: TimelineEntry) -> bytes:
     """Read the text of a row; raises the `MemtuiError` that says why there is none."""
     if entry.kind == DISK:
         return engine.read(address).bytes

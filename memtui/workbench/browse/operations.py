@@ -100,7 +100,7 @@ class MemoryOperations:
             changed = [one.address for one in result.outcomes if isinstance(one.result, Conflict)]
             seen = listed[changed[0]] if changed else None
             if seen is not None:
-                from memtui.workbench.edit.merge.cases import ask_about_deleted
+                from memtui.workbench.edit.merge.questions import ask_about_deleted
 
                 ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
 

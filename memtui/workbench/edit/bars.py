@@ -1,7 +1,7 @@
-"""The one-line bars below the text: find, the prompt for a name, and the question about a draft.
+"""The bars below the text: find, the prompt for a name, and the question about a draft.
 
-They are lines and not dialogs, so that the text in question stays in sight and no key that was meant for the text
-answers a question: each bar takes the focus and gives it back.
+Bars and not dialogs, so that the text stays in sight; each takes the focus, so that no key meant for the text
+answers it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from memtui.ui.keys.letters import name_of
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import closing
 from memtui.ui.widgets.safe_input import SafeInput
-from memtui.workbench.edit.memory_text import MemoryText
+from memtui.workbench.edit.memory_text import MemoryText, location_of
 
 
 class QuestionBar(Lines, can_focus=True):
-    """Asks what to do with a draft that was found on disk."""
+    """Question about a draft that was found on disk."""
 
     DEFAULT_CSS = "QuestionBar { display: none; height: 2; }"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,7 +51,6 @@ class QuestionBar(Lines, can_focus=True):
         """`restore`, `discard` or `later`."""
 
         def __init__(self, draft: Draft, answer: str) -> None:
-            """Carry the draft and the answer."""
             super().__init__()
             self.draft = draft
             self.answer = answer
@@ -67,18 +66,15 @@ class QuestionBar(Lines, can_focus=True):
 
     @property
     def asking(self) -> bool:
-        """Whether a question waits for its answer."""
         return self._draft is not None
 
     def ask(self, words: str, draft: Draft) -> None:
-        """Show the question and take the focus."""
         self._draft, self._words, self._sure, self._lost = draft, words, False, False
         self.display = True
         self._fill()
         self.focus()
 
     def on_resize(self) -> None:
-        """Fold the question at the new width."""
         self._fill()
 
     def _fill(self) -> None:
@@ -97,7 +93,7 @@ class QuestionBar(Lines, can_focus=True):
         self.set_lines(*rows, keys)
 
     def on_key(self, event: events.Key) -> None:
-        """Say which keys answer, to a key that does not, those of the editor too; what works everywhere goes on."""
+        """Explain the answers after any other key, except keys that work everywhere."""
         answers = any(event.key == one.key for one in self.BINDINGS if isinstance(one, Binding))
         table = self.screen.table if isinstance(self.screen, KeyedScreen) else ()
         everywhere = (one if one.id == "help" else beside_text(one) for one in table if one.room == "everywhere")
@@ -110,22 +106,20 @@ class QuestionBar(Lines, can_focus=True):
             self._fill()
 
     def close(self) -> None:
-        """Take the question away unanswered."""
+        """Hide the question unanswered."""
         self._draft = None
         self.display = False
 
     def action_discard(self) -> None:
-        """Ask once more: a single key must not lose a text from sight."""
+        """Ask once more: a single key must not discard a text."""
         self._sure = True
         self._fill()
 
     def action_sure(self) -> None:
-        """Discard, after `d`."""
         if self._sure:
             self.action_answer("discard")
 
     def action_later(self) -> None:
-        """Go back to the question, or decide later."""
         if self._sure:
             self._sure = False
             self._fill()
@@ -133,7 +127,6 @@ class QuestionBar(Lines, can_focus=True):
             self.action_answer("later")
 
     def action_answer(self, answer: str) -> None:
-        """Answer, once."""
         draft, self._draft = self._draft, None
         if draft is not None:
             self.display = False
@@ -141,7 +134,7 @@ class QuestionBar(Lines, can_focus=True):
 
 
 class EditorPrompt(Horizontal):
-    """Asks for one line of text."""
+    """Prompt for one line of text."""
 
     DEFAULT_CSS = """
     EditorPrompt { display: none; height: 1; width: 1fr; }
@@ -153,23 +146,20 @@ class EditorPrompt(Horizontal):
         """The line, after enter."""
 
         def __init__(self, word: str, value: str) -> None:
-            """Carry what was asked for and what was typed."""
             super().__init__()
             self.word = word
             self.value = value
 
     class Closed(Message):
-        """esc: nothing is to be done."""
+        """The prompt was left without an answer."""
 
     def compose(self) -> ComposeResult:
-        """A word and a line."""
         yield Label("", markup=False)
         yield SafeInput(select_on_focus=False, compact=True)
 
     _word = ""
 
     def ask(self, word: str, value: str, cursor: int | None = None) -> None:
-        """Show the prompt with a first value and take the focus."""
         self._word = word
         self.query_one(Label).update(Content(f"{word}:"))
         line = self.query_one(SafeInput)
@@ -180,7 +170,6 @@ class EditorPrompt(Horizontal):
         line.focus()
 
     def close(self) -> None:
-        """Hide without an answer."""
         self.display = False
 
     @on(Input.Submitted)
@@ -190,19 +179,18 @@ class EditorPrompt(Horizontal):
         self.post_message(self.Answered(self._word, event.value))
 
     def on_key(self, event: events.Key) -> None:
-        """esc closes."""
         if event.key == "escape":
             event.stop()
             self.close()
             self.post_message(self.Closed())
 
 
-MOST = 20_000
-"""Places of one text that are found."""
+MOST_MATCHES = 20_000
+"""Largest number of matches in one text."""
 
 
 class FindBar(Horizontal):
-    """Finds text in the open memory, as it is typed."""
+    """Incremental search in the open memory."""
 
     DEFAULT_CSS = """
     FindBar { display: none; height: 1; width: 1fr; }
@@ -211,23 +199,22 @@ class FindBar(Horizontal):
     """
 
     class Closed(Message):
-        """esc: back to the text, at the place that was found."""
+        """The bar was closed; the cursor stays at the match."""
 
     def __init__(self, area: MemoryText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._area = area
         self._searched = ""
-        """Words that a search brought, as long as nothing else is typed."""
+        """Query of a search that opened the memory, until something else is typed."""
         self._places: list[Span] = []
         self._starts: list[int] = []
         self._of: tuple[str, str] | None = None
-        """The words and the text for which the places are."""
+        """The words and the text that the matches are of."""
         self._from = 0
-        """Where the cursor was when the line was opened: what is typed is looked for from there."""
+        """Where the cursor was when the bar was opened: typing searches from there."""
         self._wrapped = ""
 
     def compose(self) -> ComposeResult:
-        """A word, a line, and how many there are."""
         yield Label("find:", markup=False)
         yield SafeInput(select_on_focus=True, compact=True)
         yield Label("", id="find-count", markup=False)
@@ -238,23 +225,21 @@ class FindBar(Horizontal):
 
     @property
     def words(self) -> str:
-        """What is looked for."""
         return self._line.value
 
     @property
     def is_primed(self) -> bool:
-        """Whether it only marks what a search found: nobody opened it, so it is nothing to be left first."""
+        """Whether it only marks what a search found, so that leaving the editor need not close it first."""
         return bool(self._searched) and self.words == self._searched
 
     @property
     def count(self) -> str:
-        """What is said about the places."""
         return str(self.query_one("#find-count", Label).content)
 
     # Opening and closing
 
     def open(self) -> None:
-        """Take the focus, with what is selected or was looked for before."""
+        """Take the focus, with the selected text or the last words."""
         selected = self._area.selected_text
         self._from = self._offset(min(self._area.selection))
         if selected and "\n" not in selected and not self.display:
@@ -265,12 +250,7 @@ class FindBar(Horizontal):
         self.refresh_places()
 
     def prime(self, words: str, *, jump: bool) -> None:
-        """Mark what a search found, without taking the focus.
-
-        Args:
-            words: what was searched for.
-            jump: put the cursor on the first place.
-        """
+        """Mark the matches of a search without taking the focus; `jump` puts the cursor on the first one."""
         self._searched = " ".join(visible(words).split())
         with self.prevent(Input.Changed):
             self._line.value = self._searched
@@ -281,7 +261,6 @@ class FindBar(Horizontal):
         self._tell()
 
     def close(self) -> None:
-        """Hide, and take the marks away."""
         self.display = False
         self._wrapped = ""
         self._area.set_found({})
@@ -290,7 +269,7 @@ class FindBar(Horizontal):
     # Finding
 
     def step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) place, around the end if need be."""
+        """Go to the next (1) or previous (-1) match, wrapping around."""
         if not self.display:
             self.display = True
         self._find()
@@ -309,7 +288,6 @@ class FindBar(Horizontal):
         self._tell()
 
     def refresh_places(self) -> None:
-        """Look again: the text changed."""
         if self.display:
             self._find()
             self._tell()
@@ -319,7 +297,7 @@ class FindBar(Horizontal):
         if self._of == (words, text):
             return
         self._of = (words, text)
-        self._places = self._finder.spans(text, MOST) if self._finder is not None else []
+        self._places = self._finder.spans(text, MOST_MATCHES) if self._finder is not None else []
         self._starts = [start for start, _ in self._places]
         lines = by_line(text, self._places)
         self._area.set_found({line - 1: spans for line, spans in lines.items()})
@@ -333,7 +311,7 @@ class FindBar(Horizontal):
     def _select(self, index: int) -> None:
         start, end = self._places[index]
         text = self._area.text
-        self._area.selection = Selection(_location(text, start), _location(text, end))
+        self._area.selection = Selection(location_of(text, start), location_of(text, end))
         self._area.scroll_cursor_visible(center=True, animate=False)
 
     def _offset(self, place: tuple[int, int]) -> int:
@@ -341,11 +319,11 @@ class FindBar(Horizontal):
         return sum(len(line) + 1 for line in self._area.document.lines[:row]) + column
 
     def _tell(self) -> None:
-        """Show which of how many places is selected."""
+        """Show the number of the selected match, and the keys that work now."""
         place = self._offset(min(self._area.selection))
         index = bisect_left(self._starts, place)
         there = index < len(self._starts) and self._starts[index] == place
-        total = f"{len(self._places):,}" if len(self._places) < MOST else f"more than {MOST:,}"
+        total = f"{len(self._places):,}" if len(self._places) < MOST_MATCHES else f"more than {MOST_MATCHES:,}"
         words = (f"{index + 1:,} of {total}" if there else total) if self._places else "none" if self.words else ""
         if self._wrapped:
             words += f", {self._wrapped}"
@@ -378,15 +356,11 @@ class FindBar(Horizontal):
         self.step(1)
 
     def on_descendant_focus(self) -> None:
-        """Say which keys work now."""
         self._tell()
 
-    def on_descendant_blur(self) -> None:
-        """Say which keys work now."""
-        self._tell()
+    on_descendant_blur = on_descendant_focus
 
     def on_key(self, event: events.Key) -> None:
-        """Up, down and esc; everything else is typing."""
         if event.key == "escape":
             event.stop()
             self.close()
@@ -394,8 +368,3 @@ class FindBar(Horizontal):
         elif event.key in ("up", "down"):
             event.stop()
             self.step(-1 if event.key == "up" else 1)
-
-
-def _location(text: str, position: int) -> tuple[int, int]:
-    """Turn a character position into line and column."""
-    return text.count("\n", 0, position), position - (text.rfind("\n", 0, position) + 1)

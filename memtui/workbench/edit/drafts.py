@@ -1,14 +1,16 @@
-"""Unsaved texts: when each must be on disk, who writes it there, and what is said about one that was found there.
+"""Drafts: when unsaved text is stored, who stores it, and what is said of a draft found at the start.
 
-Typing is never more than a second ahead of the stored draft, and the last words of a dying process can be written
-without asking the event loop anything.
+Typing is never more than a second ahead of the stored draft, and a dying process can store the last text without the
+event loop.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from textual.screen import Screen
 
 from memtui.engine.model import Address, Draft
 from memtui.errors import MemtuiError
@@ -19,26 +21,23 @@ if TYPE_CHECKING:
     from memtui.workbench.edit.editor import MemoryEditor
 
 
+S = TypeVar("S", bound=Screen[Any])
 Source = Callable[[], "Draft | None"]
-"""Gives the unsaved text of one editor as it is now; None when there is none."""
+"""Returns the unsaved text of one editor as a draft; None when nothing is unsaved."""
 
 
 class DraftKeeper:
-    """Knows which unsaved texts exist and which of them are not on disk yet; safe to ask from any thread."""
+    """Registry of unsaved texts and of which are stored; thread-safe."""
 
     def __init__(self, save: Callable[[Draft], None]) -> None:
-        """Take the one call that stores a draft.
-
-        Args:
-            save: stores a draft before it returns; called by whoever calls `write` or `flush`.
-        """
+        """`save` stores a draft before it returns."""
         self._save = save
         self._sources: dict[object, Source] = {}
         self._stored: dict[object, Draft] = {}
         self._lock = threading.Lock()
 
     def open(self, owner: object, source: Source, *, stored: Draft | None = None) -> None:
-        """Start to look after the text of `owner`; `stored` is its draft that is on disk already."""
+        """Start to keep the text of `owner`; `stored` is its draft that is already on disk."""
         with self._lock:
             self._sources[owner] = source
             if stored is None:
@@ -47,23 +46,22 @@ class DraftKeeper:
                 self._stored[owner] = stored
 
     def close(self, owner: object) -> None:
-        """Stop looking after the text of `owner`."""
+        """Stop keeping the text of `owner`."""
         with self._lock:
             self._sources.pop(owner, None)
             self._stored.pop(owner, None)
 
     def doubt(self, owner: object) -> None:
-        """Take the draft of `owner` for one that may no longer be on disk; it is due then."""
+        """Treat the stored draft of `owner` as possibly lost, so that it is due again."""
         with self._lock:
             self._stored.pop(owner, None)
 
     def has_stored(self, owner: object) -> bool:
-        """Whether a draft of `owner` is on disk."""
         with self._lock:
             return owner in self._stored
 
     def due(self) -> tuple[tuple[object, Draft], ...]:
-        """Return the drafts that differ from what is on disk, with their owners."""
+        """Return the drafts that differ from what is stored, with their owners."""
         with self._lock:
             sources = list(self._sources.items())
             stored = dict(self._stored)
@@ -71,18 +69,14 @@ class DraftKeeper:
         return tuple((owner, draft) for owner, draft in found if not _same(stored.get(owner), draft))
 
     def write(self, owner: object, draft: Draft) -> None:
-        """Store one draft and remember that it is on disk.
-
-        Raises:
-            MemtuiError: what the store said; the draft stays due.
-        """
+        """Store one draft and note that it is on disk; on an error it stays due."""
         self._save(draft)
         with self._lock:
             if owner in self._sources:
                 self._stored[owner] = draft
 
     def flush(self) -> int:
-        """Store everything that is due, and return how many drafts that were."""
+        """Store everything that is due; return the number of drafts."""
         drafts = self.due()
         for owner, draft in drafts:
             self.write(owner, draft)
@@ -90,32 +84,25 @@ class DraftKeeper:
 
 
 class EditorDrafts:
-    """The unsaved text of the editor: on disk soon after it is typed, and dropped only into history."""
+    """Draft of the editor's text: stored soon after typing, and dropped only into history."""
 
     def __init__(
         self, bridge: Bridge, editor: MemoryEditor, run: Callable[..., None], clock: Callable[[], int]
     ) -> None:
-        """Join the parts.
-
-        Args:
-            bridge: stores drafts.
-            editor: is typed in.
-            run: runs a job, as `Editing.run` does.
-            clock: milliseconds since the epoch.
-        """
+        """`run` runs a job as `EditFlow.run` does."""
         self._bridge, self._editor, self._run, self._clock = bridge, editor, run, clock
         self.keeper = DraftKeeper(bridge.store_draft)
         self.mine: set[Address] = set()
         """Memories whose drafts were made in this session."""
         self.found: dict[Address, tuple[str, ...]] = {}
-        """The unsaved texts that were on disk when their memories were opened, by memory: the user's own too."""
+        """Draft texts found on disk when a memory was opened, by memory: they count as the user's own."""
 
     def look_after(self, stored: Draft | None = None) -> None:
-        """Have what is typed from now on kept; `stored` is the draft that is on disk already."""
+        """Keep what is typed from now on; `stored` is the draft that is already on disk."""
         self.keeper.open(self._editor, lambda: self._editor.draft(self._clock()), stored=stored)
 
     def keep_then(self, then: Callable[[], None], *, awaited: bool = False) -> None:
-        """Bring what is typed to disk and go on; when that fails, say so and stay."""
+        """Store what is typed, then call `then`; on a failure say so and stay."""
         drafts = self.keeper.due()
         self.mine.update(draft.address for _, draft in drafts)
         if not drafts:
@@ -133,11 +120,10 @@ class EditorDrafts:
         self._run(store, stored, what="keep a draft", otherwise=self.not_kept, lane=DRAFTS, awaited=awaited)
 
     def not_kept(self, error: MemtuiError) -> None:
-        """Say that what is typed is not on disk."""
         self._editor.say(f"Your draft could not be kept, so the text stays open. {error}")
 
     def write(self) -> None:
-        """Bring what is typed to disk, in a thread."""
+        """Store what is typed, in a thread."""
         for owner, draft in self.keeper.due():
             self.mine.add(draft.address)
 
@@ -147,16 +133,14 @@ class EditorDrafts:
             self._run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
 
     def flush(self) -> int:
-        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        """Store what is typed before this returns; return the number of drafts."""
         self.keeper.doubt(self._editor)  # where it was put when it was typed may be damaged by now
         return self.keeper.flush()
 
     def drop(self, address: Address, *, saved: str | None = None) -> None:
-        """Take a stored draft away, not another window's; its text goes to history when it is nowhere else.
+        """Drop the stored draft but not another window's; its text goes to history unless it is stored elsewhere.
 
-        Args:
-            address: the memory.
-            saved: the text that was saved just now: its half-typed states leave no trace.
+        `saved` is the text that was just saved: its half-typed states leave no trace.
         """
         self.mine.discard(address)
         own = self.found.get(address, ()) if saved is None else (saved, *self.found.get(address, ()))
@@ -167,12 +151,12 @@ class EditorDrafts:
         self._run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
 
     def dropped(self) -> None:
-        """A stored draft is gone; what was typed since then needs a new one."""
+        """Refresh the tree's draft marks, and store what was typed meanwhile."""
         self._bridge.refresh_drafts()
         self.write()
 
     def settle(self) -> None:
-        """Bring what is typed to disk; when nothing is unsaved any more, take the stored draft away."""
+        """Store what is typed; once nothing is unsaved, drop the stored draft."""
         editor = self._editor
         if editor.dirty:
             self.write()
@@ -181,8 +165,92 @@ class EditorDrafts:
             self.drop(editor.subject.address)
 
 
+class DraftFlow(Generic[S]):
+    """Base of a screen's flow with a draft of its own, which is stored while the user types."""
+
+    def __init__(self, bridge: Bridge, address: Address) -> None:
+        self.bridge = bridge
+        self.address = address
+        self.screen: S | None = None
+        self._kept: Draft | None = None
+        """Own draft that is stored, or about to be."""
+        self._stored: Draft | None = None
+        """Own draft that is on disk by now."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.screen is not None and self.screen.is_running
+
+    @property
+    def read_only(self) -> bool:
+        return self.bridge.read_only
+
+    def draft(self) -> Draft | None:
+        """The unsaved text; None when nothing is typed."""
+        raise NotImplementedError
+
+    def save(self, screen: S) -> None:
+        raise NotImplementedError
+
+    def leave(self, screen: S) -> None:
+        """Leave without saving."""
+        raise NotImplementedError
+
+    def keep(self) -> None:
+        """Store what is typed, in a thread."""
+        draft = self.draft()
+
+        def stored(_: None) -> None:
+            self._stored = draft
+            self.bridge.refresh_drafts()
+
+        if draft is not None:
+            self._kept = draft
+            self.bridge.run(lambda engine: engine.drafts.save(draft), stored, what="keep a draft", lane=DRAFTS)
+
+    def flush(self) -> int:
+        """Store what is typed before this returns; return the number of drafts."""
+        draft = self.draft()
+        known = self._stored if self._stored is self._kept else None  # one on its way may not be there in time
+        if draft is None or (known is not None and known.text == draft.text):
+            return 0
+        self.bridge.store_draft(draft)
+        return 1
+
+    def drop_draft(self) -> None:
+        """Drop the own draft; its text goes to history."""
+        if self._kept is not None:
+            self._kept = None
+            address = self.address
+            self.bridge.run(
+                lambda engine: engine.drafts.drop(address, own=()),
+                lambda _: self.bridge.refresh_drafts(),
+                what="drop a draft",
+                lane=DRAFTS,
+            )
+
+    def hand_over(self, draft: Draft | None, go_on: Callable[[], None]) -> None:
+        """Store a draft for the editor, then call `go_on`."""
+        self._kept = None
+
+        def stored(_: None = None) -> None:
+            self.bridge.refresh_drafts()
+            go_on()
+
+        if draft is None:
+            stored()
+            return
+        self.bridge.run(
+            lambda engine: engine.drafts.save(draft),
+            stored,
+            what="keep a draft",
+            lane=DRAFTS,
+            awaited=True,
+        )
+
+
 def offer_words(drafts: Sequence[Draft]) -> str:
-    """Say at the start what an earlier run left unsaved."""
+    """Name the drafts that an earlier run left unsaved."""
     names = ", ".join(draft.address.name for draft in drafts[:3]) + (", ..." if len(drafts) > 3 else "")
     if len(drafts) == 1:
         return f"A draft was never saved: {names}. Open it to restore or discard it."
@@ -190,7 +258,7 @@ def offer_words(drafts: Sequence[Draft]) -> str:
 
 
 def _same(stored: Draft | None, draft: Draft) -> bool:
-    """Compare what a restart would bring back: text and base, not the moment or the cursor."""
+    """Compare what a restart would restore: text and base, not time or cursor."""
     return stored is not None and (stored.address, stored.base_sha256, stored.text) == (
         draft.address,
         draft.base_sha256,

@@ -1,7 +1,7 @@
-"""The editor pane: one open memory with its title line, its text, its keys and one line for questions.
+"""The editor pane: title line, text, bars and keys of one open memory.
 
-It takes values and posts what the user wants; it never reads, saves or asks the engine anything. What was opened
-(bytes, version, form) is held beside what is typed, so that nobody else has to remember what a save must expect.
+It posts what the user wants as `EditorWants` and never calls the engine; `edit_flow.py` does. It holds what was opened
+(bytes, version, form) beside the typed text, because a save must expect exactly that version.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from memtui.workbench.edit.bars import EditorPrompt, FindBar, QuestionBar
 from memtui.workbench.edit.memory_text import EDIT_BYTES, EMPTY, MemoryText, read_form, to_bytes
 from memtui.workbench.edit.open_memory import (
     WRITE_AFTER,
+    Comparison,
+    DiskState,
+    DraftQuestion,
     FileState,
-    OpenFile,
-    Question,
-    Sides,
-    Subject,
+    OpenMemory,
     new_lines,
     state_of,
     title_note,
@@ -65,25 +65,25 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self.text_area = MemoryText(id="editor-text")
-        """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
+        """The text widget; held here because drafts are still written from it while the screen is taken apart."""
         self.named: Callable[[str], str] = str
-        """Names memories in a text for the eye."""
+        """Replaces addresses in a text by the names people see."""
         self.title_line = Lines(id="editor-title", ground="bar")
         self.said_line = Lines(id="editor-said")
-        self.subject: Subject | None = None
+        self.subject: OpenMemory | None = None
         self.refusal = ""
-        """Why nothing can be written there at all; empty when it can."""
-        self._sides: Sides | None = None
-        self._before_merge: tuple[str, Subject] | None = None
+        """Why nothing can be written there; empty when it can."""
+        self._compared: Comparison | None = None
+        self._before_merge: tuple[str, OpenMemory] | None = None
         self._merge_shown = False
         self._who = ""
         self._unseen = False
         self.moved_to: Address | None = None
-        """Where the text went, when it is gone from its name and was found under another one."""
+        """The new name of a memory that was renamed on disk."""
         self.disk_at = 0
-        """When the version on disk was written, or deleted, milliseconds; 0 when that is not known."""
+        """When the version on disk was written or deleted, in milliseconds; 0 when unknown."""
         self.why = ""
-        """Why somebody deleted it, when they said so."""
+        """The reason given for the deletion."""
         self._state = FileState.CLEAN
         self._said = ""
         self._base_text = ""
@@ -91,7 +91,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._compare_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Title, text, one line of words, one line of questions."""
         yield self.title_line
         yield self.text_area
         yield FindBar(self.text_area, id="editor-find")
@@ -103,12 +102,11 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     @property
     def state(self) -> FileState:
-        """What the open memory is now."""
         return self._state
 
     @property
     def dirty(self) -> bool:
-        """Whether the editor holds something that is not the version it started from."""
+        """Whether the text differs from the version the edit started from."""
         subject = self.subject
         return subject is not None and not self.refusal and subject.form.editable and self.data != subject.base
 
@@ -122,7 +120,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         return to_bytes(self.text_area.text, self.subject.form)
 
     def draft(self, at: int) -> Draft | None:
-        """Return what must not be lost as a draft of this moment (milliseconds); None when nothing is unsaved."""
+        """Return the unsaved text as a draft of this moment (milliseconds); None when nothing is unsaved."""
         if self.subject is None or not self.dirty:
             return None
         subject = self.subject
@@ -139,14 +137,14 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         refusal: str = "",
         unseen: bool = False,
     ) -> None:
-        """Show a memory; whatever was open before must have been left.
+        """Show a memory; a snapshot of None is one that does not exist yet.
 
         Args:
             address: where it is, or will be.
-            snapshot: what is on disk; None for a memory that does not exist yet.
+            snapshot: the version on disk.
             limit: the root's write limit in bytes.
-            refusal: why nothing can be written there at all; empty when it can.
-            unseen: whether somebody else's change is in it that the user has not seen.
+            refusal: why nothing can be written there; empty when it can.
+            unseen: whether it holds somebody else's change that the user has not seen.
         """
         self._stop_timers()
         for bar in (self.query_one(QuestionBar), self.query_one(FindBar), self.query_one(EditorPrompt)):
@@ -154,8 +152,8 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         data = snapshot.bytes if snapshot else b""
         sha256 = snapshot.sha256 if snapshot else None
         form = read_form(data, limit=limit) if snapshot else EMPTY
-        self.subject = Subject(address, data, sha256, form, data if snapshot else None, sha256)
-        self.refusal, self._sides, self._unseen, self.moved_to = refusal, None, unseen, None
+        self.subject = OpenMemory(address, data, sha256, form, data if snapshot else None, sha256)
+        self.refusal, self._compared, self._unseen, self.moved_to = refusal, None, unseen, None
         self._before_merge, self._who, self.disk_at = None, "", snapshot.modified_at if snapshot else 0
         self.text_area.byte_limit = min(limit, EDIT_BYTES)
         self._base_text = form.text if form.editable else ""
@@ -164,7 +162,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._update_state()
 
     def forget(self) -> None:
-        """Close the memory; the pane is empty afterwards."""
+        """Close the memory and empty the pane."""
         self._stop_timers()
         self.subject = None
         self.text_area.open_text("", read_only=True)
@@ -179,38 +177,19 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     # --- what others do
 
-    def disk_is(
-        self,
-        snapshot: Snapshot | None,
-        *,
-        who: str = "",
-        moved: Address | None = None,
-        at: int = 0,
-        why: str = "",
-    ) -> bool:
-        """Take note of what is on disk now; a text nobody typed in follows it at once.
-
-        Args:
-            snapshot: the content; None when there is no file.
-            who: who wrote it, as `who_words` names them; empty when there is nobody to name.
-            moved: where the text was found when there is no file under this name.
-            at: when it was deleted, milliseconds; 0 when that is not known.
-            why: the reason that was given for the deletion.
-
-        Returns:
-            Whether the two sides have to be compared (`compared` takes the result).
-        """
-        subject = self.subject
+    def disk_is(self, disk: DiskState) -> bool:
+        """Take in what is on disk now; an unedited text follows it. True when both sides have to be compared."""
+        subject, snapshot = self.subject, disk.snapshot
         if subject is None:
             return False
         sha256 = snapshot.sha256 if snapshot else None
-        if sha256 == subject.disk_sha256 and moved == self.moved_to:
-            if who and who != self._who:  # first told when it is opened, and better once it is settled who wrote
-                self._who = who
+        if sha256 == subject.disk_sha256 and disk.moved_to == self.moved_to:
+            if disk.who and disk.who != self._who:  # a better name, once it is settled who wrote
+                self._who = disk.who
                 self._update_state()
             return False
-        self._who, self.moved_to, self._sides = who, moved, None
-        self.disk_at, self.why = snapshot.modified_at if snapshot else at, why
+        self._who, self.moved_to, self._compared = disk.who, disk.moved_to, None
+        self.disk_at, self.why = snapshot.modified_at if snapshot else disk.at, disk.why
         self.subject = subject._replace(disk=snapshot.bytes if snapshot else None, disk_sha256=sha256)
         if snapshot is not None and not self.dirty:
             self._follow(snapshot)
@@ -219,10 +198,10 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._update_state()
         return self.dirty and sha256 not in (None, self.subject.base_sha256)
 
-    def compared(self, sides: Sides) -> None:
-        """Show what a comparison of base, text and disk found."""
-        self._sides = sides
-        self.text_area.set_marks(sides.marks)
+    def compared(self, found: Comparison) -> None:
+        """Show the result of comparing base, text and disk."""
+        self._compared = found
+        self.text_area.set_marks(found.marks)
         self._update_state()
 
     def _follow(self, snapshot: Snapshot) -> None:
@@ -242,13 +221,13 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     # --- what a save, a merge or an external editor did
 
     def saved(self, snapshot: Snapshot) -> None:
-        """Start from this version from now on: it is on disk, and it is what the editor was asked to write."""
+        """Take a version that was just written as the new base."""
         if self.subject is None:
             return
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._sides, self._merge_shown = None, False
+        self._compared, self._merge_shown = None, False
         self._unseen, self.moved_to = False, None
-        self.subject = Subject(
+        self.subject = OpenMemory(
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
         )
         self._base_text = form.text if form.editable else ""
@@ -258,11 +237,9 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._update_state()
 
     def merged(self, yours: bytes, base: Snapshot) -> None:
-        """Let the text count as an edit of the version a merge took in; undoing the merge undoes this too.
+        """Count the text as an edit of `base`, the other side's version; undoing the merge undoes this too.
 
-        Args:
-            yours: what was typed before the merge.
-            base: the other side's version, which the text now holds as well.
+        `yours` is what was typed before the merge.
         """
         form = read_form(base.bytes, limit=self.text_area.byte_limit)
         if self.subject is None or not form.editable:
@@ -270,20 +247,20 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._before_merge, self._merge_shown = (read_form(yours).text, self.subject), True
         self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
         self._base_text = form.text
-        self._sides = None
+        self._compared = None
         self.text_area.set_marks({})
         self._update_state()
 
     @property
-    def before_merge(self) -> tuple[bytes, Subject] | None:
-        """What was typed before a merge that is shown and not saved yet, and what it was an edit of; else None."""
+    def before_merge(self) -> tuple[bytes, OpenMemory] | None:
+        """The text before a merge that is not saved yet, and the memory it was an edit of; else None."""
         if self._before_merge is None or not self._merge_shown:
             return None
         text, subject = self._before_merge
         return to_bytes(text, subject.form), subject
 
     def _follow_undo(self) -> None:
-        """Undone to before a merge, the text is again an edit of the version before that, so that a save compares."""
+        """Restore the old base once undo went back before a merge, so that a save compares with it again."""
         subject = self.subject
         if subject is None:
             return
@@ -292,12 +269,12 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             self._before_merge = None
             self.subject = subject._replace(base=before.base, base_sha256=before.base_sha256, form=before.form)
             self._base_text = read_form(before.base, limit=self.text_area.byte_limit).text
-            self._sides = None
+            self._compared = None
         elif subject.disk_sha256 not in (None, subject.base_sha256) and self.data == subject.disk:
             self.saved(Snapshot(subject.address, subject.disk, subject.disk_sha256 or "", self.disk_at))
 
     def put(self, data: bytes) -> bool:
-        """Make the text another one, undoably; False when these bytes cannot be edited as text here."""
+        """Replace the text as one undo step; False when these bytes cannot be edited as text."""
         form = read_form(data, limit=self.text_area.byte_limit)
         if self.subject is None or not form.editable or self.text_area.read_only:
             return False
@@ -307,13 +284,12 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         return True
 
     def say(self, words: str) -> None:
-        """Show something below the text until the next key, on as many lines as it takes."""
+        """Show a message below the text until the next key."""
         self._said = words
         self._fold_said()
         self.text_area.tell_next_key = bool(words) or self._unseen
 
     def _fold_said(self) -> None:
-        """Show what was said at the present width."""
         line, words = self.said_line, self._said
         parts = fold(visible(words), max(self.size.width - 2, 20)) if words else []
         line.set_lines(*([(f" {part}", "strong")] for part in parts))
@@ -321,7 +297,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         line.display = bool(words)
 
     def _looked(self) -> None:
-        """The user has seen what somebody else changed."""
         self._unseen = False
         self.text_area.set_marks({})
         self._update_state()
@@ -329,37 +304,28 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     @property
     def who(self) -> str:
-        """Who wrote the other side, as `who_words` names them."""
+        """The other writer, as `who_words` names them."""
         return self._who or UNKNOWN
 
     # --- the title
 
     def _update_state(self) -> None:
-        """Work out the state again, and show it in the title."""
         subject = self.subject
         if subject is None:
             self._state = FileState.CLEAN
             self.title_line.set_lines()
             return
-        sides = self._sides
+        compared = self._compared
         self._state = state_of(
-            OpenFile(
-                base=subject.base_sha256,
-                disk=subject.disk_sha256,
-                dirty=self.dirty,
-                editable=subject.form.editable and not self.refusal,
-                overlaps=sides.overlaps if sides else None,
-                moved=self.moved_to is not None,
-                unseen=self._unseen,
-            )
+            base=subject.base_sha256,
+            disk=subject.disk_sha256,
+            dirty=self.dirty,
+            editable=subject.form.editable and not self.refusal,
+            overlaps=compared.overlaps if compared else None,
+            moved=self.moved_to is not None,
+            unseen=self._unseen,
         )
-        note = title_note(
-            self._state,
-            hunks=sides.hunks if sides else None,
-            overlaps=sides.overlaps if sides else None,
-            who=self.who,
-            reason=self.refusal or subject.form.reason,
-        )
+        note = title_note(self._state, compared, who=self.who, reason=self.refusal or subject.form.reason)
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
         line = title_runs(
@@ -369,8 +335,8 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     # --- questions
 
-    def ask_about(self, question: Question, when: str) -> None:
-        """Ask what to do with a draft found on disk; the text cannot be typed in before the answer."""
+    def ask_about(self, question: DraftQuestion, when: str) -> None:
+        """Ask what to do with a draft found on disk; the text is read-only until the answer."""
         self.text_area.read_only = True
         fence = fence_of(self.app)
         if fence is not None:
@@ -383,7 +349,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         return any(bar.asking for bar in self.query(QuestionBar))  # there is none before it is composed
 
     def ask_name(self, value: str, cursor: int) -> None:
-        """Ask for another name, starting from the present one with the cursor at a place in it."""
         self.query_one(EditorPrompt).ask("rename or move", value, cursor)
 
     @on(QuestionBar.Answered)
@@ -409,7 +374,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     @on(MemoryText.KeyPressed)
     def _key_pressed(self, event: MemoryText.KeyPressed) -> None:
-        """What was said is about the last key; and whoever types has seen what is on the screen."""
+        """Clear the message; a user who types has seen what is on the screen."""
         event.stop()
         self.say("")
         if self._unseen:
@@ -450,22 +415,21 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._draft_timer = self._compare_timer = None
 
     def on_descendant_blur(self) -> None:
-        """What was typed must be on disk when the user looks elsewhere."""
         self._update_state()
         if self.dirty:
             self.post_message(EditorWants("keep"))
 
     def action_save(self) -> None:
-        """Ask for a guarded save; the last line of a text that begins here ends as lines do."""
+        """Ask for a guarded save; a new text gets a final newline."""
         area, subject = self.text_area, self.subject
         if subject is not None and not subject.base and area.text and not area.text.endswith("\n"):
             area.insert("\n", area.document.end)
         self.post_message(EditorWants("save"))
 
     def action_leave(self) -> None:
-        """Put the line that finds away, if the user opened it; else ask to go back to where the text was opened."""
+        """Close the find bar if the user opened it; else leave the editor."""
         if self._unseen:
-            self._looked()  # whoever leaves has had it before their eyes
+            self._looked()  # it was on the screen
         found = self.query_one(FindBar)
         if found.display and not found.is_primed:
             found.close()
@@ -473,50 +437,39 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             self.post_message(EditorWants("leave"))
 
     def action_editor_outside(self) -> None:
-        """Ask for the user's own editor."""
         self.post_message(EditorWants("outside"))
 
     def action_compare(self) -> None:
-        """Ask for both sides."""
         self.post_message(EditorWants("compare"))
 
     def action_editor_rename(self) -> None:
-        """Ask for another name."""
         self.post_message(EditorWants("name"))
 
     def action_describe(self) -> None:
-        """Ask for the form of the front matter."""
         self.post_message(EditorWants("describe"))
 
     def action_find_text(self) -> None:
-        """Open the line that finds in the text."""
         self.query_one(FindBar).open()
 
     def action_find_next(self) -> None:
-        """Go to the next place that was looked for."""
         self.query_one(FindBar).step(1)
 
     def action_find_previous(self) -> None:
-        """Go to the place before it."""
         self.query_one(FindBar).step(-1)
 
     def found_by(self, words: str, *, jump: bool) -> None:
-        """Mark what a search found; `jump`: with the cursor on the first place."""
+        """Mark what a search found; `jump` puts the cursor on the first place."""
         self.query_one(FindBar).prime(words, jump=jump)
 
     def action_text_undo(self) -> None:
-        """Undo typing."""
         self.text_area.undo()
 
     def action_text_redo(self) -> None:
-        """Redo typing."""
         self.text_area.redo()
 
     def on_resize(self) -> None:
-        """The title is cut to the width, and what was said is folded at it."""
         self._update_state()
         self._fold_said()
 
     def on_descendant_focus(self) -> None:
-        """The title shows where the keys go."""
         self._update_state()

@@ -1,7 +1,6 @@
-"""The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
+"""The editor's place on the main screen: mounted when first used, shown and hidden, told what changed on disk.
 
-The editor's own flow is in `flow.py`; this is where it meets the tree and what opens over the text, each imported when
-it is first used, so that a screen without an editor never imports a text widget.
+Imports the editor, and what opens over it, when they are first used, so that a screen without one loads no text widget.
 """
 
 from __future__ import annotations
@@ -11,17 +10,19 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.workbench.bridge import EditorWants
+from memtui.features.typed_address import rename_target
+from memtui.workbench.bridge import WRITE, EditorWants
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Done
     from memtui.features.entries.entry_names import Name
     from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.page_view import PageView
+    from memtui.workbench.edit.edit_flow import EditFlow, Overlays
     from memtui.workbench.edit.editor import MemoryEditor
-    from memtui.workbench.edit.entry import EntryFlow
-    from memtui.workbench.edit.flow import Editing, Over
-    from memtui.workbench.edit.form import Describing
+    from memtui.workbench.edit.entry_screen import EntryFlow
+    from memtui.workbench.edit.form_screen import FormFlow
     from memtui.workbench.main_screen import MainScreen
 
 
@@ -30,48 +31,39 @@ PAUSE = 0.4
 
 
 class EditorHost:
-    """Opens memories in the editor beside or over the tree."""
+    """Opener of memories in the editor, beside or over the tree."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self._editing: Editing | None = None
+        self._editing: EditFlow | None = None
         self._editor: MemoryEditor | None = None
         self._wanted: Address | None = None
-        self._describing: Describing | None = None
+        self._describing: FormFlow | None = None
         self._left: tuple[ViewScreen, ...] = ()
         """The view the editor was opened from."""
         self._entry: EntryFlow | None = None
         self._focused: PageView | None = None
-        """The text that had the keyboard when the editor was opened; None: the tree."""
+        """The pane that had the focus when the editor was opened; None: the tree."""
 
     @property
-    def editing(self) -> Editing | None:
-        """The flow of editing, once there was any."""
+    def editing(self) -> EditFlow | None:
         return self._editing
 
     @property
     def address(self) -> Address | None:
-        """What is open."""
         return self._editing.address if self._editing is not None else None
 
     @property
     def wanted(self) -> Address | None:
-        """What is open, or is being opened."""
+        """The memory that is open, or being opened."""
         return self.address or self._wanted
 
     @property
     def asking(self) -> bool:
-        """Whether a question about a draft waits for its answer."""
         return self._editor is not None and self._editor.asking
 
     async def open(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
-        """Show a memory in the editor; then, when asked to, both sides (`compare`) or $EDITOR (`outside`).
-
-        Args:
-            address: which.
-            then: what to go on with.
-            left: the view it was opened from, which is shown again afterwards.
-        """
+        """Show a memory in the editor; for `then` see `EditFlow.open`. `left` is the view to return to."""
         self._wanted, self._left = address, left
         panes = (self._screen.page_view, self._screen.info_view)
         self._focused = next((pane for pane in panes if pane is self._screen.focused), None)
@@ -81,8 +73,8 @@ class EditorHost:
         editing.open(address, then=then)
 
     def describe(self, address: Address | None = None) -> None:
-        """Show the front matter of a memory as a form: in the editor when it is open there or has a draft."""
-        from memtui.workbench.edit.form import OnDisk
+        """Show the front matter as a form: in the editor when the memory is open there or has a draft."""
+        from memtui.workbench.edit.form_screen import DiskFormFlow
 
         screen = self._screen
         node = screen.memories.current if address is None else screen.forest.nodes.get(address)
@@ -96,11 +88,11 @@ class EditorHost:
             screen.part(Views).back()
             screen.open_editor(address, then="describe")
         elif self._describing is None or not self._describing.is_open:
-            self._describing = OnDisk(screen, address)
+            self._describing = DiskFormFlow(screen, address)
 
     def edit_entry(self, address: Address, name: Name | None) -> None:
-        """Open one entry of a memory in a text of its own; without a name a new one."""
-        from memtui.workbench.edit.entry import EntryFlow
+        """Open one entry of a memory, or without a name a new one."""
+        from memtui.workbench.edit.entry_screen import EntryFlow
 
         screen = self._screen
         if screen.editing and self.address == address:
@@ -111,26 +103,26 @@ class EditorHost:
 
     async def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
         """Open a text that is no memory yet in the user's own editor."""
-        from memtui.workbench.edit.extras import edit_text_outside
+        from memtui.workbench.edit.external_editor import edit_text_outside
 
         editing = self._editing or await self._make()
         edit_text_outside(editing, data, name, edited, lambda words: self._screen.say(words, "name"))
 
     def say(self, words: str) -> None:
-        """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""
+        """Show a message below the text: in the footer it would hide the keys."""
         if self._editor is not None:
             self._editor.say(words)
 
-    async def _make(self) -> Editing:
+    async def _make(self) -> EditFlow:
+        from memtui.workbench.edit.edit_flow import EditFlow, EditorOptions
         from memtui.workbench.edit.editor import MemoryEditor
-        from memtui.workbench.edit.flow import Editing, Wishes
 
         screen = self._screen
         editor = self._editor = MemoryEditor(id="editor")
         editor.named = screen.forest.named
         await screen.query_one("#right").mount(editor)
         settings = screen.facts.settings
-        wishes = Wishes(
+        options = EditorOptions(
             left=self.leave,
             roots=lambda: screen.forest.roots,
             editor_command=settings.editor,
@@ -143,18 +135,17 @@ class EditorHost:
             clock=screen.now,
             named=screen.forest.named,
         )
-        self._editing = Editing(screen.app, screen.bridge, editor, wishes, over())
+        self._editing = EditFlow(screen.app, screen.bridge, editor, options, overlays())
         return self._editing
 
     def _advance(self) -> float | None:
-        """Seconds from a decided conflict to the next one."""
         chosen = self._screen.facts.settings.merge_auto_advance
         if chosen == "off":
             return None
         return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
 
     def leave(self, words: str = "") -> None:
-        """Go back to where it was opened, and say this there; what was typed is kept as a draft."""
+        """Return to where the editor was opened, and say `words` there; what was typed is kept as a draft."""
         if self._editing is not None and not self._editing.put_away():
             return
         self._set_active(active=False)
@@ -181,72 +172,132 @@ class EditorHost:
         self._screen.keep_place()
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
-        """Pass on what happened on disk."""
         if self._editing is not None:
             self._editing.rows_changed(addresses)
 
     def flush(self) -> int:
-        """Bring what is typed to disk before this returns; returns how many drafts that were."""
+        """Store what is typed before this returns; return the number of drafts."""
         parts = (self._editing, self._describing, self._entry)
         return sum(part.flush() for part in parts if part is not None)
 
 
-def handle(editing: Editing, event: EditorWants) -> None:
-    """Do what the user wants of the editor."""
-    from memtui.workbench.edit import extras
+def handle(editing: EditFlow, event: EditorWants) -> None:
+    """Run what the editor posted."""
+    from memtui.workbench.edit import external_editor
 
     event.stop()
     if event.draft is not None:
         editing.answer(event.draft, event.what)
         return
-    does: dict[str, Callable[[], None]] = {
+    run: dict[str, Callable[[], None]] = {
         "save": editing.save,
         "leave": editing.leave,
         "keep": editing.drafts.settle,
         "count": editing.compare_sides,
         "compare": lambda: editing.look(editing.compare_screen),
         "describe": editing.describe,
-        "outside": lambda: extras.edit_outside(editing),
-        "name": lambda: extras.ask_name(editing),
-        "rename": lambda: extras.rename(editing, event.text),
-        "looked": lambda: extras.mark_seen(editing),
+        "outside": lambda: external_editor.edit_outside(editing),
+        "name": lambda: ask_name(editing),
+        "rename": lambda: rename(editing, event.text),
+        "looked": lambda: mark_seen(editing),
     }
-    does[event.what]()
+    run[event.what]()
 
 
-def over() -> Over:
-    """What opens over the text."""
-    from memtui.workbench.edit.flow import Over
-
-    return Over(_compare, _ask_about_name, _describe, _edit_outside, _ask_where)
-
-
-def _compare(editing: Editing, alone: bool, whose: str) -> None:
-    from memtui.workbench.edit.merge.flow import start
-
-    start(editing, alone=alone, whose=whose)
+def ask_name(editing: EditFlow) -> None:
+    editor, address = editing.editor, editing.address
+    if address is None:
+        return
+    if editor.refusal:
+        editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
+        return
+    start = rename_target((address,), None)
+    editor.ask_name(start.text, start.cursor)
 
 
-def _ask_about_name(editing: Editing, new: Address) -> None:
-    from memtui.workbench.edit.merge.flow import ask_about_name
+def rename(editing: EditFlow, value: str) -> None:
+    """Rename or move the open memory, together with its draft."""
+    from memtui.pointers import carry
 
-    ask_about_name(editing, new)
+    subject = editing.editor.subject
+    if subject is None:
+        return
+    old, actor, sha256 = subject.address, editing.bridge.actor, subject.disk_sha256
+    target = rename_target((old,), None).read(value, editing.options.roots())
+    new = target.address
+    if target.problem or new == old:
+        editing.editor.say(target.problem or "It has that name already.")
+        return
+
+    def renamed(done: Done | None) -> None:
+        editing.saving = False
+        error = next((outcome.error for outcome in done.outcomes if outcome.error), None) if done else None
+        failed = done is not None and not all(outcome.ok for outcome in done.outcomes)
+        if failed:
+            editing.editor.say(str(error) if error else "It was saved in that moment, so it keeps its name. Try again.")
+        else:
+            editing.renamed(old, new)
+            also = f", {done.also}" if done is not None and done.also else ""
+            undo = " u in the tree takes it back." if done is not None else ""
+            editing.editor.say(f"Renamed to {new}{also}.{undo} {done.left if done is not None else ''}".rstrip())
+        editing.look()
+
+    def refused(error: MemtuiError) -> None:
+        editing.saving = False
+        editing.editor.say(str(error))
+
+    if sha256 is None:
+        renamed(None)
+        return
+    editing.saving = True
+    editing.run(
+        lambda engine: carry.rename(engine, [(old, new)], actor=actor),
+        renamed,
+        what=f"rename {old}",
+        otherwise=refused,
+        lane=WRITE,
+    )
 
 
-def _describe(editing: Editing, alone: bool) -> None:
-    from memtui.workbench.edit.form import InEditor
+def mark_seen(editing: EditFlow) -> None:
+    """Record that the user looked at somebody else's change."""
+    address = editing.address
+    if address is not None and not editing.bridge.read_only:
+        editing.run(lambda engine: engine.changes.mark_seen([address], looked=True), what="mark as seen", lane=WRITE)
+
+
+def overlays() -> Overlays:
+    from memtui.workbench.edit.edit_flow import Overlays
+
+    return Overlays(_compare, _ask_renamed, _describe, _edit_outside, _save_failed)
+
+
+def _compare(editing: EditFlow, alone: bool, whose: str) -> None:
+    from memtui.workbench.edit.merge.conflict_flow import open_conflict
+
+    open_conflict(editing, alone=alone, whose=whose)
+
+
+def _ask_renamed(editing: EditFlow, new: Address) -> None:
+    from memtui.workbench.edit.merge.conflict_flow import ask_renamed
+
+    ask_renamed(editing, new)
+
+
+def _describe(editing: EditFlow, alone: bool) -> None:
+    from memtui.workbench.edit.form_screen import EditorFormFlow
 
     if editing.address is not None:
-        editing.describing = InEditor(editing, editing.address, alone=alone)
+        editing.describing = EditorFormFlow(editing, editing.address, alone=alone)
 
 
-def _edit_outside(editing: Editing) -> None:
-    from memtui.workbench.edit.extras import edit_outside
+def _edit_outside(editing: EditFlow) -> None:
+    from memtui.workbench.edit.external_editor import edit_outside
 
     edit_outside(editing, alone=True)
 
 
-def _ask_where(editing: Editing, address: Address, data: bytes, error: MemtuiError) -> None:
-    from memtui.workbench.edit.merge.kept import ask_where
+def _save_failed(editing: EditFlow, address: Address, data: bytes, error: MemtuiError) -> None:
+    from memtui.workbench.edit.merge.failed_save import ask_where
 
     ask_where(editing, address, data, error, again=editing.save)

@@ -1,9 +1,8 @@
-"""The text an editor holds: from the bytes of a memory and back without a difference, and the widget it is typed in.
+"""The text in the editor: a memory's bytes as editable text and back without a difference, and its text widget.
 
-The text widget splits at eleven kinds of line break and joins with one, so it would rewrite a file that was only opened
-and saved. Line ends, byte-order mark and final newline are kept aside here; whatever would not come back byte for byte,
-or cannot be shown as it is, gets a reason and is opened read-only. What a mark means and when text is replaced is said
-by `editor.py`.
+Textual's widget splits at eleven kinds of line break and joins with one, so it would rewrite a file that was only
+opened and saved. Line ends, byte-order mark and final newline are kept aside; what would not come back byte for byte,
+or cannot be shown as it is, is opened read-only with the reason.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 EDIT_BYTES = 262_144
-"""More than this is never edited in place, whatever the root allows."""
+"""Largest text that is edited in place, whatever the root allows."""
 LINE_BYTES = 10_240
-"""A longer line makes every key slow (a line is wrapped and drawn as a whole)."""
+"""Longest line that is edited in place: a line is wrapped and drawn as a whole."""
 LINES = 20_000
-"""More lines make opening and every key slow; so many of a read-only memory are drawn."""
+"""Most lines that are edited in place, and that are drawn of a read-only memory."""
 SHOWN_CHARACTERS = 131_072
-"""How much of a read-only memory is drawn."""
+"""Most characters drawn of a read-only memory."""
 FOLD = 1_000
-"""Read-only lines are folded at this many characters."""
+"""Columns at which read-only lines are folded."""
 
 _OTHER_BREAKS = {
     "\x0b": "a vertical tab",
@@ -57,42 +56,36 @@ _OTHER_BREAKS = {
     "\u2028": "a line separator (U+2028)",
     "\u2029": "a paragraph separator (U+2029)",
 }
-"""What `str.splitlines` takes for a line end and a text file does not."""
+"""Line ends of `str.splitlines` that are none in a text file."""
 _BREAK = re.compile("[" + "".join(_OTHER_BREAKS) + "]")
 _BREAK_IN_PASTE = re.compile("\r\n|[\r" + "".join(_OTHER_BREAKS) + "]")
 
 
 class TextForm(NamedTuple):
-    """How a memory is shown in the text widget, and what it takes to turn the text into its bytes again."""
+    """A memory's content as text, with what turns it into bytes again."""
 
     text: str
-    """Lines joined with `\\n`. When `reason` is set: a safe, possibly shortened picture of the content."""
+    """Lines joined with `\
+    `; when `reason` is set, a safe and possibly shortened picture of the content.
+    """
     newline: str
     """The line end of the file: `\\n`, `\\r\\n` or `\\r`."""
     bom: bool
-    """Whether the file starts with a byte-order mark."""
     reason: str = ""
     """Why the text is read-only; empty when it can be edited."""
 
     @property
     def editable(self) -> bool:
-        """Whether the text can be edited in place."""
         return not self.reason
 
 
 EMPTY = TextForm("", "\n", bom=False)
-"""The form of a memory that does not exist yet."""
 
 
 def read_form(data: bytes, *, limit: int = EDIT_BYTES) -> TextForm:
-    """Turn a memory's bytes into editable text, or into a read-only picture with the reason.
+    """Decode a memory into editable text that `to_bytes` turns back, or into a read-only picture with the reason.
 
-    Args:
-        data: the raw content.
-        limit: the root's own write limit in bytes; `EDIT_BYTES` applies as well.
-
-    Returns:
-        A form for which `to_bytes(form.text, form) == data`, whenever it is editable.
+    `limit` is the root's write limit in bytes; `EDIT_BYTES` applies as well.
     """
     limit = min(limit, EDIT_BYTES)
     if len(data) > limit:
@@ -117,31 +110,21 @@ def read_form(data: bytes, *, limit: int = EDIT_BYTES) -> TextForm:
 
 
 def to_bytes(text: str, form: TextForm) -> bytes:
-    """Turn edited text back into the bytes of the file it came from.
-
-    Args:
-        text: lines joined with `\\n`, as the text widget holds them.
-        form: what was kept aside when the file was opened.
-    """
+    """Encode edited text as the file `form` came from: its line ends and byte-order mark."""
     if form.newline != "\n":
         text = text.replace("\n", form.newline)
     return ((BOM if form.bom else "") + text).encode()
 
 
 def same_text(first: bytes, second: bytes) -> bool:
-    """Tell whether two contents differ in nothing but line ends and byte-order mark."""
+    """Whether two contents differ only in line ends and byte-order mark."""
     return _plain(first) == _plain(second)
 
 
 def clean_paste(text: str, *, room: int) -> tuple[str, int]:
-    """Make pasted text fit for the editor: one kind of line end, nothing hidden, no more than there is room for.
+    """Clean pasted text: one kind of line end, no hidden characters, at most `room` bytes of UTF-8.
 
-    Args:
-        text: what the terminal sent.
-        room: how many bytes of UTF-8 may be inserted.
-
-    Returns:
-        The text to insert, and how many characters were taken out or cut off.
+    Returns the text to insert, and how many characters were left out.
     """
     lines = _BREAK_IN_PASTE.sub("\n", text)
     merged = len(text) - len(lines) - text.count("\r\n")
@@ -152,15 +135,20 @@ def clean_paste(text: str, *, room: int) -> tuple[str, int]:
     return kept, merged + len(lines) - len(kept)
 
 
-def _line_ends(text: str) -> tuple[str, str]:
-    """Find the one kind of line end, or say why there is none."""
+def line_ends(text: str) -> dict[str, str]:
+    """Count the line ends of a text, in words by kind: `12 CRLF`."""
     pairs = text.count("\r\n")
-    kinds = {"\r\n": pairs, "\n": text.count("\n") - pairs, "\r": text.count("\r") - pairs}
-    found = [kind for kind, count in kinds.items() if count]
+    counts = {"\r\n": pairs, "\n": text.count("\n") - pairs, "\r": text.count("\r") - pairs}
+    names = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
+    return {kind: f"{count:,} {names[kind]}" for kind, count in counts.items() if count}
+
+
+def _line_ends(text: str) -> tuple[str, str]:
+    """Return the only kind of line end, or why there is none."""
+    found = line_ends(text)
     if len(found) > 1:
-        names = {"\r\n": "CRLF", "\n": "LF", "\r": "CR"}
-        return "\n", "mixed line ends: " + ", ".join(f"{kinds[kind]:,} {names[kind]}" for kind in found)
-    return (found[0] if found else "\n"), ""
+        return "\n", f"mixed line ends: {', '.join(found.values())}"
+    return next(iter(found), "\n"), ""
 
 
 def _unfit(text: str) -> str:
@@ -205,11 +193,11 @@ def _raw(data: bytes, reason: str) -> TextForm:
 
 
 NEAR_LINES, KEY_LINES = 8, 400
-"""Lines around one that tell what in it is a secret; and how far above a key block may begin that it lies in."""
+"""Lines around a line that decide what in it is a secret, and lines above it searched for the start of a key block."""
 
 
 def secret_spans(lines: Sequence[str], index: int) -> tuple[Span, ...]:
-    """Tell which columns of a line hold secrets; costs the same however long the text is."""
+    """Return the columns of a line that hold secrets, at a cost independent of the length of the text."""
     first = max(index - NEAR_LINES, 0)
     for at in range(index, max(index - KEY_LINES, -1), -1):
         if "-----" in lines[at] and "-----BEGIN " in lines[at]:
@@ -225,7 +213,7 @@ def _spans_in(text: str, start: int, end: int) -> tuple[Span, ...]:
 
 
 def dotted(line: str, spans: Sequence[Span], *, plain: bool) -> str:
-    """Write dots for what stands in some columns, each as wide as its character."""
+    """Replace the characters in some columns by dots of the same width."""
     signs = list(line)
     dots = {1: "*" if plain else "•", 2: "＊"}
     for at in (at for start, end in spans for at in range(start, end)):
@@ -236,17 +224,17 @@ def dotted(line: str, spans: Sequence[Span], *, plain: bool) -> str:
 CHECKPOINTS = 600
 """Undo steps kept for one open memory."""
 HIGHLIGHT_BYTES = 32_768
-"""Larger texts are shown plain: highlighting makes every key three times as dear."""
+"""Larger texts are not highlighted: it would make every key three times as slow."""
 SOUND_PARSERS = ("0.25.",)
-"""Versions of tree-sitter that are used. 0.26.1 ends the interpreter when queries are made again and again."""
+"""Usable versions of tree-sitter: 0.26.1 crashes the interpreter after repeated queries."""
 _FOUND = Style(bold=True, underline=True)
-"""How a place that was looked for is drawn, whatever its colours."""
+"""Style of a match, whatever its colours."""
 _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
-"""The marks and the style that repeats them."""
+"""Style of each mark."""
 
 
 class MemoryText(WrappedOnce, TextArea):
-    """A text area with a column for marks."""
+    """Text area with a column for marks, masked secrets and cleaned pastes."""
 
     DEFAULT_CSS = """
     MemoryText { scrollbar-gutter: stable; }
@@ -256,12 +244,11 @@ class MemoryText(WrappedOnce, TextArea):
         """A paste was changed before it was inserted."""
 
         def __init__(self, removed: int) -> None:
-            """Say how many characters were taken out or cut off."""
             super().__init__()
             self.removed = removed
 
     class KeyPressed(Message):
-        """The first key after something was said or shown from outside."""
+        """The first key after a message or a change from outside was shown."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(
@@ -282,30 +269,28 @@ class MemoryText(WrappedOnce, TextArea):
     # --- marks
 
     def set_found(self, places: Mapping[int, Sequence[Span]]) -> None:
-        """Mark these places: in each line (from 0) columns from, up to, in order."""
+        """Mark matches: spans of columns, in order, by line from 0."""
         if places != self._found:
             self._found = places
             self.refresh()
 
     @property
     def marks(self) -> Mapping[int, str]:
-        """The sign beside each line that has one; lines from 0."""
         return self._marks
 
     def set_marks(self, marks: Mapping[int, str]) -> None:
-        """Show these signs (`~` yours, `A` the other side's, `!` both) and no others."""
+        """Show these signs beside lines (from 0) and no others: `~` yours, `A` the other side's, `!` both."""
         if dict(marks) != self._marks:
             self._marks = dict(marks)
             self.refresh()
 
     @property
     def gutter_width(self) -> int:
-        """Line numbers, and two cells for a mark before them."""
         width = super().gutter_width
         return width + 2 if width else 0
 
     def get_line(self, line_index: int) -> Text:
-        """One line as it is drawn: dots for secrets, but for the one at the cursor, and in a browser for that, too."""
+        """Draw dots for secrets, except for the one at the cursor; in a browser for that one too."""
         line = super().get_line(line_index)
         row, column = self.cursor_location
         spans = [
@@ -339,9 +324,9 @@ class MemoryText(WrappedOnce, TextArea):
         return Strip.join([Strip([mark], 1), strip.crop(1)])
 
     def _with_places(self, strip: Strip, line: int, first: int) -> Strip:
-        """Mark the places on one drawn row, whose first character is at a column of its line.
+        """Mark the matches on one drawn row, which begins at a column of its line.
 
-        Only the places on this row are looked at: a line of 20,000 characters is many rows.
+        Only matches on this row are looked at: a line of 20,000 characters is many rows.
         """
         spans = self._found[line]
         text = self.document.get_line(line)
@@ -367,13 +352,13 @@ class MemoryText(WrappedOnce, TextArea):
         return Strip.join([*pieces, strip.crop(at)]) if pieces else strip
 
     def _cells(self, text: str, first: int, column: int) -> int:
-        """How far right of a row's first character a column is drawn."""
+        """Return the cells between a row's first character and a column."""
         return cell_len(text[first:column].expandtabs(self.indent_width))
 
     # --- text from outside
 
     def open_text(self, text: str, *, read_only: bool) -> None:
-        """Show another text from its start, with no undo into the one before."""
+        """Show another text from its start, with an empty undo history."""
         self._marks, self._found = {}, {}
         self.read_only = read_only
         wanted = "markdown" if not read_only and _small(text) and _can_highlight() else None
@@ -386,19 +371,19 @@ class MemoryText(WrappedOnce, TextArea):
             self.load_text(text)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Change the text; one that grows too large loses its colours first."""
+        """Apply an edit; a text that grows too large loses its highlighting first."""
         if self.language is not None and not _small(self.text + edit.text):
             self.lose_colours()
         return super().edit(edit)
 
     def replace_all(self, text: str) -> None:
-        """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
+        """Replace the text by the smallest edit, so that cursor, scroll and undo survive."""
         old = self.text
         if text == old:
             return
         start = _common(old, text)
         end = _common(old[start:][::-1], text[start:][::-1])
-        first, last = _location(old, start), _location(old, len(old) - end)
+        first, last = location_of(old, start), location_of(old, len(old) - end)
         screen_row = self.cursor_screen_offset.y
         self.history.checkpoint()
         cursor = self.selection.end
@@ -411,10 +396,10 @@ class MemoryText(WrappedOnce, TextArea):
             self.scroll_relative(y=moved, animate=False, force=True)
 
     async def on_key(self, event: events.Key) -> None:
-        """Run the key's own action at once, and tell about the first key after something was said.
+        """Run a key's own action at once, and report the first key after a message.
 
-        Textual looks for bindings only after a key has bubbled through every parent; letters typed meanwhile would
-        overtake it, and over a slow link `end` and the words after it arrive together.
+        Textual looks for bindings only after a key has bubbled through every parent, so letters typed meanwhile would
+        overtake it; over a slow link `end` and the words after it arrive together.
         """
         if self.tell_next_key:
             self.tell_next_key = False
@@ -428,13 +413,11 @@ class MemoryText(WrappedOnce, TextArea):
     # --- pastes
 
     async def on_paste(self, event: events.Paste) -> None:
-        """Insert what a terminal pastes, without control characters and only as far as there is room."""
         event.prevent_default()
         event.stop()
         self._insert_clean(event.text)
 
     def action_paste(self) -> None:
-        """Insert what was copied inside the workbench, by the same rules."""
         self._insert_clean(self.app.clipboard)
 
     def _insert_clean(self, pasted: str) -> None:
@@ -451,13 +434,12 @@ class MemoryText(WrappedOnce, TextArea):
 
 
 def _small(text: str) -> bool:
-    """Whether a text may have colours."""
     return len(text) <= HIGHLIGHT_BYTES and len(text.encode()) <= HIGHLIGHT_BYTES
 
 
 @cache
 def _can_highlight() -> bool:
-    """Whether the optional packages are installed, the parser in a version that works; nothing else of it is loaded."""
+    """Whether the optional packages are installed, with a sound parser; does not import them."""
     if any(importlib.util.find_spec(name) is None for name in ("tree_sitter", "tree_sitter_markdown")):
         return False
     from importlib.metadata import PackageNotFoundError, version
@@ -469,7 +451,7 @@ def _can_highlight() -> bool:
 
 
 def _common(first: str, second: str) -> int:
-    """How many characters two texts have in common at their start."""
+    """Return the length of the common prefix."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -480,7 +462,7 @@ def _common(first: str, second: str) -> int:
     return low
 
 
-def _location(text: str, position: int) -> tuple[int, int]:
+def location_of(text: str, position: int) -> tuple[int, int]:
     """Turn a character position into line and column."""
     line = text.count("\n", 0, position)
     return line, position - (text.rfind("\n", 0, position) + 1)

@@ -1,68 +1,61 @@
-"""What the screens that lie over the main one have in common: keys that work everywhere, text that is not lost.
+"""Shared base of the screens over the editor: keys that work everywhere, a text that is saved or left.
 
-A key of `everywhere` also reaches a screen while text is typed in it; one that a screen did not know would be a fault.
+Keys of the room `everywhere` also reach a screen while text is typed in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.screen import Screen
 from textual.timer import Timer
 
-from memtui.engine.model import Address, Draft
 from memtui.ui.action import Action, in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.keyed import KeyedScreen
-from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.open_memory import WRITE_AFTER
 from memtui.workbench.views.help import HelpScreen, help_rows
 
 if TYPE_CHECKING:
-    from memtui.workbench.bridge import Bridge
-
-S = TypeVar("S", bound=Screen[Any])
+    from memtui.workbench.edit.drafts import DraftFlow
 
 
-class DecidingScreen(KeyedScreen[None]):
-    """A screen on top of the editor that waits for an answer."""
+class OverlayScreen(KeyedScreen[None]):
+    """Screen over the editor that waits for an answer."""
 
     hint: Line | None = None
-    """Which keys may follow, while a first key waits for its second."""
+    """Which keys may follow a first key."""
 
     def on_mount(self) -> None:
-        """Have keys know that the question is there, also when no key brought it up: the next one answers it."""
+        """Release the key fence, also when no key opened the screen: the next key answers it."""
         fence = fence_of(self.app)
         if fence is not None:
             self.app.call_later(fence.go_on)
 
     def asks_by_itself(self, after: str) -> bool:
-        """After a save it comes up while the user may still be typing."""
+        """It comes up after a save, while the user may still be typing."""
         return any(after in action.keys for action in self.table if action.id == "save")
 
     def come_back_later(self) -> None:
-        """Go back to the editor; texts and decisions are kept."""
+        """Return to the editor; texts and decisions are kept."""
         raise NotImplementedError
 
     def draw_foot(self) -> None:
-        """Show the last lines again."""
         raise NotImplementedError
 
     def answer(self, action: Action) -> None:
-        """Do what a key of the screen's own room stands for."""
+        """Run an action of the screen's own room."""
         getattr(self, f"action_{action.id}")()
 
     def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow, or the usual last line again."""
         if line != self.hint:
             self.hint = line
             self.draw_foot()
 
     def perform(self, action: Action) -> None:
-        """Do what a key stands for."""
         if action.room != "everywhere":
             self.call_later(self.answer, action)
         elif action.id == "help":
@@ -81,7 +74,7 @@ class DecidingScreen(KeyedScreen[None]):
 
 
 def keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:
-    """Name keys and what they do; the last ones give way when there is no room, but never the way out."""
+    """Draw keys with their labels; the last ones give way when there is no room, but never the way out."""
     *first, last = [(f" {key}", f" {does} ") for key, does in keys]
     room = width - len("".join(last))
     line: list[Run] = []
@@ -94,14 +87,14 @@ def keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:
 
 
 def rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:
-    """A line that begins a part of the screen."""
+    """Draw the title line of a part of the screen."""
     tail = f" {keys} -" if keys else ""
     rest = "-" * max(width - len(words) - 4 - len(tail), 1)
     return [("-- ", "rule"), (words, style), (f" {rest}", "rule"), (tail.removesuffix("-"), "key"), ("-", "rule")]
 
 
 def cannot_fill(screen: KeyedScreen[None], why: str) -> None:
-    """Take a screen away that cannot be filled, with the keys that were typed for it."""
+    """Dismiss a screen that cannot be filled, together with the keys typed for it."""
     fence = fence_of(screen.app)
     screen.dismiss(None)
     if fence is not None:
@@ -109,114 +102,22 @@ def cannot_fill(screen: KeyedScreen[None], why: str) -> None:
 
 
 def close_screen(screen: Screen[None] | None) -> None:
-    """Take a screen away, when it is on top."""
+    """Dismiss a screen if it is on top."""
     if screen is not None and screen.is_current:
         screen.dismiss(None)
 
 
-class OwnDraft(Generic[S]):
-    """The flow of a screen of its own that is typed in: its draft is stored while that is done.
-
-    It is taken away when what was typed is dropped, and handed to the editor as it stands.
-    """
-
-    def __init__(self, bridge: Bridge, address: Address) -> None:
-        """Nothing is typed yet."""
-        self.bridge = bridge
-        self.address = address
-        self.screen: S | None = None
-        self._kept: Draft | None = None
-        """The draft that is stored, or about to be; None: there is none of this flow's own."""
-        self._stored: Draft | None = None
-        """The one of these that is on disk by now."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is on the screen."""
-        return self.screen is not None and self.screen.is_running
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written."""
-        return self.bridge.read_only
-
-    def draft(self) -> Draft | None:
-        """What must not be lost; None when nothing is typed."""
-        raise NotImplementedError
-
-    def save(self, screen: S) -> None:
-        """Write what is typed."""
-        raise NotImplementedError
-
-    def leave(self, screen: S) -> None:
-        """Go away without it."""
-        raise NotImplementedError
-
-    def keep(self) -> None:
-        """Bring what is typed to disk, in a thread."""
-        draft = self.draft()
-
-        def stored(_: None) -> None:
-            self._stored = draft
-            self.bridge.refresh_drafts()
-
-        if draft is not None:
-            self._kept = draft
-            self.bridge.run(lambda engine: engine.drafts.save(draft), stored, what="keep a draft", lane=DRAFTS)
-
-    def flush(self) -> int:
-        """Bring what is typed to disk before this returns; returns how many drafts that were."""
-        draft = self.draft()
-        known = self._stored if self._stored is self._kept else None  # one on its way may not be there in time
-        if draft is None or (known is not None and known.text == draft.text):
-            return 0
-        self.bridge.store_draft(draft)
-        return 1
-
-    def drop_draft(self) -> None:
-        """Take its own draft away again; its text goes to history."""
-        if self._kept is not None:
-            self._kept = None
-            address = self.address
-            self.bridge.run(
-                lambda engine: engine.drafts.drop(address, own=()),
-                lambda _: self.bridge.refresh_drafts(),
-                what="drop a draft",
-                lane=DRAFTS,
-            )
-
-    def hand_over(self, draft: Draft | None, go_on: Callable[[], None]) -> None:
-        """Leave a draft to the editor, and go on there once it is stored."""
-        self._kept = None
-
-        def stored(_: None = None) -> None:
-            self.bridge.refresh_drafts()
-            go_on()
-
-        if draft is None:
-            stored()
-            return
-        self.bridge.run(
-            lambda engine: engine.drafts.save(draft),
-            stored,
-            what="keep a draft",
-            lane=DRAFTS,
-            awaited=True,
-        )
-
-
-class TypedScreen(DecidingScreen):
-    """A screen with text that is saved or left; the first of its `ROOMS` is its own."""
+class TextScreen(OverlayScreen):
+    """Screen with text that is saved or left; the first of its `ROOMS` is its own."""
 
     UNSAVED: ClassVar[str]
-    """What is said when leaving is asked for with text that is not saved."""
+    """Message when leaving with unsaved text."""
 
-    def __init__(self, flow: OwnDraft[Any], table: Iterable[Action]) -> None:
-        """Take what writes, and the actions with the user's own keys."""
+    def __init__(self, flow: DraftFlow[Any], table: Iterable[Action]) -> None:
         super().__init__(table)
         self._flow = flow
         self.busy = False
-        """A save is under way."""
+        """Whether a save is under way."""
         self._said: Line = []
         self._sure = False
         """Whether leaving was asked for once."""
@@ -224,7 +125,6 @@ class TypedScreen(DecidingScreen):
 
     @property
     def changed(self) -> bool:
-        """Whether what is typed would change anything."""
         raise NotImplementedError
 
     @property
@@ -234,7 +134,6 @@ class TypedScreen(DecidingScreen):
     # Drafts and saves
 
     def _await_draft(self) -> None:
-        """Have what is typed kept soon."""
         if self._draft_due is None:
             self._draft_due = self.set_timer(WRITE_AFTER, self._keep)
 
@@ -258,12 +157,12 @@ class TypedScreen(DecidingScreen):
             self._flow.save(self)
 
     def refused(self, words: str) -> None:
-        """A save did not happen."""
+        """Say that a save did not happen."""
         self.busy = False
         self.say(words, "error")
 
     def come_back_later(self) -> None:
-        """Leave; what was typed needs a second escape to be dropped."""
+        """Leave; unsaved text needs a second escape."""
         if self.busy:
             return
         if self.changed and not self._sure:
@@ -275,7 +174,6 @@ class TypedScreen(DecidingScreen):
     # Words
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
         self._said = [(" " + text, level)]
         self.draw_foot()
 

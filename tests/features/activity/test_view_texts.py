@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
 from memtui.features.activity.view_rows import ActivityItem, Steps, item_runs
-from memtui.features.activity.view_texts import PageWish, count, load, outcome_lines, show, take_back
+from memtui.features.activity.view_texts import PageFilter, count, load, outcome_lines, show, take_back
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.times import Look as Clock
 from tests.engine.settling import settle
@@ -29,7 +29,7 @@ def engine(world: World) -> Iterator[Engine]:
         yield engine
 
 
-def items(engine: Engine, wish: PageWish = PageWish()) -> list[ActivityItem]:  # noqa: B008
+def items(engine: Engine, wish: PageFilter = PageFilter()) -> list[ActivityItem]:  # noqa: B008
     loaded = load(engine, wish, None)
     steps = Steps()
     steps.operations = {one.txn: one for one in loaded.operations}
@@ -48,7 +48,7 @@ def test_pages_follow_each_other_to_the_end(engine: Engine) -> None:
     found: list[AuditRecord] = []
     before, complete = None, False
     while not complete:
-        loaded = load(engine, PageWish(), before, limit=3)
+        loaded = load(engine, PageFilter(), before, limit=3)
         found += loaded.records
         before, complete = loaded.reached, loaded.complete
     assert tuple(found) == engine.history.audit(limit=100)
@@ -65,7 +65,7 @@ def test_a_page_asks_for_no_more_than_it_shows(engine: Engine, monkeypatch: pyte
         return audit(**options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine.history, "audit", spy)
-    assert len(load(engine, PageWish(), None, limit=4).records) == 4
+    assert len(load(engine, PageFilter(), None, limit=4).records) == 4
     assert asked == [4]
 
 
@@ -73,11 +73,11 @@ def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> Non
     engine.memories.create(at("needle.md"), "x\n", actor=CLAUDE)
     for number in range(9):
         engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
-    for wish in (PageWish(("needle",)), PageWish(who="claude"), PageWish(("create", "needle"), "claude")):
+    for wish in (PageFilter(("needle",)), PageFilter(who="claude"), PageFilter(("create", "needle"), "claude")):
         loaded = load(engine, wish, None, limit=2)
         assert [one.address.path for one in loaded.records] == ["needle.md"]
         assert loaded.complete
-    stopped = load(engine, PageWish(("needle",)), None, stop=lambda: True)
+    stopped = load(engine, PageFilter(("needle",)), None, stop=lambda: True)
     assert not stopped.records
     assert not stopped.complete
 
@@ -89,7 +89,7 @@ def test_a_filter_finds_the_words_a_row_shows_of_its_operation(engine: Engine) -
     engine.undo.undo(actor=ME)
 
     def found(*words: str) -> list[str]:
-        loaded = load(engine, PageWish(words), None)
+        loaded = load(engine, PageFilter(words), None)
         kinds = {one.txn: one.kind for one in loaded.operations}
         return [f"{kinds[record.txn]} {record.address.path}" for record in loaded.records]
 

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change
-from memtui.features.changes.view_texts import Shown, draw
+from memtui.features.changes.view_texts import ShownChange, draw
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import Look, fold_runs
 
 A = Address("r", "a.md")
 
 
-def shown(before: bytes | None, after: bytes | None, *, width: int = 60, words: bool = False) -> Shown:
+def shown(before: bytes | None, after: bytes | None, *, width: int = 60, words: bool = False) -> ShownChange:
     old, new = "a" * 64 if before is not None else None, "b" * 64 if after is not None else None
     change = Change(A, "modified", "outside", old, new, 0)
     return draw(change, before, after, ["Changed by x."], Look(width, words))
 
 
-def lines(found: Shown) -> list[str]:
+def lines(found: ShownChange) -> list[str]:
     return ["".join(text for text, _ in line.runs).rstrip() for line in found.page]
 
 

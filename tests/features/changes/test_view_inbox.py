@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change, Root
 from memtui.features.changes.bursts import MASS, PAUSE_MS
-from memtui.features.changes.view_rows import BURST, CHANGE, NOTE, InboxRows, Item, Loaded, RootNote
+from memtui.features.changes.view_rows import BURST, CHANGE, NOTE, ReviewData, ReviewItem, ReviewRows, RootNote
 
 T = 1_767_225_600_000
 
@@ -16,13 +16,13 @@ def change(name: str, at: int = 0, *, actor: str = "outside", kind: str = "modif
     return Change(Address("r", name), kind, actor, "a" * 64, "b" * 64, T + at)
 
 
-def inbox(*changes: Change) -> InboxRows:
-    made = InboxRows()
-    made.update(Loaded(changes))
+def inbox(*changes: Change) -> ReviewRows:
+    made = ReviewRows()
+    made.update(ReviewData(changes))
     return made
 
 
-def names(made: InboxRows) -> list[str]:
+def names(made: ReviewRows) -> list[str]:
     return [item.change.address.path if item.change is not None else item.kind for item in made.shown]
 
 
@@ -47,7 +47,7 @@ def test_a_burst_that_was_open_stays_so_when_it_grows_past_the_limit() -> None:
     some = [change(f"n{n:02}", n) for n in range(MASS)]
     made = inbox(*some)
     assert len(made.shown) == MASS + 1
-    made.update(Loaded((*some, change("one-more", MASS))))
+    made.update(ReviewData((*some, change("one-more", MASS))))
     assert len(made.shown) == MASS + 2
 
 
@@ -70,8 +70,8 @@ def test_only_what_lies_below_a_place() -> None:
 
 
 def test_a_root_that_is_gone_comes_first_unless_a_filter_asks_for_changes() -> None:
-    made = InboxRows()
-    made.update(Loaded((change("a"),), {}, (RootNote(Root("w", "/gone"), "gone", (), T),)))
+    made = ReviewRows()
+    made.update(ReviewData((change("a"),), {}, (RootNote(Root("w", "/gone"), "gone", (), T),)))
     assert [item.kind for item in made.shown] == [NOTE, CHANGE]
     assert made.shown[0].changes == ()
     made.filter(("a",))
@@ -100,7 +100,7 @@ def test_marks_of_what_is_gone_go() -> None:
     a, b = change("a"), change("b", PAUSE_MS * 2)
     made = inbox(a, b)
     made.mark_all()
-    made.update(Loaded((a,)))
+    made.update(ReviewData((a,)))
     assert made.marks == {(CHANGE, a.address)}
 
 
@@ -108,14 +108,14 @@ def test_what_was_taken_back_in_part_stays_until_it_is_let_go() -> None:
     a = change("a")
     made = inbox(a)
     made.keep(a._replace(after="c" * 64))
-    made.update(Loaded())
+    made.update(ReviewData())
     assert names(made) == ["a"]
     assert made.passing[0].after == "c" * 64
     newer = a._replace(before="c" * 64, after="d" * 64)
-    made.update(Loaded((newer,)))
+    made.update(ReviewData((newer,)))
     assert made.passing == (newer,)
     made.let_go()
-    made.update(Loaded())
+    made.update(ReviewData())
     assert names(made) == []
 
 
@@ -133,8 +133,8 @@ def test_a_change_that_is_no_row_any_more_is_found_in_its_group_and_nowhere_else
     before: list[Change], after: list[Change], at: int, wide: bool
 ) -> None:
     made = inbox(*before)
-    item = made.shown[at % len(made.shown)] if made.shown else Item(NOTE)
-    made.update(Loaded(tuple(after)))
+    item = made.shown[at % len(made.shown)] if made.shown else ReviewItem(NOTE)
+    made.update(ReviewData(tuple(after)))
     made.set_open([one.burst for one in made.shown if one.kind == BURST and one.burst is not None], wide=wide)
     group = made.group_of(item)
     address = item.change.address if item.change is not None else None
@@ -147,9 +147,9 @@ def test_what_was_kept_follows_what_it_holds_and_goes_when_it_is_as_it_was() -> 
     a = change("a")
     made = inbox(a)
     made.keep(a._replace(after="c" * 64))
-    made.update(Loaded(kept={a.address: a.after}))
+    made.update(ReviewData(kept={a.address: a.after}))
     assert made.passing == (a,)
-    made.update(Loaded(kept={a.address: a.before}))
+    made.update(ReviewData(kept={a.address: a.before}))
     assert not made.passing
 
 
@@ -171,7 +171,7 @@ def test_a_row_of_the_last_run_is_found_also_in_a_closed_burst() -> None:
     for name in (alone, burst, "gone", ""):
         made.open_for(name)
         assert len(made.shown) == 2
-    row = str(Item(CHANGE, change=some[3]).key)
+    row = str(ReviewItem(CHANGE, change=some[3]).key)
     made.open_for(row)
     assert len(made.shown) == MASS + 3
     assert row in {str(item.key) for item in made.shown}

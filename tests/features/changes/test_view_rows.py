@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import Address, Change, Root
 from memtui.features.actors import by, common_place, did, who_words
 from memtui.features.changes.bursts import MASS
-from memtui.features.changes.view_rows import InboxRows, Item, Loaded, RootNote, burst_words, row_runs
+from memtui.features.changes.view_rows import ReviewData, ReviewItem, ReviewRows, RootNote, burst_words, row_runs
 from memtui.features.changes.view_texts import heading
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
@@ -21,15 +21,15 @@ def change(name: str, *, kind: str = "modified", old: str | None = None, actor: 
     return Change(Address("r", name), kind, actor, "a" * 64, None if kind == "deleted" else "b" * 64, T, was)
 
 
-def items(*changes: Change) -> list[Item]:
-    made = InboxRows()
+def items(*changes: Change) -> list[ReviewItem]:
+    made = ReviewRows()
     made.update(
-        Loaded(changes, {}, (RootNote(Root("w", "/gone"), "folder gone: Work, 34 memories were in it", (), T),))
+        ReviewData(changes, {}, (RootNote(Root("w", "/gone"), "folder gone: Work, 34 memories were in it", (), T),))
     )
     return list(made.shown)
 
 
-def text(item: Item, width: int, counts: dict[Change, tuple[int, int]] | None = None) -> str:
+def text(item: ReviewItem, width: int, counts: dict[Change, tuple[int, int]] | None = None) -> str:
     runs = row_runs(item, width, Look(NOW, ascii=True), opened=True, counts=counts or {})
     return "".join(words for words, _ in runs)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import FieldEdit, Policy, Root
 from memtui.errors import RefusedError
-from memtui.features.edit.form import applied, edits, form_of, heads, joined, moved, parted
+from memtui.features.edit.form import applied, edits, form_of, heads, joined, parted, rebased
 from tests.engine.yaml_blocks import block, blocks, values
 
 CLAUDE = Root(
@@ -82,10 +82,10 @@ def test_notes_say_what_will_happen() -> None:
 def test_what_was_typed_moves_to_a_newer_text() -> None:
     old = form_of(FULL)
     theirs = form_of(FULL.replace(b"name: n", b"name: theirs").replace(b"description: d", b"description: theirs"))
-    found = moved(old, {"description": "mine", "tags": "a"}, theirs)
+    found = rebased(old, {"description": "mine", "tags": "a"}, theirs)
     assert found.typed == {"name": "theirs", "description": "mine", "type": "user", "tags": "a"}
     assert found.clashes == ("description",)
-    assert moved(old, {"description": "theirs"}, theirs).clashes == ()
+    assert rebased(old, {"description": "theirs"}, theirs).clashes == ()
 
 
 def test_a_preview_holds_the_block_and_a_little_below() -> None:

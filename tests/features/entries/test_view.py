@@ -11,7 +11,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.features.entries.view import EntriesView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.edit.entry import EntryScreen
+from memtui.workbench.edit.entry_screen import EntryScreen
 from tests.workbench.views.real import Real, World, at, real
 
 TEXT = "Ann uses zsh.\n§\nTests run with pytest -q.\nSlow ones are marked.\n§\nReleases are on Fridays.\n"

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.engine.model import Address, Draft, Policy, Version
 from memtui.features.history.view import WORD, HistoryView, explanation
-from memtui.features.history.view_rows import Past, PastFacts, time_line
+from memtui.features.history.view_rows import Timeline, TimelineSources, time_line
 from memtui.pointers import carry
 from memtui.workbench.actions import BY_ID, VIEW
 from tests.workbench.views.real import ME, Real, World, at, real
@@ -278,9 +278,9 @@ async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: 
         assert world.disk() == {"a.md": TEXTS[2].encode(), "MEMORY.md": b"- [A](a.md)\n- [B](b.md)\n"}
 
 
-def past(*shas: str) -> Past:
+def past(*shas: str) -> Timeline:
     versions = [Version(sha * 64, 3, "tui", 10 - number, "modified") for number, sha in enumerate(shas)]
-    return Past(at("a.md"), time_line(at("a.md"), PastFacts(versions, current="c" * 64, seen=None)), "c" * 64)
+    return Timeline(at("a.md"), time_line(at("a.md"), TimelineSources(versions, current="c" * 64, seen=None)), "c" * 64)
 
 
 def test_it_says_what_goes_what_stays_and_how_to_stop() -> None:

@@ -11,7 +11,7 @@ from memtui.features.history.view_rows import (
     DRAFT,
     GONE,
     VERSION,
-    PastFacts,
+    TimelineSources,
     before,
     change_words,
     entry_runs,
@@ -48,7 +48,7 @@ def test_current_and_seen_are_the_newest_plain_version_with_their_text() -> None
         version("a", 30, bytes=4),
         version("b", 20),
     ]
-    entries = time_line(HERE, PastFacts(versions, current="b" * 64, seen="a" * 64))
+    entries = time_line(HERE, TimelineSources(versions, current="b" * 64, seen="a" * 64))
     assert [(one.number, one.current, one.seen) for one in entries] == [
         (4, False, False),
         (3, True, False),
@@ -62,7 +62,7 @@ def test_current_and_seen_are_the_newest_plain_version_with_their_text() -> None
 def test_drafts_texts_on_disk_and_deletions_stand_in_their_places() -> None:
     versions = [version("a", 30), version("b", 10)]
     draft = Draft(HERE, "a" * 64, "mine\n", (0, 0), 60)
-    facts = PastFacts(versions, [deleted(20, 7)], current="c" * 64, size=7, modified_at=50, draft=draft)
+    facts = TimelineSources(versions, [deleted(20, 7)], current="c" * 64, size=7, modified_at=50, draft=draft)
     entries = time_line(HERE, facts)
     assert [one.kind for one in entries] == [DRAFT, DISK, VERSION, GONE, VERSION]
     assert entries[0].change == -2
@@ -79,7 +79,7 @@ def test_names_are_followed_back() -> None:
         version("b", 30),
         version("a", 10),
     ]
-    entries = time_line(HERE, PastFacts(versions, records, current="d" * 64))
+    entries = time_line(HERE, TimelineSources(versions, records, current="d" * 64))
     assert [one.name for one in entries] == ["", "", "old.md", "oldest.md"]
     assert [one.was for one in entries] == ["", "old.md", "", ""]
     assert "It was called oldest.md then." in heading(entries[3], None, NOW)
@@ -94,7 +94,7 @@ def test_a_version_is_compared_with_the_one_that_was_under_the_name() -> None:
         version("a", 10),
     ]
     draft = Draft(HERE, "d" * 64, "mine\n", (0, 0), 60)
-    entries = time_line(HERE, PastFacts(versions, current="d" * 64, draft=draft))
+    entries = time_line(HERE, TimelineSources(versions, current="d" * 64, draft=draft))
     others = [before(entries, index) for index in range(len(entries))]
     compared = [(one.title, other.title if other else "") for one, other in zip(entries, others, strict=True)]
     assert compared == [
@@ -133,7 +133,7 @@ def test_each_version_is_one_row_that_fits_and_is_safe(
 ) -> None:
     versions.sort(key=lambda one: -one.at)
     records = [deleted(at, seq) for seq, at in enumerate(sorted(deletions, reverse=True))]
-    entries = time_line(HERE, PastFacts(versions, records, current="a" * 64))
+    entries = time_line(HERE, TimelineSources(versions, records, current="a" * 64))
     assert [one.number for one in entries if one.kind == VERSION] == list(range(len(versions), 0, -1))
     assert sum(one.kind == GONE for one in entries) == len(deletions)
     assert sum(one.current for one in entries) == 1

@@ -20,8 +20,8 @@ from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
 from memtui.workbench import bridge
 from memtui.workbench.browse import operations
-from memtui.workbench.edit.form import FormScreen
-from memtui.workbench.edit.merge.cases import CaseScreen, not_saved
+from memtui.workbench.edit.form_screen import FormScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen, not_saved
 from tests.workbench.memories import failing, stalled
 from tests.workbench.shown import Shown, shown
 
@@ -205,7 +205,7 @@ async def test_the_first_key_answers_a_question_that_no_key_brought_up() -> None
             NAME, StorageError("It is full."), "", again=lambda: answered.append("again"), save_as=answered.append,
             copy=lambda: None, later=lambda: None,
         )  # fmt: skip
-        asked, keys = CaseScreen(question), screen.app.fence
+        asked, keys = QuestionScreen(question), screen.app.fence
         screen.app.push_screen(asked)
         await screen.until_text("NOT SAVED")
         await screen.until(lambda: keys._ready is asked and monotonic() > keys._quiet_until)

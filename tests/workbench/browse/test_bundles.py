@@ -5,7 +5,7 @@ from pathlib import Path
 from memtui.engine.model import Address
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
 from memtui.features.bundles.view import ImportScreen
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from tests.features.transfer.agents import Agents
 from tests.test_mask import GITHUB
 from tests.workbench.browse.agents_shown import opened, put_cursor

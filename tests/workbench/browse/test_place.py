@@ -21,7 +21,7 @@ from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import read_place, written
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
-from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.main_screen import NOWHERE, Place
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
@@ -202,7 +202,7 @@ async def test_an_open_memory_that_was_deleted_meanwhile_is_said_to_be_deleted(t
             await screen.press("r")
             await screen.until(lambda: editor.text_area.text == typed + MANY[name])
         await screen.press("f8")
-        await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
         await screen.press("k")
         await screen.until(lambda: engine.data.get(Address.parse(name)) == (typed + MANY[name]).encode())
 

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine.model import Actor, Notice
-from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.edit.merge.stage import text_of
 from tests.workbench.workbench import Bench, address, until
@@ -60,8 +60,8 @@ async def test_what_is_said_to_be_kept_when_the_ledger_fails_is_offered_at_the_n
         await typed(bench, pilot)
         aside(tmp_path / "state")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
-        assert isinstance(bench.screen, CaseScreen)
+        await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
+        assert isinstance(bench.screen, QuestionScreen)
         assert "kept as a draft" in " ".join(text_of(bench.screen, "#case-words").split())
     await offered(tmp_path)
 

@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.edit.merge.cases import CaseScreen
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import WRITE_AFTER, FileState
 from tests.workbench.shown import resize
 from tests.workbench.workbench import AGENT, Bench, address, until
@@ -297,7 +297,7 @@ async def test_a_moved_memory_is_followed(tmp_path: Path) -> None:
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.MOVED)
         await pilot.press("f8")
-        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
         await pilot.press("f")
         await until(pilot, lambda: bench.flow.address == address("b.md"))
         await pilot.press("ctrl+s")

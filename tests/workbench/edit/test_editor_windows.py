@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from memtui.engine import Engine
 from memtui.engine.model import Draft
 from memtui.workbench.bridge import DRAFTS
-from memtui.workbench.edit import jobs
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.workbench import ACTOR, Bench, address, until
 
@@ -38,7 +38,7 @@ def typed_by_other(other: Engine, text: str = OTHERS) -> str:
 
 
 def saved_by_other(other: Engine, expected: str, text: str = OTHERS) -> None:
-    jobs.write(other, address(), text.encode(), expected, actor=ACTOR)
+    guarded_save.write(other, address(), text.encode(), expected, actor=ACTOR)
     other.drafts.drop(address(), own=(text,), trace=False)
 
 

@@ -19,9 +19,9 @@ from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.view import SIGNS as CHANGES
-from memtui.workbench.edit.merge.view import FileText
+from memtui.workbench.edit.merge.conflict_lines import SIGNS as CHANGES
+from memtui.workbench.edit.merge.conflict_lines import MergedFile
+from memtui.workbench.edit.merge.decisions import MergeSession
 from memtui.workbench.edit.open_memory import FileState, title_note
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.badges import Signs
@@ -78,7 +78,7 @@ def in_texts() -> set[str]:
     found |= signs(run for line in text_page(b"x\n", 60, changed={1}) for run in line.runs)
     found |= {sign.strip() for sign, _ in CHANGES.values()} - {""}
     session = MergeSession.of(b"a\n", b"b\n", b"c\n")
-    lines, _ = FileText().lines(session, 0, 60)
+    lines, _ = MergedFile().lines(session, 0, 60)
     return found | {text.split()[1] for line in lines for text, style in line if style == "conflict"}
 
 

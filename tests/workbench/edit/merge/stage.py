@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from memtui.engine.model import Address
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.lines_view import LinesView
-from memtui.workbench.edit.merge.cases import CaseScreen
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.workbench import AGENT, Bench, address, until
 
@@ -55,16 +55,16 @@ async def in_three(bench: Bench, pilot: Pilot[None]) -> ConflictScreen:
     return await in_conflict(bench, pilot, yours=THREE_YOURS, agent=THREE_AGENT)
 
 
-async def case_shown(bench: Bench, pilot: Pilot[None], room: str) -> CaseScreen:
+async def question_shown(bench: Bench, pilot: Pilot[None], room: str) -> QuestionScreen:
     """Wait for a question."""
-    await until(pilot, lambda: isinstance(bench.screen, CaseScreen) and bench.screen.case.room == room)
-    assert isinstance(bench.screen, CaseScreen)
+    await until(pilot, lambda: isinstance(bench.screen, QuestionScreen) and bench.screen.question.room == room)
+    assert isinstance(bench.screen, QuestionScreen)
     return bench.screen
 
 
 async def closed(bench: Bench, pilot: Pilot[None]) -> None:
     """Wait until the editor is what is seen."""
-    await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen | CaseScreen))
+    await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen | QuestionScreen))
 
 
 def disk(bench: Bench) -> bytes:
@@ -79,7 +79,7 @@ def kept(bench: Bench, where: Address | None = None) -> set[bytes]:
     return versions | {draft.text.encode() for draft in bench.engine.drafts.all()}
 
 
-def text_of(screen: ConflictScreen | CaseScreen, name: str) -> str:
+def text_of(screen: ConflictScreen | QuestionScreen, name: str) -> str:
     """The text of a part of the screen."""
     widget = screen.query_one(name)
     assert isinstance(widget, Lines | LinesView)

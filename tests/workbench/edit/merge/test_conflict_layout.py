@@ -2,8 +2,8 @@
 
 import pytest
 
-from memtui.workbench.edit.merge.board import shown_text, typed_text
-from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.conflict_layout import shown_text, typed_text
+from memtui.workbench.edit.merge.decisions import MergeSession
 
 
 def session(base: str, yours: str, agent: str) -> MergeSession:

@@ -1,7 +1,6 @@
-"""The screen for what cannot be decided line by line: words, what changed, and a few answers of one key each.
+"""Questions for what is no merge (a memory deleted, renamed or not writable), and the screen that asks them.
 
-A deleted, renamed or unwritable memory gets a question, not a merge, and no answer to it loses a text. The questions
-are values, so that every sentence and every answer is tested without a screen.
+No answer loses a text. Questions are values, so that every sentence and answer has tests without a screen.
 """
 
 from __future__ import annotations
@@ -23,12 +22,13 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.edit import jobs
+from memtui.workbench.edit import guarded_save
 from memtui.workbench.edit.bars import EditorPrompt
-from memtui.workbench.edit.merge import view
-from memtui.workbench.edit.merge.session import text_of
-from memtui.workbench.edit.merge.view import Parties
-from memtui.workbench.edit.screens import DecidingScreen, keys_line
+from memtui.workbench.edit.memory_text import line_ends
+from memtui.workbench.edit.merge import conflict_lines
+from memtui.workbench.edit.merge.conflict_lines import Parties
+from memtui.workbench.edit.merge.decisions import text_of
+from memtui.workbench.edit.screens import OverlayScreen, keys_line
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
@@ -36,52 +36,50 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """An answer that needs a line of text: what it is asked for, what it starts from, who gets it."""
+    """An answer that needs a line of text: its label, the first value, and who gets it."""
 
     word: str
     value: str
     then: Callable[[str], None]
 
 
-Answer = Callable[[], None] | Asked
+Do = Callable[[], None]
+Answer = Do | Asked
 
 
-class Case(NamedTuple):
+class ConflictQuestion(NamedTuple):
     """One question."""
 
     room: str
-    """The room of the action table whose keys answer it."""
+    """Room of the action table whose keys answer it."""
     title: str
     words: tuple[str, ...]
-    """What happened, sentence by sentence; may hold hostile text."""
+    """Sentences about what happened; may hold hostile text."""
     answers: Mapping[str, Answer]
     """What each action of the room does."""
-    later: Callable[[], None]
-    """Come back later."""
+    later: Do
     heading: str = ""
-    """What the difference below is."""
+    """Title of the difference below."""
     before: str = ""
     after: str = ""
     kept: str = "Nothing is lost: every text is kept, whatever you choose."
 
 
-class CaseScreen(DecidingScreen):
-    """Asks one question."""
+class QuestionScreen(OverlayScreen):
+    """Screen for one question."""
 
-    CSS_PATH = "screen.tcss"
+    CSS_PATH = "conflict_screen.tcss"
     AUTO_FOCUS = "#case-text"
 
-    def __init__(self, case: Case, *, table: Iterable[Action] = ACTIONS) -> None:
-        """Take the question; `table` is the actions with the user's own keys."""
-        self.ROOMS = (case.room, "everywhere")  # type: ignore[misc]
-        self.HELP = f"{' '.join(case.words)}\n\n{case.kept}"  # type: ignore[misc]
+    def __init__(self, question: ConflictQuestion, *, table: Iterable[Action] = ACTIONS) -> None:
+        self.ROOMS = (question.room, "everywhere")  # type: ignore[misc]
+        self.HELP = f"{' '.join(question.words)}\n\n{question.kept}"  # type: ignore[misc]
         super().__init__(table)
-        self.case = case
+        self.question = question
         self._said = ""
         self._asked: Asked | None = None
 
     def compose(self) -> ComposeResult:
-        """What happened, the difference, the keys."""
         yield Lines(id="case-header", ground="bar")
         yield Lines(id="case-words")
         yield LinesView(id="case-text")
@@ -89,30 +87,24 @@ class CaseScreen(DecidingScreen):
         yield Lines(id="case-foot")
 
     def on_mount(self) -> None:
-        """Draw."""
         self.draw()
 
-    def on_resize(self) -> None:
-        """Fold at the new width."""
-        self.draw()
+    on_resize = on_mount
 
     @property
     def typing(self) -> bool:
-        """Whether letters are text now."""
         return isinstance(self.focused, Input)
 
     def asks_by_itself(self, after: str) -> bool:
-        """It comes up when somebody else did something."""
+        """It comes up because of what somebody else did."""
         del after
         return True
 
     def come_back_later(self) -> None:
-        """Leave it undecided; everything is kept."""
-        self.case.later()
+        self.question.later()
 
     def answer(self, action: Action) -> None:
-        """Do what was chosen, or ask for the line it needs."""
-        answer = self.case.answers.get(action.id, self.case.later)
+        answer = self.question.answers.get(action.id, self.question.later)
         if isinstance(answer, Asked):
             self._asked = answer
             self.query_one(EditorPrompt).ask(answer.word, answer.value)
@@ -120,38 +112,35 @@ class CaseScreen(DecidingScreen):
             answer()
 
     def say(self, text: str, level: str = "strong") -> None:
-        """Show one line."""
         del level
         self._said = text
         self.draw_foot()
 
     def draw(self) -> None:
-        """Show the question at this width."""
         width = self.size.width
         if not width or not self.is_mounted:
             return
-        case = self.case
-        self.query_one("#case-header", Lines).set_lines([(f" {visible(case.title)} ", "title-focus")])
-        words = [row for sentence in case.words for row in fold(visible(sentence), max(width - 2, 20))]
+        question = self.question
+        self.query_one("#case-header", Lines).set_lines([(f" {visible(question.title)} ", "title-focus")])
+        words = [row for sentence in question.words for row in fold(visible(sentence), max(width - 2, 20))]
         said = self.query_one("#case-words", Lines)
         said.set_lines(*([(f" {row}", "strong")] for row in words))
         said.styles.height = max(len(words), 1)
         lines: list[Line] = []
-        if case.heading:
-            lines = [[], [(f" {case.heading}", "heading")], []]
-            lines += view.file_change(case.before, case.after, max(width - 1, 20))
+        if question.heading:
+            lines = [[], [(f" {question.heading}", "heading")], []]
+            lines += conflict_lines.file_change(question.before, question.after, max(width - 1, 20))
         self.query_one("#case-text", LinesView).show(lines)
         self.draw_foot()
 
     def draw_foot(self) -> None:
-        """Show what is kept, and the keys."""
         if not self.is_mounted:
             return
-        actions = (*in_room(self.case.room, actions=self.table), *(one for one in self.table if one.id == "help"))
+        actions = (*in_room(self.question.room, actions=self.table), *(one for one in self.table if one.id == "help"))
         shown = [(shown_key(action.keys[0]), action.label) for action in actions]
         shown.insert(len(shown) - 1, shown.pop(next(n for n, (key, _) in enumerate(shown) if key == "esc")))
         keys = keys_line(shown, self.size.width)
-        said = visible(self._said or self.case.kept)
+        said = visible(self._said or self.question.kept)
         self.query_one("#case-foot", Lines).set_lines([(f" {said}", "strong")], self.hint or keys)
 
     @on(EditorPrompt.Answered)
@@ -172,32 +161,19 @@ class CaseScreen(DecidingScreen):
         event.stop()
 
 
-Then = Callable[[], None]
-
-
 def deleted_by_them(
     parties: Parties,
     texts: tuple[bytes, bytes],
     why: str,
     *,
-    keep: Then,
-    let_go: Then,
+    keep: Do,
+    let_go: Do,
     keep_as: Callable[[str], None],
-    later: Then,
-) -> Case:
-    """They deleted what you edited.
-
-    Args:
-        parties: who and where.
-        texts: BASE and YOURS.
-        why: the reason they gave; empty when there is none.
-        keep: write YOURS again.
-        let_go: accept the deletion.
-        keep_as: keep YOURS under another name.
-        later: decide later.
-    """
+    later: Do,
+) -> ConflictQuestion:
+    """Ask about a memory somebody deleted while it was edited; `texts` are BASE and YOURS."""
     reason = f" They said: {why}" if why else ""
-    return Case(
+    return ConflictQuestion(
         "gone",
         f"DELETED {parties.address}",
         (f"{_did(parties, 'deleted it')} while you had unsaved text in it.{reason}",),
@@ -210,9 +186,9 @@ def deleted_by_them(
     )
 
 
-def deleted_by_you(address: str, who: str, texts: tuple[bytes, bytes], *, keep: Then, trash: Then) -> Case:
-    """You deleted what they edited; `texts` are the version you saw and theirs."""
-    return Case(
+def deleted_by_you(address: str, who: str, texts: tuple[bytes, bytes], *, keep: Do, trash: Do) -> ConflictQuestion:
+    """Ask about a deletion of a memory somebody changed since; `texts` are the version seen and theirs."""
+    return ConflictQuestion(
         "deleted",
         f"NOT DELETED {address}",
         (f"{did(who, 'changed it', begins=True)} since it was listed, so it was not moved to the trash.",),
@@ -230,10 +206,10 @@ def _did(parties: Parties, verb: str) -> str:
 
 
 def renamed_by_them(
-    parties: Parties, new: str, texts: tuple[bytes, bytes], *, follow: Then, keep_name: Then, later: Then
-) -> Case:
-    """They renamed what you edited; `texts` are BASE and YOURS."""
-    return Case(
+    parties: Parties, new: str, texts: tuple[bytes, bytes], *, follow: Do, keep_name: Do, later: Do
+) -> ConflictQuestion:
+    """Ask about a memory somebody renamed while it was edited; `texts` are BASE and YOURS."""
+    return ConflictQuestion(
         "moved",
         f"RENAMED {parties.address}",
         (
@@ -249,15 +225,17 @@ def renamed_by_them(
     )
 
 
-def only_line_ends(parties: Parties, yours: bytes, theirs: bytes, *, mine: Then, agent: Then, later: Then) -> Case:
-    """Both texts are the same but for line ends, or a byte-order mark."""
-    return Case(
+def only_line_ends(
+    parties: Parties, yours: bytes, theirs: bytes, *, mine: Do, agent: Do, later: Do
+) -> ConflictQuestion:
+    """Ask about two texts that differ only in line ends or byte-order mark."""
+    return ConflictQuestion(
         "line_ends",
         f"ONLY LINE ENDS DIFFER {parties.address}",
         (
             f"{_did(parties, 'saved the same text as you')}, with other line ends or another byte-order mark.",
-            f"YOURS  {line_ends(yours)}",
-            f"AGENT  {line_ends(theirs)}",
+            f"YOURS  {line_end_words(yours)}",
+            f"AGENT  {line_end_words(theirs)}",
         ),
         {"ends_yours": mine, "ends_agent": agent},
         later,
@@ -269,14 +247,14 @@ def not_saved(
     error: MemtuiError,
     place: str,
     *,
-    again: Then,
+    again: Do,
     save_as: Callable[[str], None],
-    copy: Then,
-    later: Then,
-) -> Case:
-    """The disk, the root or a rule said no; `place` says where the text is kept."""
+    copy: Do,
+    later: Do,
+) -> ConflictQuestion:
+    """Ask what to do with a text that could not be saved; `place` says where it is kept."""
     words = [error.message, *(sentence for sentence in (error.unharmed, error.hint) if sentence), place]
-    return Case(
+    return ConflictQuestion(
         "unsaved",
         f"NOT SAVED {address}",
         tuple(words),
@@ -286,32 +264,18 @@ def not_saved(
     )
 
 
-def line_ends(data: bytes) -> str:
+def line_end_words(data: bytes) -> str:
     """Say which line ends a text has, and whether it begins with a byte-order mark."""
-    pairs = data.count(b"\r\n")
-    kinds = [
-        f"{count:,} {name}"
-        for name, count in (
-            ("CRLF", pairs),
-            ("LF", data.count(b"\n") - pairs),
-            ("CR", data.count(b"\r") - pairs),
-        )
-        if count
-    ]
     mark = ", byte-order mark" if data.startswith(b"\xef\xbb\xbf") else ""
-    return (", ".join(kinds) or "no line end") + mark
+    return (", ".join(line_ends(data.decode("latin-1")).values()) or "no line end") + mark
 
 
 def ask_about_deleted(
     screen: MainScreen, address: Address, seen_sha256: str, trash: Callable[[Address, str], None]
 ) -> None:
-    """Show what somebody changed, and ask whether the memory is still to go.
+    """Show what somebody changed in a memory that was to be deleted, and ask again.
 
-    Args:
-        screen: the main screen.
-        address: what was to be deleted.
-        seen_sha256: the version that was listed.
-        trash: moves exactly this version of it to the trash.
+    `trash` moves exactly the version it is given to the trash.
     """
 
     def look(engine: Engine) -> tuple[bytes, Snapshot, str] | None:
@@ -320,9 +284,9 @@ def ask_about_deleted(
         except NotFoundError:
             return None
         return (
-            jobs.version_or_empty(engine, address, seen_sha256),
+            guarded_save.version_or_empty(engine, address, seen_sha256),
             now,
-            jobs.name_of(engine.rows.get(address).actor, address),
+            guarded_save.name_of(engine.rows.get(address).actor, address),
         )
 
     def ask(found: tuple[bytes, Snapshot, str] | None) -> None:
@@ -331,18 +295,18 @@ def ask_about_deleted(
             screen.say(f"{address} is gone already.")
             return
         before, now, who = found
-        case: CaseScreen
+        asking: QuestionScreen
 
         def keep() -> None:
-            case.dismiss(None)
+            asking.dismiss(None)
             screen.say(f"{address} stays as it was written {by(who)}.")
 
         def still() -> None:
-            case.dismiss(None)
+            asking.dismiss(None)
             trash(address, now.sha256)
 
         question = deleted_by_you(str(address), who, (before, now.bytes), keep=keep, trash=still)
-        case = CaseScreen(question, table=screen.table)
-        screen.app.push_screen(case)
+        asking = QuestionScreen(question, table=screen.table)
+        screen.app.push_screen(asking)
 
     screen.bridge.run(look, ask, what=f"read {address}", awaited=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.ui.widgets.lines_view import LinesView
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
 from memtui.workbench.views.help import HelpScreen
 from tests.workbench.edit.merge.stage import (

@@ -1,8 +1,7 @@
-"""The conflict screen: your text and somebody else's, both as what they did to BASE, decided place by place.
+"""The conflict screen: YOURS and AGENT as what each did to BASE, decided place by place with one key each.
 
-Nothing here writes: ctrl+s asks the host to, and only when nothing is open. enter is never a decision. Whatever is
-pressed, the texts themselves are kept by others; this screen only knows which lines were chosen. It is apart from the
-flow so that every key of it is tested without an engine.
+It writes nothing: ctrl+s asks the host to, only when nothing is open, and enter is never a decision. Apart from
+`conflict_flow.py` so that every key has tests without an engine.
 """
 
 from __future__ import annotations
@@ -22,43 +21,37 @@ from memtui.ui.widgets.lines_view import LinesView
 from memtui.ui.widgets.page_view import turned
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.bars import EditorPrompt
-from memtui.workbench.edit.merge import sides, view
-from memtui.workbench.edit.merge.board import FILE, PLACE, ConflictBoard, shown_text, typed_text
-from memtui.workbench.edit.merge.remember import Spot
-from memtui.workbench.edit.merge.session import EDITED, MergeSession, bytes_of
-from memtui.workbench.edit.merge.view import Parties
+from memtui.workbench.edit.merge import conflict_lines, place_lines
+from memtui.workbench.edit.merge.conflict_layout import FILE, PLACE, ConflictLayout, shown_text, typed_text
+from memtui.workbench.edit.merge.conflict_lines import Parties
+from memtui.workbench.edit.merge.decisions import EDITED, MergeSession, bytes_of
+from memtui.workbench.edit.merge.stored_decisions import ScreenPosition
 
-PAUSE = 0.4
-"""Seconds a decided place stays in sight before the next open one is shown."""
+_CHOICES = {
+    "take_yours": YOURS,
+    "take_agent": THEIRS,
+    "take_both": BOTH,
+    "take_both_agent": BOTH_THEIRS_FIRST,
+    "take_base": BASE,
+}
+"""PlaceDecision by action."""
 
 
 class ConflictHost(Protocol):
-    """What the screen asks for; it never does these things itself."""
+    """What the screen asks for."""
 
-    def write_result(self, data: bytes) -> None:
-        """Save the merged text, guarded."""
-        ...
+    def write_result(self, data: bytes) -> None: ...
 
-    def edit_whole(self) -> None:
-        """Open the whole result, open conflicts between markers, in the user's own editor."""
-        ...
+    def edit_whole(self) -> None: ...
 
-    def save_as(self, path: str) -> None:
-        """Keep YOURS under another name."""
-        ...
+    def save_as(self, path: str) -> None: ...
 
-    def remember(self) -> None:
-        """Keep what was decided, and where the user is."""
-        ...
+    def decided(self) -> None: ...
 
-    def leave(self) -> None:
-        """Come back later."""
-        ...
+    def leave(self) -> None: ...
 
 
-class ConflictScreen(ConflictBoard):
-    """Decides a conflict."""
-
+class ConflictScreen(ConflictLayout):
     HELP = """Both texts, each shown as its change from BASE: the text you opened. Decide each conflict with one key.
 
 Nothing is written before ctrl+s, and ctrl+s works only when no conflict is open. esc leaves and keeps everything: your
@@ -69,70 +62,61 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
     def __init__(
         self,
         parties: Parties,
-        session: MergeSession | None,
         host: ConflictHost,
         *,
-        advance: float | None = PAUSE,
+        advance: float | None,
         editable: bool = True,
         table: Iterable[Action] = ACTIONS,
     ) -> None:
-        """Take the texts and who wrote them.
+        """`fill` brings the merge, and ends `reading`.
 
         Args:
             parties: the sides in words.
-            session: the merge, with the decisions made before; None: `fill` brings it.
             host: does what this screen cannot.
             advance: seconds from a decision to the next open conflict; None: never by itself.
             editable: whether the result can be edited as text; False when a side is not plain text.
             table: the actions with the user's own keys.
         """
-        super().__init__(parties, session or MergeSession(Merge(())), table)
+        super().__init__(parties, MergeSession(Merge(())), table)
         self._host = host
         self._advance = advance
         self._editable = editable
         self._pause: Timer | None = None
         self._begun: str | None = None
-        if session is None:
-            self.said = self.reading = f"compare {parties.address}"
-        else:
-            self.fill(session, Spot())
+        self.said = self.reading = f"compare {parties.address}"
 
-    def fill(self, session: MergeSession, spot: Spot) -> None:
-        """Show the merge, and go on where the user was before."""
+    def fill(self, session: MergeSession, spot: ScreenPosition) -> None:
+        """Show the merge, from where the user was before."""
         self.session = session
         self.index = spot.place if spot.place in session.hunks else self._first_place()
-        self.chosen_view, self.pair, self._begun = spot.view, spot.pair % len(sides.PAIRS), spot.editing
+        self.chosen_view, self.pair, self._begun = spot.view, spot.pair % len(place_lines.PAIRS), spot.editing
         self.said, self.reading = "", ""
         if self.is_mounted:
             self._begin()
 
     def on_mount(self) -> None:
-        """Draw everything once."""
         self._begin()
 
     def _begin(self) -> None:
-        """Draw everything, and go on with an edit that was not finished."""
+        """Draw everything, and reopen an edit that was not finished."""
         self.draw(top=True)
         self.call_after_refresh(self.draw, top=True)  # the first layout decides how far the file can scroll
         if self._begun is not None and self._editable and self.session.hunks:
             self._open_edit(self._begun)
 
     def on_resize(self) -> None:
-        """Fold lines at the new width; decisions and place stay."""
         self.draw()
 
     @property
-    def spot(self) -> Spot:
-        """Where the user is."""
+    def spot(self) -> ScreenPosition:
         text = self.small.text if self.editing else None
-        return Spot(self.index, self.chosen_view, self.pair, editing=text)
+        return ScreenPosition(self.index, self.chosen_view, self.pair, editing=text)
 
     def come_back_later(self) -> None:
-        """Go back to the editor; texts and decisions are kept."""
         self.action_later()
 
     def take_session(self, parties: Parties, session: MergeSession, words: str) -> None:
-        """Go on with a third writer's text; what still fits stays decided, and what is being typed stays open."""
+        """Continue with a third writer's text; decisions that still fit and a text being typed stay."""
         self.parties, self.session, self.said, self.level = parties, session, words, "conflict"
         self.index = self._first_place()
         if self.editing and session.hunks:
@@ -140,7 +124,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         elif self.editing:
             self._close_edit()
         self.draw(top=True)
-        self._host.remember()
+        self._host.decided()
 
     # --- deciding
 
@@ -153,10 +137,10 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.draw(top=choice != EDITED)
         if choice and (was_open or self._pause is not None):
             self._go_on_later()
-        self._host.remember()
+        self._host.decided()
 
     def _go_on_later(self) -> None:
-        """Let the result be seen for a moment, then show the next open place, unless something else is done first."""
+        """Show the next open place after a pause, unless something else is done first."""
         self._stay()
         if self._advance is None or not self.session.open:
             return
@@ -171,35 +155,20 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         if later:
             self.index = later[0]
             self.draw(top=True)
-            self._host.remember()
+            self._host.decided()
 
     def _stay(self) -> None:
         if self._pause is not None:
             self._pause.stop()
             self._pause = None
 
-    def action_take_yours(self) -> None:
-        """Take YOURS here."""
-        self._decide(YOURS)
-
-    def action_take_agent(self) -> None:
-        """Take AGENT here."""
-        self._decide(THEIRS)
-
-    def action_take_both(self) -> None:
-        """Take both, YOURS first."""
-        self._decide(BOTH)
-
-    def action_take_both_agent(self) -> None:
-        """Take both, AGENT first."""
-        self._decide(BOTH_THEIRS_FIRST)
-
-    def action_take_base(self) -> None:
-        """Take the original."""
-        self._decide(BASE)
+    def answer(self, action: Action) -> None:
+        if action.id in _CHOICES:
+            self._decide(_CHOICES[action.id])
+        else:
+            super().answer(action)
 
     def action_reopen(self) -> None:
-        """Take the decision back."""
         self._stay()
         self._decide("")
 
@@ -213,11 +182,9 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         return [(" ! ", "key"), (f"takes {whose} for {count}; any other key cancels", "conflict")]
 
     def action_all_yours(self) -> None:
-        """Take YOURS for every open conflict."""
         self._decide_all(YOURS)
 
     def action_all_agent(self) -> None:
-        """Take AGENT for every open conflict."""
         self._decide_all(THEIRS)
 
     def _decide_all(self, choice: str) -> None:
@@ -230,18 +197,16 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         whose = "YOURS" if choice == YOURS else "AGENT"
         self.said, self.level = f"{whose} taken for {count_words(len(still), 'conflict')}; u takes it back.", "good"
         self.draw(top=True)
-        self._host.remember()
+        self._host.decided()
 
     def action_undo_decision(self) -> None:
-        """Undo the last decision."""
         self._step_back(self.session.undo, "No decision to undo.")
 
     def action_redo_decision(self) -> None:
-        """Redo it."""
         self._step_back(self.session.redo, "No decision to redo.")
 
     def _step_back(self, step: Callable[[], bool], otherwise: str) -> None:
-        """Undo or redo, and go to the place that is decided in another way now."""
+        """Undo or redo, and go to the place whose decision changed."""
         self._stay()
         before, places = self.session.places.copy(), self.session.places
         self.said, self.level = "" if step() else otherwise, "conflict"
@@ -251,7 +216,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         if self.index not in self.session.hunks:  # the places are cut as they were before
             self.index = self._first_place()
         self.draw(top=bool(other))
-        self._host.remember()
+        self._host.decided()
 
     # --- moving
 
@@ -264,22 +229,18 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.index = (ahead or list(places))[0 if step > 0 else -1]
         self.said = ""
         self.draw(top=True)
-        self._host.remember()
+        self._host.decided()
 
     def action_next_open(self) -> None:
-        """Go to the next open conflict."""
         self._go(self.session.open, 1)
 
     def action_previous_open(self) -> None:
-        """Go to the previous open conflict."""
         self._go(self.session.open, -1)
 
     def action_next_hunk(self) -> None:
-        """Go to the next change."""
         self._go(self.session.hunks, 1)
 
     def action_previous_hunk(self) -> None:
-        """Go to the previous change."""
         self._go(self.session.hunks, -1)
 
     def _scrolled(self) -> LinesView:
@@ -290,50 +251,43 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         return place if place.display else self.query_one("#conflict-file", LinesView)
 
     def action_conflict_down(self) -> None:
-        """Scroll down."""
         self._scrolled().scroll_down(animate=False)
 
     def action_conflict_up(self) -> None:
-        """Scroll up."""
         self._scrolled().scroll_up(animate=False)
 
     def action_word_pair(self) -> None:
-        """Compare the words of another two texts."""
-        self.pair = (self.pair + 1) % len(sides.PAIRS)
+        self.pair = (self.pair + 1) % len(place_lines.PAIRS)
         self.draw()
-        self._host.remember()
+        self._host.decided()
 
     def action_conflict_view(self) -> None:
-        """Show the sides one under the other, next to each other, or only the result."""
         views = self._views
         self.chosen_view = views[(views.index(self.view) + 1) % len(views)]
         self.draw(top=True)
-        self._host.remember()
+        self._host.decided()
 
     def action_conflict_reveal(self) -> None:
-        """Show what is masked, or mask it again."""
+        """Unmask secrets, or mask them again."""
         said, self.bare = turned(
-            any_masked=view.has_secrets(self.session.chunks), bare=self.bare, in_browser=self.app.is_web
+            any_masked=conflict_lines.has_secrets(self.session.chunks), bare=self.bare, in_browser=self.app.is_web
         )
         self.draw()
         self.say(said)
 
     def on_screen_suspend(self) -> None:
-        """Mask what was revealed when something else is shown."""
+        """Mask what was revealed."""
         self.bare = False
 
     def on_screen_resume(self) -> None:
-        """Draw it masked."""
         self.draw()
 
     def action_conflict_zoom(self) -> None:
-        """Give the place, or the file when it has the focus, the whole screen; or take it back."""
         self.zoom("" if self.zoomed else FILE if self.focused is self.query_one("#conflict-file") else PLACE)
 
     # --- editing the result
 
     def action_edit_result(self) -> None:
-        """Open the result of this place for editing."""
         if self.zoomed == FILE:
             self.zoom("")
         if not self._editable:
@@ -348,19 +302,17 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.add_class("-editing")
         area.focus()
         self.draw()
-        self._host.remember()
+        self._host.decided()
 
     def action_take_edit(self) -> None:
-        """Take the edited text as the result of this place."""
         text = typed_text(self.small.text, self.session.chunks, self.index)
         self._close_edit()
         self._decide(EDITED, text)
 
     def action_drop_edit(self) -> None:
-        """Leave the result of this place as it was."""
         self._close_edit()
         self.draw()
-        self._host.remember()
+        self._host.decided()
 
     def _close_edit(self) -> None:
         self.remove_class("-editing")
@@ -374,10 +326,9 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
     def _edited(self, event: TextArea.Changed) -> None:
         event.stop()
         if self.editing:
-            self._host.remember()
+            self._host.decided()
 
     def action_edit_all(self) -> None:
-        """Open the whole result in the user's own editor."""
         self._stay()
         if self._editable:
             self._host.edit_whole()
@@ -387,27 +338,24 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
     def take_whole(self, text: str) -> None:
         """Take a text of the whole file: what was touched in it is decided, as one step of undo."""
         self.session.read_back(text)
-        still = len(self.session.open)
         self.said, self.level = "The text of your editor is the result now.", "good"
-        if still:
-            words = "conflict is" if still == 1 else "conflicts are"
-            self.said, self.level = f"Taken from your editor; {still} {words} still open.", "conflict"
+        if self.session.open:
+            left = conflict_lines.open_words(self.session)
+            self.said, self.level = f"Taken from your editor; {left}.", "conflict"
         self.index = self._first_place()
         self.draw(top=True)
-        self._host.remember()
+        self._host.decided()
 
     # --- leaving
 
     def action_write_result(self) -> None:
-        """Write, when nothing is open."""
         self._stay()
         if self.session.open:
-            self.say(view.closing_words(self.session))
+            self.say(conflict_lines.closing_words(self.session))
             return
         self._host.write_result(bytes_of(self.session.result))
 
     def action_later(self) -> None:
-        """Take the zoom back, or come back later."""
         self._stay()
         if self.zoomed:
             self.zoom("")
@@ -415,7 +363,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self._host.leave()
 
     def action_save_as(self) -> None:
-        """Ask for another name for YOURS."""
         self.query_one(EditorPrompt).ask("keep YOURS as", self.parties.address)
 
     @on(EditorPrompt.Answered)

@@ -1,6 +1,7 @@
-"""How the conflict screen looks: its parts, how they share the rows, and what each shows of the present decisions.
+"""Layout of the conflict screen: its parts, how they share the rows, and what each shows.
 
-It draws and decides nothing, so that no size, view or word comparison can change what was decided.
+It draws and decides nothing, so that no size or view can change a decision. Apart from `conflict_screen.py` because
+both together are too long for one file.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.edit.bars import EditorPrompt
 from memtui.workbench.edit.memory_text import MemoryText
-from memtui.workbench.edit.merge import sides, view
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.view import Parties
-from memtui.workbench.edit.screens import DecidingScreen, keys_line, rule
+from memtui.workbench.edit.merge import conflict_lines, place_lines
+from memtui.workbench.edit.merge.conflict_lines import Parties
+from memtui.workbench.edit.merge.decisions import MergeSession
+from memtui.workbench.edit.screens import OverlayScreen, keys_line, rule
 
 
 class ResultEditor(MemoryText):
-    """Holds the lines of one place while they are edited."""
+    """Editor for the result of one place."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("ctrl+s", "screen.take_edit", "take this text"),
@@ -38,17 +39,13 @@ class ResultEditor(MemoryText):
 
 
 def shown_text(text: str) -> str:
-    """Turn lines into what the editor holds."""
     return text.replace("\r\n", "\n")
 
 
 def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
-    """Turn what was typed into lines for a place: the line ends of the place, and one at the end where text follows.
+    """Turn typed text into lines for a place: its line ends, and one at the end where text follows.
 
-    Args:
-        text: what the editor holds.
-        chunks: the file in pieces.
-        index: the place; where it has no line ends, those nearest to it count.
+    A place without line ends takes those nearest to it.
     """
     if text and not text.endswith("\n") and index < len(chunks) - 1:
         text += "\n"
@@ -60,16 +57,15 @@ def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
 
 
 def _result_rows(lines: int) -> int:
-    """Rows for the result of one place."""
     return max(min(lines, MOST_RESULT_ROWS), 1)
 
 
 NARROW_ROWS = 30
-"""Below this height the file after the merge gets only a few rows."""
+"""Below this height the merged file gets only a few rows."""
 SHORT_ROWS = 18
-"""Below this height the last lines are only what ctrl+s would do, and the keys."""
+"""Below this height the foot is only what ctrl+s would do, and the keys."""
 LEAST = (30, 12)
-"""The smallest screen on which a conflict can be decided."""
+"""Smallest screen on which a conflict can be decided."""
 MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
 """Rows for the result of one place, shown and edited."""
 
@@ -77,10 +73,8 @@ PLACE, FILE = "place", "file"
 STACKED, BESIDE, RESULT = "stacked", "side by side", "result"
 
 
-class ConflictBoard(DecidingScreen):
-    """Shows a conflict."""
-
-    CSS_PATH = "screen.tcss"
+class ConflictLayout(OverlayScreen):
+    CSS_PATH = "conflict_screen.tcss"
     ROOMS = ("conflict", "everywhere")
     AUTO_FOCUS = "#conflict-hunk"
 
@@ -89,22 +83,21 @@ class ConflictBoard(DecidingScreen):
         self.parties = parties
         self.session = session
         self.index = self._first_place()
-        self.pair = sides.EACH
+        self.pair = place_lines.EACH
         self.chosen_view = ""
-        """What `v` chose; empty: what the width suggests."""
+        """The view chosen by `v`; empty: by width."""
         self.bare = False
-        """Whether secrets are shown as they are, which they are until another place is gone to."""
+        """Whether secrets are unmasked, until the cursor goes to another place."""
         self.zoomed = ""
-        """Which part has the whole screen: `PLACE` or `FILE`; empty: none."""
+        """The part that has the whole screen: `PLACE`, `FILE` or none."""
         self.said, self.level = "", "conflict"
         self.small = ResultEditor(id="conflict-edit")
-        """The small editor; held, so that its text can be kept also while the screen is taken apart."""
-        self._file = view.FileText()
+        """The small editor; held here because decisions are still written from it while the screen is taken apart."""
+        self._file = conflict_lines.MergedFile()
         self._drawn: tuple[object, list[Line]] | None = None
         self._revealed = -1
 
     def compose(self) -> ComposeResult:
-        """Header, the place to decide, its result, the whole file, and what the keys do."""
         yield Lines(id="conflict-header", ground="bar")
         yield Lines(id="conflict-title")
         yield LinesView(id="conflict-hunk")
@@ -124,13 +117,11 @@ class ConflictBoard(DecidingScreen):
 
     @property
     def typing(self) -> bool:
-        """Whether letters are text now."""
         return self.editing or isinstance(self.focused, Input)
 
     @property
     def view(self) -> str:
-        """How the place is shown now."""
-        wide = self.size.width >= sides.SIDE_BY_SIDE
+        wide = self.size.width >= place_lines.SIDE_BY_SIDE
         if self.chosen_view == RESULT or (self.chosen_view == STACKED and wide):
             return self.chosen_view
         return BESIDE if wide else STACKED
@@ -138,10 +129,10 @@ class ConflictBoard(DecidingScreen):
     @property
     def _views(self) -> tuple[str, ...]:
         """The views there is room for, in the order of the key."""
-        return (STACKED, BESIDE, RESULT) if self.size.width >= sides.SIDE_BY_SIDE else (STACKED, RESULT)
+        return (STACKED, BESIDE, RESULT) if self.size.width >= place_lines.SIDE_BY_SIDE else (STACKED, RESULT)
 
     def _first_place(self) -> int:
-        """The place to begin with: the first open one, else the first change."""
+        """The first open place, else the first change."""
         return next(iter(self.session.open), next(iter(self.session.hunks), 0))
 
     def say(self, text: str, level: str = "conflict") -> None:
@@ -150,7 +141,7 @@ class ConflictBoard(DecidingScreen):
         self.draw_foot()
 
     def draw(self, *, top: bool = False) -> None:
-        """Show the present decisions; `top` scrolls to the current place."""
+        """Show the decisions; `top` scrolls to the current place."""
         width = self.size.width
         if not width or not self.is_mounted:
             return
@@ -162,17 +153,17 @@ class ConflictBoard(DecidingScreen):
         self.set_class(self.editing and self.size.height < NARROW_ROWS and not self.zoomed, "-nofile")
         self.set_class(self.zoomed == PLACE, "-place")
         self.set_class(self.zoomed == FILE, "-file")
-        self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
+        self.query_one("#conflict-header", Lines).set_lines(*conflict_lines.header(self.parties, session, width))
         inner = max(width - 1, 20)
         hunks = bool(session.hunks)
-        title = view.hunk_title(session, index) if hunks else "both sides say the same"
+        title = conflict_lines.hunk_title(session, index) if hunks else "both sides say the same"
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
-        words = f"words: {sides.PAIRS[self.pair]}" if self.pair else ""
+        words = f"words: {place_lines.PAIRS[self.pair]}" if self.pair else ""
         self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
         if self._revealed != index:
             self.bare = False
         self._revealed = index
-        result: list[Line] = view.result_lines(session, index, inner, bare=self.bare) if hunks else []
+        result: list[Line] = conflict_lines.result_lines(session, index, inner, bare=self.bare) if hunks else []
         room = self._room(len(result))
         self._draw_place(self._place_lines(inner, room) if hunks else [], result, width, room, top=top)
         file, where = self._file.lines(session, index, inner, bare=self.bare)
@@ -187,12 +178,12 @@ class ConflictBoard(DecidingScreen):
         self.query_one("#conflict-file" if self.zoomed == FILE or self.view == RESULT else "#conflict-hunk").focus()
 
     def _place_lines(self, width: int, room: int) -> list[Line]:
-        """The place with its sides; a large one is not drawn anew for every key."""
+        """Draw the place, from the cache unless something changed: a large one takes long."""
         beside = self.view == BESIDE
         here = self.session.chunks[self.index], self.session.choice(self.index)
         key = (here, width, beside, self.pair, room, self.bare)
         if self._drawn is None or self._drawn[0] != key:
-            lines = sides.place_lines(
+            lines = place_lines.place_lines(
                 self.session, self.index, width, beside=beside, pair=self.pair, rows=room, bare=self.bare
             )
             self._drawn = (key, lines)
@@ -218,11 +209,9 @@ class ConflictBoard(DecidingScreen):
 
     @property
     def _tiny(self) -> bool:
-        """Whether nothing can be decided at this size."""
         return self.size.width < LEAST[0] or self.size.height < LEAST[1]
 
     def _say_size(self) -> None:
-        """Say which size a conflict needs, where there is no room for one."""
         self.set_class(self._tiny, "-tiny")
         if self._tiny:
             self.query_one("#conflict-hunk").display = False
@@ -234,11 +223,10 @@ class ConflictBoard(DecidingScreen):
 
     @property
     def _short(self) -> bool:
-        """Whether every row counts."""
         return self.size.height < SHORT_ROWS
 
     def _room(self, result: int) -> int:
-        """Rows for the place to decide: what titles, footer, its result and a look at the file leave of the screen."""
+        """Rows for the place: what titles, foot, its result and a look at the file leave of the screen."""
         narrow = self.size.height < NARROW_ROWS
         edit = EDIT_ROWS // 2 if narrow else EDIT_ROWS
         fixed, file = (7, 1) if self._short else (8, 3 if narrow else 8)
@@ -250,10 +238,9 @@ class ConflictBoard(DecidingScreen):
         return max(self.size.height - fixed, 3 if self._short else 4)
 
     def draw_foot(self) -> None:
-        """Show what ctrl+s would do, and the keys."""
         if not self.is_mounted:
             return
-        words = self.said or view.closing_words(self.session)
+        words = self.said or conflict_lines.closing_words(self.session)
         kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)

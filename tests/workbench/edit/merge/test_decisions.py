@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.diff.lines import split_lines
 from memtui.diff.merge import SAME
-from memtui.workbench.edit.merge.session import CHOICES, MergeSession
+from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
 
 WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "<<<<<<< YOURS\n", "=======\n", "x\r\n"]), max_size=8)
 TEXT = st.tuples(WORDS, st.sampled_from(["", "last"])).map(lambda pair: "".join(pair[0]) + pair[1])

@@ -4,8 +4,8 @@ import pytest
 
 from memtui.engine.model import Address, Draft
 from memtui.ui.keys import fence
-from memtui.workbench.edit.merge.cases import CaseScreen
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from tests.workbench.shown import Shown, engine_with, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
@@ -116,13 +116,13 @@ async def test_the_answer_to_a_question_that_a_file_made_moot_by_coming_back_is_
         screen.engine.delete(str(RETRY))
         await screen.until(lambda: "1 overlap  f8" not in screen.text)
         await screen.press("ctrl+s")
-        await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
         editing = screen.browser.host.editing
         assert editing is not None
         typed = editing.editor.data
         monkeypatch.setattr(fence, "AFTER_REFUSAL", 1_000.0)
         screen.engine.outside(str(RETRY), text)
-        await screen.until(lambda: not isinstance(screen.app.screen, CaseScreen))
+        await screen.until(lambda: not isinstance(screen.app.screen, QuestionScreen))
         await screen.pilot.press("k")
         await screen.until_text("ignored")
         assert isinstance(screen.app.screen, then or type(screen.browser))

@@ -14,9 +14,9 @@ from memtui.engine.model import OpenConflict
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.browse.operations import step_words
-from memtui.workbench.edit.merge.remember import Spot, read_again
-from memtui.workbench.edit.merge.screen import ConflictScreen
-from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
+from memtui.workbench.edit.merge.decisions import MergeSession
+from memtui.workbench.edit.merge.stored_decisions import ScreenPosition, decode_decisions
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.edit.merge.stage import (
     AGENT_TEXT,
@@ -276,11 +276,11 @@ async def test_decisions_and_place_survive_leaving_and_a_restart(tmp_path: Path)
         assert kept(bench) >= {THREE_BASE, THREE_YOURS, THREE_AGENT, disk(bench)}
 
 
-def stored_spot(bench: Bench) -> Spot | None:
+def stored_spot(bench: Bench) -> ScreenPosition | None:
     found = bench.engine.drafts.conflict(address())
     if found is None:
         return None
-    read = read_again(found.decisions, MergeSession.of(THREE_BASE, found.yours, found.theirs))
+    read = decode_decisions(found.decisions, MergeSession.of(THREE_BASE, found.yours, found.theirs))
     return read[1] if read else None
 
 
@@ -511,7 +511,7 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
     bench = make(tmp_path)
     both = YOURS.replace(b"- four", b"- four by agent")
     async with bench.run_test(size=(120, 40)) as pilot:
-        bench.flow.wishes = bench.flow.wishes._replace(when_mergeable=wish)
+        bench.flow.options = bench.flow.options._replace(when_mergeable=wish)
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
         bench.editor.put(YOURS)

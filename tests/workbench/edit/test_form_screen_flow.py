@@ -9,9 +9,8 @@ from typing import cast
 from textual.pilot import Pilot
 
 from memtui.features.edit.form import form_of
-from memtui.workbench.edit.form import FormScreen, line_of
-from memtui.workbench.edit.jobs import preview_of
-from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.form_screen import FormScreen, line_of, preview_of
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.edit.test_editor import make, opened, said
 from tests.workbench.shown import Shown

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.workbench.edit.merge.remember import VERSION, Spot, read_again, written
-from memtui.workbench.edit.merge.session import CHOICES, MergeSession
-from tests.workbench.edit.merge.test_session import TEXT, session, state_of
+from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
+from memtui.workbench.edit.merge.stored_decisions import VERSION, ScreenPosition, decode_decisions, encode_decisions
+from tests.workbench.edit.merge.test_decisions import TEXT, session, state_of
 
-SPOT = Spot(place=3, view="result", pair=2, rounds=1, editing="half typed\n")
+SPOT = ScreenPosition(place=3, view="result", pair=2, rounds=1, editing="half typed\n")
 
 
-def again(merged: MergeSession, fresh: MergeSession) -> tuple[MergeSession, Spot]:
-    found = read_again(written(merged, SPOT), fresh)
+def again(merged: MergeSession, fresh: MergeSession) -> tuple[MergeSession, ScreenPosition]:
+    found = decode_decisions(encode_decisions(merged, SPOT), fresh)
     assert found is not None
     return found
 
@@ -57,12 +57,12 @@ def test_everything_comes_back(base: str, yours: str, agent: str, seed: int, typ
 def test_decisions_about_other_texts_are_not_believed() -> None:
     merged = session("one\n", "mine\n", "theirs\n")
     merged.decide([0], "yours")
-    assert read_again(written(merged, SPOT), session("one\n", "mine\n", "others\n")) is None
+    assert decode_decisions(encode_decisions(merged, SPOT), session("one\n", "mine\n", "others\n")) is None
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "7", '{"version": 1}', "\x00", '{"version": "1"}'])
 def test_what_is_not_ours_is_nothing(text: str) -> None:
-    assert read_again(text, session("one\n", "mine\n", "theirs\n")) is None
+    assert decode_decisions(text, session("one\n", "mine\n", "theirs\n")) is None
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_what_is_not_ours_is_nothing(text: str) -> None:
 def test_damage_is_nothing(key: str, value: object) -> None:
     merged = session("one\n", "mine\n", "theirs\n")
     merged.decide([0], "yours")
-    found = json.loads(written(merged, SPOT))
+    found = json.loads(encode_decisions(merged, SPOT))
     found[key] = value
-    assert read_again(json.dumps(found), session("one\n", "mine\n", "theirs\n")) is None
+    assert decode_decisions(json.dumps(found), session("one\n", "mine\n", "theirs\n")) is None

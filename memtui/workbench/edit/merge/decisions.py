@@ -1,7 +1,7 @@
-"""The decisions of one conflict: what was chosen where, what is still open, and the text that comes out.
+"""The decisions of one conflict: what was chosen for each place, what is open, and the resulting text.
 
-It is kept apart from the screen so that no key or resize can change a decision, and so that a third writer's text can
-come in without losing those that still fit. The merging itself is `diff/merge.py`; nothing here writes anything.
+Apart from the screen so that no key or size can change a decision, and so that a third writer's text can come in
+without losing those that still fit. The merge itself is `diff/merge.py`; nothing here writes a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from memtui.diff.merge import (
 )
 
 EDITED = "edited"
-"""What `MergeSession.choice` says of a place with a text of its own."""
+"""`MergeSession.choice` of a place with an edited text."""
 
 CHOICES = {
     YOURS: "YOURS",
@@ -41,81 +41,76 @@ CHOICES = {
     BASE: "BASE",
     EDITED: "edited",
 }
-"""What can be decided for a place, and how it is said."""
+"""Possible decisions for a place, in words."""
 
 _AUTOMATIC = {YOURS: YOURS, BOTH_EQUAL: YOURS, THEIRS: THEIRS}
-"""What stands for a change of one side only while nobody decides otherwise."""
+"""Result of a change of one side while nobody decides otherwise."""
 
 NAMES = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", EDITED: "edited"}
-"""How a decision is called in a count and in the log."""
+"""Short names of decisions, for counts and the audit."""
 
 
 class Counts(NamedTuple):
-    """How far the decisions are."""
-
     open: int
     """Places without a decision."""
     merged: int
-    """Places merged without asking."""
+    """Places merged automatically."""
     blank: int = 0
-    """Open places in which only white space differs."""
+    """Open places where only white space differs."""
 
 
-class Place(NamedTuple):
-    """What was decided for one place."""
+class PlaceDecision(NamedTuple):
+    """What the user decided for one place."""
 
     choice: Choice | None = None
-    """None: nothing of the user's own."""
+    """None: no choice of the user's."""
     reopened: bool = False
     """Whether an automatic decision was taken back."""
 
 
-class Whole(NamedTuple):
-    """Everything decided at one moment, when the places themselves were cut anew."""
+class Recut(NamedTuple):
+    """All decisions at one moment, when the places themselves were cut anew."""
 
     merge: Merge
-    places: Mapping[int, Place]
+    places: Mapping[int, PlaceDecision]
     started: Mapping[int, str]
 
 
-Step = dict[int, Place] | Whole
-"""What a decision changed, as it was before (for undo) or after (for redo)."""
+UndoEntry = dict[int, PlaceDecision] | Recut
+"""What a decision changed, as it was before (undo) or after (redo)."""
 
 
 def text_of(data: bytes) -> str:
-    """Decode any bytes so that `bytes_of` gives them back."""
+    """Decode any bytes so that `bytes_of` restores them."""
     return data.decode(errors="surrogateescape")
 
 
 def bytes_of(text: str) -> bytes:
-    """Encode what `text_of` decoded, or what was typed."""
     return text.encode(errors="surrogateescape")
 
 
 class MergeSession:
-    """One three-way merge and every decision about it; undo is unlimited."""
+    """One three-way merge with its decisions; undo is unlimited."""
 
     def __init__(self, merge: Merge) -> None:
-        """Start with nothing decided."""
         self.merge = merge
-        self.places: dict[int, Place] = {}
-        """What the user decided, by index in `chunks`."""
-        self.undo_steps: list[Step] = []
-        self.redo_steps: list[Step] = []
+        self.places: dict[int, PlaceDecision] = {}
+        """Decisions of the user, by index in `chunks`."""
+        self.undo_steps: list[UndoEntry] = []
+        self.redo_steps: list[UndoEntry] = []
         self.again: frozenset[int] = frozenset()
-        """Places a third writer touched, so that they have to be decided again."""
+        """Places that a third writer reopened."""
         self.started: dict[int, str] = {}
-        """Texts of open places that were begun, in an editor or before a third writer came."""
+        """Unfinished edits of open places."""
         self.recut = False
-        """Whether places were cut anew, because a text was edited as a whole."""
+        """Whether places were cut anew because the text was edited as a whole."""
 
     @classmethod
     def of(cls, base: bytes, yours: bytes, agent: bytes) -> MergeSession:
-        """Merge three texts."""
         return cls(merge3(text_of(base), text_of(yours), text_of(agent)))
 
     def copy(self) -> MergeSession:
-        """Return a session with the same decisions, of which neither changes the other."""
+        """Return an independent session with the same decisions."""
         other = MergeSession(self.merge)
         other.places, other.started = dict(self.places), dict(self.started)
         other.undo_steps, other.redo_steps = list(self.undo_steps), list(self.redo_steps)
@@ -131,28 +126,27 @@ class MergeSession:
 
     @property
     def hunks(self) -> tuple[int, ...]:
-        """Every place in which something changed, by its index in `chunks`."""
+        """Index in `chunks` of every place where something changed."""
         return tuple(index for index, chunk in enumerate(self.chunks) if chunk.kind != SAME)
 
     @property
     def decided(self) -> dict[int, Choice]:
-        """What the user chose, by place."""
+        """Choices of the user, by place."""
         return {index: place.choice for index, place in self.places.items() if place.choice is not None}
 
     def choice(self, index: int) -> str:
-        """Return what stands for a place, a key of `CHOICES`; empty while it is open."""
-        place = self.places.get(index, Place())
+        """Return the decision for a place, a key of `CHOICES`; empty while it is open."""
+        place = self.places.get(index, PlaceDecision())
         if place.reopened:
             return ""
         chosen = place.choice or _AUTOMATIC.get(self.chunks[index].kind, "")
         return EDITED if isinstance(chosen, Edited) else chosen
 
     def _alone(self, index: int) -> bool:
-        """Whether a place was merged without asking."""
+        """Whether a place was merged automatically."""
         return bool(self.choice(index)) and index not in self.places
 
     def is_open(self, index: int) -> bool:
-        """Whether a place waits for a decision."""
         return self.chunks[index].kind != SAME and not self.choice(index)
 
     @property
@@ -162,39 +156,32 @@ class MergeSession:
 
     @property
     def counts(self) -> Counts:
-        """How many are open, and how many were merged without asking."""
         still = self.open
         merged = sum(self._alone(index) for index in self.hunks)
         return Counts(len(still), merged, sum(self.chunks[index].whitespace_only for index in still))
 
     def decide(self, indexes: Iterable[int], choice: str, text: str = "") -> None:
-        """Decide some places, as one step of undo.
-
-        Args:
-            indexes: which.
-            choice: a key of `CHOICES`, or nothing to reopen.
-            text: the lines, for `edited`.
-        """
+        """Decide some places as one step of undo; an empty choice reopens, `text` is for `EDITED`."""
         if choice not in CHOICES and choice:
             raise ValueError(choice)
         chosen = tuple(indexes)
-        chose = Place(Edited(text) if choice == EDITED else choice)
-        self._push(dict.fromkeys(chosen, chose if choice else Place(reopened=True)))
+        chose = PlaceDecision(Edited(text) if choice == EDITED else choice)
+        self._push(dict.fromkeys(chosen, chose if choice else PlaceDecision(reopened=True)))
 
-    def _push(self, step: Step) -> None:
+    def _push(self, step: UndoEntry) -> None:
         self.undo_steps.append(self._apply(step))
         self.redo_steps.clear()
 
-    def _apply(self, step: Step) -> Step:
-        """Make it so, and return how it was."""
-        if isinstance(step, Whole):
-            before = Whole(self.merge, self.places, self.started)
+    def _apply(self, step: UndoEntry) -> UndoEntry:
+        """Apply a step and return its inverse."""
+        if isinstance(step, Recut):
+            before = Recut(self.merge, self.places, self.started)
             self.merge, self.places, self.started = step.merge, dict(step.places), dict(step.started)
             self.again, self.recut = frozenset(), True
             return before
-        was = {index: self.places.get(index, Place()) for index in step}
+        was = {index: self.places.get(index, PlaceDecision()) for index in step}
         for index, place in step.items():
-            if place == Place():
+            if place == PlaceDecision():
                 self.places.pop(index, None)
             else:
                 self.places[index] = place
@@ -208,7 +195,7 @@ class MergeSession:
         return True
 
     def redo(self) -> bool:
-        """Decide again what was taken back; False when there is nothing."""
+        """Repeat the decision taken back last; False when there is none."""
         if not self.redo_steps:
             return False
         self.undo_steps.append(self._apply(self.redo_steps.pop()))
@@ -217,28 +204,24 @@ class MergeSession:
     # --- what comes out
 
     def lines(self, index: int) -> Lines:
-        """Return what stands for a place; nothing while it is open."""
+        """Return the result of a place; nothing while it is open."""
         chunk = self.chunks[index]
         if chunk.kind == SAME:
             return chunk.base
         if self.is_open(index):
             return ()
-        choice = self.places.get(index, Place()).choice
+        choice = self.places.get(index, PlaceDecision()).choice
         return tuple(split_lines(Merge((chunk,)).result({0: choice} if choice is not None else None)))
 
     @property
     def result(self) -> str:
-        """The merged text.
-
-        Raises:
-            ValueError: something is still open.
-        """
+        """The merged text; raises ValueError while something is open."""
         if self.open:
             raise ValueError(f"still open: {self.open}")
         return self.merge.result(self.decided)
 
     def sources(self) -> Mapping[str, int]:
-        """Count the lines that changed places brought in, by where they come from."""
+        """Count the lines that changed places brought in, by decision."""
         counts: dict[str, int] = {}
         for index in self.hunks:
             if choice := self.choice(index):
@@ -247,7 +230,7 @@ class MergeSession:
         return counts
 
     def log(self) -> tuple[str, ...]:
-        """Say how each place was decided, for the audit."""
+        """Describe each decision, for the audit."""
         return tuple(
             f"line {self.chunks[index].yours_line + 1} {NAMES[self.choice(index)]}"
             + (" merged" if self._alone(index) else "")
@@ -256,7 +239,7 @@ class MergeSession:
         )
 
     def start_text(self, index: int) -> str:
-        """Return what an edit of a place begins with: what is chosen or was begun, else what there is of a side."""
+        """Return the text that an edit of a place begins with."""
         if index in self.started and self.is_open(index):
             return self.started[index]
         chunk = self.chunks[index]
@@ -265,9 +248,9 @@ class MergeSession:
     # --- a third writer, and the whole text at once
 
     def carry_over(self, fresh: MergeSession) -> MergeSession:
-        """Go on with other texts of the sides, keeping each decision whose three texts are all as they were.
+        """Continue with other texts, keeping each decision whose three texts are unchanged.
 
-        Only what somebody touched is open again; a text that was typed for such a place is what its edit begins with.
+        Other places are open again; an edited text becomes the start of their edit.
         """
         merge = fresh.merge
         known = {_sides(chunk) for chunk in merge.hunks}
@@ -293,7 +276,7 @@ class MergeSession:
         return session
 
     def _begin(self, chunk: Hunk, text: str) -> None:
-        """Remember a text for the first open place where it belongs."""
+        """Keep a text as the unfinished edit of the first open place where it belongs."""
         start, end = chunk.base_line, chunk.base_line + len(chunk.base)
         for index in self.open:
             here = self.chunks[index]
@@ -302,18 +285,18 @@ class MergeSession:
                 return
 
     def with_markers(self) -> str:
-        """Write the result for an editor, open conflicts between markers with all three texts."""
+        """Return the result for an editor, open conflicts between markers."""
         return self._marked().text(choices=self.decided)
 
     def read_back(self, text: str) -> None:
-        """Take the edited text of `with_markers`, as one step of undo: what was touched is decided, the rest is not."""
+        """Take the edited text of `with_markers` as one step of undo: what was touched is decided."""
         marked = self._marked()
         read = read_back(marked, self.decided, text)
         if (read.merge, read.choices, read.left) != (marked, self.decided, {}):
-            self._push(Whole(read.merge, {index: Place(one) for index, one in read.choices.items()}, read.left))
+            self._push(Recut(read.merge, {index: PlaceDecision(one) for index, one in read.choices.items()}, read.left))
 
     def _marked(self) -> Merge:
-        """The merge in which what was reopened is a conflict, so that it is written between markers."""
+        """The merge with reopened places as conflicts, so that they get markers."""
         hunks = [
             hunk._replace(kind=CONFLICT) if self.is_open(index) else hunk for index, hunk in enumerate(self.chunks)
         ]
@@ -324,15 +307,15 @@ def _sides(chunk: Hunk) -> tuple[Lines, Lines, Lines]:
     return chunk.base, chunk.yours, chunk.theirs
 
 
-def _recent(steps: list[Step]) -> list[dict[int, Place]]:
-    """The steps since the places were last cut anew; those before speak of other places."""
-    recent: list[dict[int, Place]] = []
+def _recent(steps: list[UndoEntry]) -> list[dict[int, PlaceDecision]]:
+    """The steps since the places were last cut anew."""
+    recent: list[dict[int, PlaceDecision]] = []
     for step in reversed(steps):
-        if isinstance(step, Whole):
+        if isinstance(step, Recut):
             break
         recent.append(step)
     return recent[::-1]
 
 
-def _moved(step: dict[int, Place], found: Mapping[int, int]) -> Step:
+def _moved(step: dict[int, PlaceDecision], found: Mapping[int, int]) -> UndoEntry:
     return {found[index]: place for index, place in step.items() if index in found}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.workbench.edit.merge.view import numbered
+from memtui.workbench.edit.merge.conflict_lines import numbered
 
 WORDS = "3. deploy production, wait for two sailings to close, then go on with the rest"
 

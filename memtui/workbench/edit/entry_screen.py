@@ -1,19 +1,19 @@
-"""One entry of a memory in a text of its own: opened from what is on disk, kept as a draft of the whole, saved guarded.
+"""One entry of a memory in a text of its own: kept as a draft of the whole memory, saved guarded.
 
-A save replaces the bytes of the entry in what is on disk at that moment, so what an agent wrote elsewhere in the file
-stays. When the entry itself is not there any more, what is typed becomes the draft of the memory, and the ordinary
-conflict shows both texts.
-It is apart because few open an entry, and the text widget takes long to load.
+A save replaces the bytes of the entry in what is on disk at that moment, so that changes elsewhere in the file stay.
+When the entry is gone, what is typed becomes a draft of the memory, and the usual conflict shows both texts. Apart from
+the entries feature because it needs the text widget, which takes long to load.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import TextArea
 
@@ -27,9 +27,10 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.workbench.bridge import DRAFTS, WRITE
-from memtui.workbench.edit.flow import AT_LINE
+from memtui.workbench.edit.drafts import DraftFlow
+from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
-from memtui.workbench.edit.screens import OwnDraft, TypedScreen, cannot_fill
+from memtui.workbench.edit.screens import TextScreen, cannot_fill
 from memtui.workbench.keys import room_bindings
 from memtui.workbench.views.stack import Views
 
@@ -41,41 +42,25 @@ READ_ONLY = "Nothing can be written here: memtui was started with --read-only, o
 
 
 class EntryBox(Vertical):
-    """What the text is in; the keys of the text are looked for here."""
+    """Container of the text that binds its keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = room_bindings("entry")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        replace(binding, action=f"answer('{binding.action}')")
+        for binding in room_bindings("entry")
+        if isinstance(binding, Binding)
+    ]
 
     def __init__(self, text: MemoryText) -> None:
         super().__init__(text, id="entry-box")
 
-    def _answer(self, id_: str) -> None:
+    def action_answer(self, id_: str) -> None:
         screen = self.screen
         if isinstance(screen, EntryScreen):
             screen.answer(next(action for action in screen.table if action.id == id_))
 
-    def action_entry_save(self) -> None:
-        """Ask for a save."""
-        self._answer("entry_save")
 
-    def action_entry_leave(self) -> None:
-        """Ask to leave."""
-        self._answer("entry_leave")
-
-    def action_entry_file(self) -> None:
-        """Ask for the whole file."""
-        self._answer("entry_file")
-
-    def action_entry_undo(self) -> None:
-        """Undo typing."""
-        self._answer("entry_undo")
-
-    def action_entry_redo(self) -> None:
-        """Redo typing."""
-        self._answer("entry_redo")
-
-
-class EntryScreen(TypedScreen):
-    """One entry, or a new one."""
+class EntryScreen(TextScreen):
+    """Screen for one entry, or a new one."""
 
     ROOMS = ("entry", "everywhere")
     CSS_PATH = "entry_screen.tcss"
@@ -86,33 +71,24 @@ a draft of the memory while you type."""
     _flow: EntryFlow
 
     def __init__(self, title: str, flow: EntryFlow, table: Iterable[Action]) -> None:
-        """Take what is known before the entry is read; `reading` ends when `form` and `title` are set.
-
-        Args:
-            title: which memory.
-            flow: what writes.
-            table: the actions with the user's own keys.
-        """
+        """`reading` ends when `form` and `title` are set."""
         super().__init__(flow, table)
         self.form = EMPTY
         self.title = title
         self.reading = f"open an entry of {title}"
         self.text_area = MemoryText(id="entry-text")
-        """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
+        """The text widget; held here because drafts are still written from it while the screen is taken apart."""
 
     def compose(self) -> ComposeResult:
-        """What it is, its text, the keys."""
         yield Lines(self._head, id="entry-head", ground="bar")
         yield EntryBox(self.text_area)
         yield Lines(self._foot, id="entry-foot", ground="bar")
 
     def on_mount(self) -> None:
-        """Give the text the keys."""
         self._show_text()
         self.text_area.focus()
 
     def watch_reading(self, reading: str) -> None:
-        """Show what was read."""
         if not reading:
             self._show_text()
         super().watch_reading(reading)
@@ -125,7 +101,6 @@ a draft of the memory while you type."""
 
     @property
     def typing(self) -> bool:
-        """Whether letters are text now."""
         return True
 
     @property
@@ -135,7 +110,6 @@ a draft of the memory while you type."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything else than what was there is typed."""
         return self.text_area.text.strip("\n") != self.form.text.strip("\n")
 
     @on(TextArea.Changed)
@@ -153,7 +127,6 @@ a draft of the memory while you type."""
     # Keys
 
     def answer(self, action: Action) -> None:
-        """Do what a key of this room stands for."""
         if action.id != "entry_leave":
             self._sure = False
         reason = self.unavailable(action)
@@ -171,7 +144,6 @@ a draft of the memory while you type."""
             self.text_area.redo()
 
     def unavailable(self, action: Action) -> str:
-        """Say why an action is off."""
         return READ_ONLY if action.writes and self._flow.read_only else ""
 
     # Words
@@ -182,7 +154,6 @@ a draft of the memory while you type."""
             lines.update()
 
     def draw_foot(self) -> None:
-        """Show the last line again."""
         for lines in self.query("#entry-foot").results(Lines):
             lines.update()
 
@@ -195,8 +166,8 @@ a draft of the memory while you type."""
         return [bars.title(self.title or "", notes, width, focused=True, plain=self._plain)]
 
 
-class Opened(NamedTuple):
-    """What was read."""
+class OpenedEntry(NamedTuple):
+    """An entry, or the place of a new one, as it was read."""
 
     snapshot: Snapshot
     file: EntryFile
@@ -209,29 +180,19 @@ class Opened(NamedTuple):
     """Whether the memory has a draft already."""
 
 
-def read(engine: Engine, address: Address, name: Name | None) -> Opened:
-    """Read an entry for editing, or what a new one goes into.
-
-    Raises:
-        MemtuiError: it cannot be read, or the entry is not there any more.
-    """
+def read(engine: Engine, address: Address, name: Name | None) -> OpenedEntry:
+    """Read an entry for editing, or what a new one goes into."""
     file, snapshot = guarded.read_file(engine, address)
     with guarded.told_by(engine, address):
         entry = find(file, name) if name is not None else None
     policy = engine.roots.find(address.root).policy
     drafted = any(draft.address == address for draft in engine.drafts.all())
     form = form_of(file, entry, policy.write_bytes)
-    return Opened(snapshot, file, entry, form, policy.limit_of(address.path), drafted)
+    return OpenedEntry(snapshot, file, entry, form, policy.limit_of(address.path), drafted)
 
 
 def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
-    """Make text of an entry; what is typed gets the line ends of the file.
-
-    Args:
-        file: the file.
-        entry: which; None: a new one.
-        limit: the root's write limit in bytes.
-    """
+    """Turn an entry (None: a new one) into editable text; what is typed gets the line ends of the file."""
     form = read_form(file.text(entry), limit=limit) if entry is not None else EMPTY
     whole = read_form(file.data, limit=limit)
     if not form.reason and whole.reason.startswith("not UTF-8"):
@@ -239,14 +200,13 @@ def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
     return form if "\n" in form.text else form._replace(newline=file.newline.decode())
 
 
-class EntryFlow(OwnDraft[EntryScreen]):
-    """One entry, from reading it to a text that is safe."""
+class EntryFlow(DraftFlow[EntryScreen]):
+    """Flow of one entry, from reading to a stored text."""
 
     def __init__(self, browser: MainScreen, address: Address, name: Name | None) -> None:
-        """Open the screen, and read what it shows."""
         super().__init__(browser.bridge, address)
         self._browser = browser
-        self._opened: Opened | None = None
+        self._opened: OpenedEntry | None = None
         screen = self.screen = EntryScreen(str(address), self, browser.table)
         browser.app.push_screen(screen)
         self.bridge.run(
@@ -258,10 +218,9 @@ class EntryFlow(OwnDraft[EntryScreen]):
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written."""
         return self.bridge.read_only or self._browser.forest.roots[self.address.root].read_only
 
-    def _read(self, screen: EntryScreen, opened: Opened) -> None:
+    def _read(self, screen: EntryScreen, opened: OpenedEntry) -> None:
         if self.screen is not screen:
             return
         if opened.drafted:
@@ -287,7 +246,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         self._show_list()
 
     def _show_list(self, number: int | None = None) -> None:
-        """Have the list below show what is on disk now."""
+        """Refresh the list of entries below."""
         from memtui.features.entries.view import EntriesView
 
         made = self._browser.part(Views).made("entries")
@@ -295,7 +254,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
             made.show_entry(number)
 
     def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
-        """Go on in the editor of the whole file."""
+        """Continue in the editor of the whole file."""
         browser = self._browser
         browser.part(Views).back()
         browser.memories.reveal(self.address)
@@ -304,7 +263,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
     # What the screen asks
 
     def used(self, data: bytes) -> tuple[str, bool]:
-        """How full the file would be with this entry."""
+        """How full the file would be with this entry, and whether that is over the limit."""
         opened = self._opened
         if opened is None or opened.limit is None:
             return "", False
@@ -316,7 +275,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         return f"{count:,} of {opened.limit:,} characters", count > opened.limit
 
     def draft(self) -> Draft | None:
-        """What must not be lost: the whole memory with what is typed in its place; None when nothing is."""
+        """The whole memory with the typed entry in its place; None when nothing is typed."""
         screen, opened = self.screen, self._opened
         if screen is None or opened is None or not screen.changed:
             return None
@@ -327,7 +286,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         return Draft(self.address, snapshot.sha256, text, (row + above, column), self.bridge.now(), snapshot.bytes)
 
     def leave(self, screen: EntryScreen) -> None:
-        """Back to the list; a draft goes on the memory's history."""
+        """Return to the list; what was typed goes to history."""
         self._close(screen)
         self.drop_draft()
 
@@ -336,7 +295,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         self._hand_over(screen, "")
 
     def save(self, screen: EntryScreen) -> None:
-        """Write the entry, guarded."""
+        """Save the entry, guarded."""
         assert self._opened is not None
         address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
 
@@ -374,7 +333,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
             screen.refused(f"Not saved. {error.message} {error.hint} ({error.code})")
 
     def _hand_over(self, screen: EntryScreen, then: str) -> None:
-        """Make what is typed the draft of the memory, and go on in the editor."""
+        """Turn what is typed into a draft of the memory and continue in the editor."""
         draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
         self._close(screen)
         self.hand_over(draft, lambda: self._in_the_file(entry, then))
@@ -384,7 +343,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         screen.dismiss(None)
 
     def _settle_draft(self, sha256: str) -> None:
-        """The text is in the memory now, so its draft goes without leaving a half-typed state in history."""
+        """Drop the draft of a saved text, without a trace of half-typed states in history."""
         address, kept = self.address, self._kept
         self._kept = None
         if kept is None:
@@ -392,9 +351,6 @@ class EntryFlow(OwnDraft[EntryScreen]):
 
         def settle(engine: Engine) -> None:
             snapshot = engine.read(address)
-            if snapshot.sha256 == sha256:
-                engine.drafts.drop(address, own=(kept.text,), trace=False)
-            else:
-                engine.drafts.drop(address, own=(kept.text,))
+            engine.drafts.drop(address, own=(kept.text,), trace=snapshot.sha256 != sha256)
 
         self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)

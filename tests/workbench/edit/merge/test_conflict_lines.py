@@ -6,10 +6,8 @@ from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width, has_hidden, visible
 from memtui.ui.draw.spans import Line
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.sides import PAIRS, place_lines
-from memtui.workbench.edit.merge.view import (
-    FileText,
+from memtui.workbench.edit.merge.conflict_lines import (
+    MergedFile,
     Parties,
     closing_words,
     file_change,
@@ -17,6 +15,8 @@ from memtui.workbench.edit.merge.view import (
     hunk_title,
     result_lines,
 )
+from memtui.workbench.edit.merge.decisions import MergeSession
+from memtui.workbench.edit.merge.place_lines import PAIRS, place_lines
 from tests.test_mask import GITHUB, KEY
 
 SECRETS = f"one\n{KEY}\ntoken {GITHUB} is\n"
@@ -38,7 +38,7 @@ def test_every_line_fits_and_can_be_drawn(
 ) -> None:
     merged = session(base, yours, agent)
     lines: list[Line] = [*header(PARTIES, merged, width)[:1]]
-    file = FileText()
+    file = MergedFile()
     for index in merged.hunks:
         lines += place_lines(merged, index, width, beside=beside and width > 90, pair=pair)
         lines += result_lines(merged, index, width)
@@ -72,11 +72,11 @@ def test_a_conflict_of_blanks_is_named() -> None:
 
 def test_the_file_names_where_lines_come_from_and_what_is_open() -> None:
     merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
-    lines, top = FileText().lines(merged, 0, 40)
+    lines, top = MergedFile().lines(merged, 0, 40)
     assert text(lines) == ["> ???     <open conflict>", "       1  x", "       2  B                        agent"]
     assert top == 0
     merged.decide([0], "yours")
-    assert text(FileText().lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
+    assert text(MergedFile().lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
 
 
 def test_the_last_line_says_what_ctrl_s_does() -> None:
@@ -88,12 +88,12 @@ def test_the_last_line_says_what_ctrl_s_does() -> None:
 
 def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
     merged = session("a\nx\nb\ny\nc\n", "A\nx\nb\ny\nC\n", "aa\nx\nB\ny\ncc\n")
-    file = FileText()
+    file = MergedFile()
     for width in (40, 60):
         for index, choice in ((0, "yours"), (0, "both"), (4, "theirs"), (2, "base"), (0, ""), (2, "")):
             merged.decide([index], choice)
             for current in merged.hunks:
-                assert file.lines(merged, current, width) == FileText().lines(merged, current, width)
+                assert file.lines(merged, current, width) == MergedFile().lines(merged, current, width)
 
 
 def test_white_space_only_conflicts_are_counted_in_the_header() -> None:
@@ -128,7 +128,7 @@ def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
 def test_no_line_of_a_conflict_shows_a_secret(pair: int) -> None:
     texts = SECRETS.replace("one", "two"), SECRETS, SECRETS.replace("one", "three").replace("AAAAC3", "AAAAD3")
     merged = session(*texts)
-    file = FileText()
+    file = MergedFile()
     for index in merged.hunks:
         for choice in ("", "yours", "theirs"):
             if choice:

@@ -1,8 +1,8 @@
-"""From a draft and somebody else's text to one text: what opens which screen, and what each answer does.
+"""The flow of one conflict: which screen or question opens, and what each answer does.
 
-Every way through here leaves BASE, YOURS, AGENT and the result readable: all of them are on the memory's history before
-a screen opens, and a draft is only dropped into history. What was decided is in the ledger after every key.
-It is apart so that it is loaded with the first conflict.
+BASE, YOURS, AGENT and the result stay readable: their versions are stored before a screen opens, and a draft is only
+dropped into history. Decisions are stored after every key. Apart from `edit_flow.py` so that it loads with the first
+conflict.
 """
 
 from __future__ import annotations
@@ -16,29 +16,32 @@ from memtui.features.actors import UNKNOWN, by, did
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS, WRITE
-from memtui.workbench.edit import jobs
-from memtui.workbench.edit.extras import edit_text_outside
-from memtui.workbench.edit.flow import ConflictOnScreen, Editing
+from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit.edit_flow import EditFlow, ShownConflict
+from memtui.workbench.edit.external_editor import edit_text_outside
 from memtui.workbench.edit.memory_text import read_form, same_text
-from memtui.workbench.edit.merge import cases, kept
-from memtui.workbench.edit.merge.cases import CaseScreen
-from memtui.workbench.edit.merge.remember import Spot, read_again
-from memtui.workbench.edit.merge.screen import ConflictScreen
-from memtui.workbench.edit.merge.session import MergeSession, bytes_of
-from memtui.workbench.edit.merge.view import OPENED, Parties
+from memtui.workbench.edit.merge import failed_save, questions
+from memtui.workbench.edit.merge.conflict_lines import OPENED, Parties
+from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
+from memtui.workbench.edit.merge.decisions import MergeSession, bytes_of
+from memtui.workbench.edit.merge.questions import ConflictQuestion, QuestionScreen
+from memtui.workbench.edit.merge.stored_decisions import (
+    DecisionWriter,
+    ScreenPosition,
+    decode_decisions,
+    encode_decisions,
+)
+from memtui.workbench.edit.open_memory import DiskState
 from memtui.workbench.edit.screens import cannot_fill, close_screen
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.edit.merge.cases import Case
 
 ROUNDS = 3
-"""After so many writers in between, another name is offered."""
+"""Third writers after which another name is offered."""
 
 
-class Texts(NamedTuple):
-    """The three texts of a conflict."""
-
+class ConflictTexts(NamedTuple):
     base: bytes
     base_sha256: str | None
     yours: bytes
@@ -46,32 +49,32 @@ class Texts(NamedTuple):
     disk_sha256: str | None
 
 
-class Prepared(NamedTuple):
-    """A conflict, ready to be shown."""
+class PreparedConflict(NamedTuple):
+    """A conflict that can be shown."""
 
     session: MergeSession | None
     """None: there is no file to merge with."""
-    spot: Spot
+    spot: ScreenPosition
     other: bool
     """Whether somebody wrote again since it was left."""
     missing: MemtuiError | None = None
-    """Why nothing is there, when it is not that the memory was deleted."""
+    """Why the file is missing, when it was not deleted."""
 
 
-def start(editing: Editing, *, alone: bool = False, whose: str = "") -> None:
-    """Show both sides of the open memory, or say why there is nothing to decide; the rest is that of `ConflictFlow`."""
+def open_conflict(editing: EditFlow, *, alone: bool = False, whose: str = "") -> None:
+    """Show both sides of the open memory, or say why there is nothing to decide."""
     editor = editing.editor
     subject = editor.subject
     if subject is None or editing.conflict is not None:
         return
-    texts = Texts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
+    texts = ConflictTexts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
     if subject.disk_sha256 == subject.base_sha256:
         before = editor.before_merge
         if before is None or subject.disk is None:
             editor.say("Nobody else saved: there is no other side to compare with.")
             return
         texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
-        if jobs.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
+        if guarded_save.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
             editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
             return
     elif not editor.dirty and subject.disk_sha256 is not None:
@@ -80,20 +83,20 @@ def start(editing: Editing, *, alone: bool = False, whose: str = "") -> None:
     ConflictFlow(editing, subject.address, texts, alone=alone, whose=whose).open()
 
 
-class ConflictFlow(ConflictOnScreen):
-    """One conflict, from the first screen to the last answer."""
+class ConflictFlow(ShownConflict):
+    """Flow of one conflict, from the first screen to the last answer."""
 
     def __init__(
-        self, editing: Editing, address: Address, texts: Texts, *, alone: bool = False, whose: str = ""
+        self, editing: EditFlow, address: Address, texts: ConflictTexts, *, alone: bool = False, whose: str = ""
     ) -> None:
-        """Take the open memory with its three texts.
+        """Take the texts of the open memory.
 
         Args:
             editing: the flow of editing.
             address: which memory.
             texts: its texts.
-            alone: it was opened for this, and closes with the conflict.
-            whose: what YOURS is, where it is a copy of what is kept elsewhere; empty: the user's unsaved draft.
+            alone: the memory was opened for this, and closes with the conflict.
+            whose: what YOURS is, where it is a copy kept elsewhere; empty: the user's unsaved draft.
         """
         self._alone, self._whose = alone, whose
         self.editing = editing
@@ -104,26 +107,26 @@ class ConflictFlow(ConflictOnScreen):
         self._at = editing.editor.disk_at
         self._rounds = 0
         self._before_round: tuple[MergeSession, MergeSession, int] | None = None
-        """The decisions before somebody wrote, those kept after it, and how many steps of undo these had."""
-        self._screen: ConflictScreen | CaseScreen | None = None
-        self._keeping = kept.Keeping(editing, self._state)
+        """Decisions before the last third writer, those carried over, and the number of their undo steps."""
+        self._screen: ConflictScreen | QuestionScreen | None = None
+        self._writer = DecisionWriter(editing, self._state)
 
     # --- opening
 
     def open(self) -> None:
-        """Make sure every text is kept, work the merge out, and show it."""
+        """Store every text, merge, and show the result."""
         editing, address, texts = self.editing, self.address, self.texts
-        due, at = editing.drafts.keeper.due(), editing.wishes.clock()
+        due, at = editing.drafts.keeper.due(), editing.options.clock()
         screen: ConflictScreen | None = None
         if texts.disk is not None and (texts.yours == texts.disk or not same_text(texts.yours, texts.disk)):
             screen = self._screen = self._conflict_screen((texts.base, texts.yours, texts.disk))
             editing.conflict = self
             editing.show_screen(screen)
 
-        def prepare(engine: Engine) -> Prepared:
+        def merged(engine: Engine) -> PreparedConflict:
             for owner, draft in due:
                 editing.drafts.keeper.write(owner, draft)
-            return prepared(engine, address, texts, at)
+            return prepare(engine, address, texts, at)
 
         def failed(error: MemtuiError) -> None:
             if screen is not None and self._screen is screen and screen.is_current:
@@ -133,28 +136,26 @@ class ConflictFlow(ConflictOnScreen):
 
         # A question that is asked unasked for is no screen to be filled: keys wait for it.
         awaited = screen is None
-        editing.run(prepare, self._show, what=f"compare {address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
+        editing.run(merged, self._show, what=f"compare {address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
 
     def _conflict_screen(self, texts: tuple[bytes, bytes, bytes]) -> ConflictScreen:
-        wishes = self.editing.wishes
+        options = self.editing.options
         editable = all(read_form(data).editable for data in texts)
-        return ConflictScreen(
-            self._parties(), None, self, advance=wishes.advance, editable=editable, table=wishes.table
-        )
+        return ConflictScreen(self._parties(), self, advance=options.advance, editable=editable, table=options.table)
 
-    def _show(self, found: Prepared) -> None:
+    def _show(self, found: PreparedConflict) -> None:
         editing, screen = self.editing, self._screen
         if editing.address != self.address:
             return
         editing.drafts.dropped()  # tells the tree of the draft
         disk, yours = self.texts.disk, self.texts.yours
         if found.missing is not None:
-            kept.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
+            failed_save.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
         elif disk is None or found.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
             self._ask(
-                cases.only_line_ends(
+                questions.only_line_ends(
                     self._parties(),
                     yours,
                     disk,
@@ -168,15 +169,15 @@ class ConflictFlow(ConflictOnScreen):
             screen.fill(found.session, found.spot)
             if found.other:
                 screen.say(self._again_words(screen.session))
-            self.remember()
+            self.decided()
 
-    def _ask(self, case: Case) -> None:
-        self._screen = CaseScreen(case, table=self.editing.wishes.table)
+    def _ask(self, case: ConflictQuestion) -> None:
+        self._screen = QuestionScreen(case, table=self.editing.options.table)
         self.editing.conflict = self
         self.editing.show_screen(self._screen)
 
-    def _deleted(self) -> Case:
-        return cases.deleted_by_them(
+    def _deleted(self) -> ConflictQuestion:
+        return questions.deleted_by_them(
             self._parties(),
             (self.texts.base, self.texts.yours),
             self._why,
@@ -195,28 +196,27 @@ class ConflictFlow(ConflictOnScreen):
             yours=self._whose or "your unsaved draft",
             who=self.who,
             at=when(self._at) if self._at else "",
-            shown=self.editing.wishes.named(str(self.address)),
+            shown=self.editing.options.named(str(self.address)),
         )
 
     # --- keeping what was decided
 
     def _state(self) -> OpenConflict | None:
-        """What a restart needs to go on here; None when there is nothing to go on with."""
+        """What a restart needs to go on here."""
         screen, texts = self._screen, self.texts
         if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
             return None
         spot = screen.spot._replace(rounds=self._rounds)
-        decisions = kept.decisions(screen.session, spot)
-        at = self.editing.wishes.clock()
+        decisions = encode_decisions(screen.session, spot)
+        at = self.editing.options.clock()
         return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
 
-    def remember(self) -> None:
-        """Keep what was decided, and where the user is, soon."""
-        self._keeping.soon()
+    def decided(self) -> None:
+        """Store the decisions and the position soon."""
+        self._writer.soon()
 
     def flush(self) -> None:
-        """Keep it before this returns; the process is ending."""
-        self._keeping.now()
+        self._writer.write()
 
     # --- answers of the conflict screen
 
@@ -227,45 +227,45 @@ class ConflictFlow(ConflictOnScreen):
         merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
         editing.saving = True
         editing.run(
-            lambda engine: jobs.write(
+            lambda engine: guarded_save.write(
                 engine, address, data, texts.disk_sha256, actor=editing.bridge.actor, merge=merge
             ),
             self._written,
             what=f"save {address}",
             otherwise=lambda error: self._not_written(data, error),
-            lane=jobs.lane_of(address, WRITE),
+            lane=guarded_save.lane_of(address, WRITE),
         )
 
-    def _written(self, written: jobs.Written) -> None:
+    def _written(self, written: guarded_save.SaveResult) -> None:
         self.editing.saving = False
         if isinstance(written.result, Conflict):
-            self._disk_is(written.disk, written.who)
+            self._merge_again(written.disk)
         else:
             self._took(written.data, written.result)
             self.editing.look()
 
     def _took(self, data: bytes, result: Saved | Unchanged) -> None:
-        """The result is in the memory: the draft goes to history, the editor shows the result."""
+        """Show the result that was saved; the draft goes to history."""
         editing, address = self.editing, self.address
         at = f" {editing.when(self._at)}" if self._at else ""
         with_whom = f", merged with what was saved {by(self.who)}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
-            snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
+            snapshot = Snapshot(address, data, result.sha256, editing.options.clock())
             wrote = isinstance(result, Saved)  # else there is no step, and u would take another one back
             saved = f"Saved{with_whom}. u{'' if self._alone else ' in the tree'} takes it back."
             self._go_on(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
         editing.drafts.drop(address)
 
     def _go_on(self, snapshot: Snapshot, words: str) -> None:
-        """Go back to where the conflict was opened, and say this there."""
+        """Return to where the conflict was opened, and say this there."""
         if self._alone:
             self.editing.abandon(words)
         else:
             self.editing.adopt(snapshot, words)
 
     def _take_theirs(self) -> None:
-        """What is on disk is what the user wants; nothing is written, the draft goes to history."""
+        """Keep what is on disk; the draft goes to history."""
         texts, address = self.texts, self.address
         self._end()
         if self.editing.address == address and texts.disk is not None:
@@ -275,35 +275,35 @@ class ConflictFlow(ConflictOnScreen):
 
     def _not_written(self, data: bytes, error: MemtuiError) -> None:
         self.editing.saving = False
-        kept.ask_where(
+        failed_save.ask_where(
             self.editing, self.address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
         )
 
     def _end(self) -> None:
-        self._keeping.stop()
+        self._writer.stop()
         self.editing.conflict = None
         close_screen(self._screen)
 
     # --- a third writer
 
-    def look(self, found: jobs.Found) -> None:
-        """Take note of what is on disk now, while the user decides."""
-        sha256 = found.snapshot.sha256 if found.snapshot else None
+    def disk_changed(self, disk: DiskState) -> None:
+        sha256 = disk.snapshot.sha256 if disk.snapshot else None
         if sha256 != self.texts.disk_sha256 and not (self._screen is not None and self._screen.reading):
-            self._why = found.why
-            self._disk_is(found.snapshot, found.who)
+            self._why = disk.why
+            self._merge_again(disk)
 
-    def _disk_is(self, disk: Snapshot | None, who: str) -> None:
-        """Somebody wrote while it was decided: what still fits stays decided, the rest is asked again."""
+    def _merge_again(self, disk: DiskState) -> None:
+        """Take in a third writer's text: what still fits stays decided, the rest is open again."""
+        snapshot = disk.snapshot
         texts = self.texts = self.texts._replace(
-            disk=disk.bytes if disk else None, disk_sha256=disk.sha256 if disk else None
+            disk=snapshot.bytes if snapshot else None, disk_sha256=snapshot.sha256 if snapshot else None
         )
-        self._at = disk.modified_at if disk else self.editing.wishes.clock()
-        self.who = who or (UNKNOWN if disk else self.who)
+        self._at = snapshot.modified_at if snapshot else self.editing.options.clock()
+        self.who = disk.who or (UNKNOWN if snapshot else self.who)
         screen = self._screen
-        if disk is None or not isinstance(screen, ConflictScreen):
+        if snapshot is None or not isinstance(screen, ConflictScreen):
             self._end()
-            self._ask_anew(disk)
+            self._ask_anew(snapshot)
             return
         base, yours = texts.base, texts.yours
 
@@ -312,10 +312,10 @@ class ConflictFlow(ConflictOnScreen):
                 session = self._carried(screen.session, found[1])
                 screen.take_session(self._parties(), session, self._again_words(session))
 
-        self.editing.run(lambda _: jobs.merge(base, yours, disk.bytes), again, what="merge both sides")
+        self.editing.run(lambda _: guarded_save.merge(base, yours, snapshot.bytes), again, what="merge both sides")
 
     def _ask_anew(self, disk: Snapshot | None) -> None:
-        """The question is another one now, or none: the key that was meant as its answer is no answer and no text."""
+        """Ask another question, or none; a key typed for the old one is no answer and no text."""
         fence = fence_of(self.editing.app)
         if disk is None or disk.bytes not in (self.texts.base, self.texts.yours):
             if fence is not None:
@@ -330,7 +330,7 @@ class ConflictFlow(ConflictOnScreen):
         self.editing.look()
 
     def _carried(self, session: MergeSession, fresh: MergeSession) -> MergeSession:
-        """Keep what still fits; a writer that is read between its two steps must not cost a decision."""
+        """Carry decisions over; a file read between a writer's two steps costs none."""
         before, after, steps = self._before_round or (session, session, -1)
         if session is after and len(session.undo_steps) + len(session.redo_steps) == steps:
             session = before  # nothing was decided about the text in between, so it never counted
@@ -344,14 +344,13 @@ class ConflictFlow(ConflictOnScreen):
         if self._rounds >= ROUNDS:
             return "It changed again. s keeps your text as a new memory under another name."
         still = f"{count_words(len(session.again), 'place') if session.again else 'nothing'} to decide again"
-        kept = len(session.places)
-        told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
+        told = f", {count_words(len(session.places), 'decision')} kept" if session.places else ""
         return f"{did(self.who, 'wrote again', begins=True)}: {still}{told}."
 
     # --- the whole text
 
     def edit_whole(self) -> None:
-        """Open the result with markers in the user's editor; markers left over mean it is still open."""
+        """Open the result with conflict markers in the user's editor; markers left over mean still open."""
         screen = self._screen
         if not isinstance(screen, ConflictScreen):
             return
@@ -366,10 +365,11 @@ class ConflictFlow(ConflictOnScreen):
         before = bytes_of(screen.session.with_markers())
 
         def salvage(data: bytes) -> None:
-            """Keep what the editor has saved so far; asked for only when memtui dies meanwhile."""
             found = self._state()
             if found is not None and data != before and read_form(data).editable:
-                decisions = kept.after_edit(screen.session, screen.spot, data.decode())
+                after = screen.session.copy()
+                after.read_back(data.decode())
+                decisions = encode_decisions(after, screen.spot)
                 self.editing.bridge.store_conflict(found._replace(decisions=decisions))
 
         edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
@@ -377,7 +377,7 @@ class ConflictFlow(ConflictOnScreen):
     # --- answers of both screens
 
     def keep_mine(self) -> None:
-        """Write YOURS again where there is no file any more."""
+        """Write YOURS again where the file is gone."""
         self.texts = self.texts._replace(disk=None, disk_sha256=None)
         self.write_result(self.texts.yours)
 
@@ -388,16 +388,16 @@ class ConflictFlow(ConflictOnScreen):
         self.editing.abandon("The deletion stands; your text is in the history (H) and the trash (g t).")
 
     def save_as(self, path: str) -> None:
-        """Keep YOURS as a new memory, and go on there; the old name stays as somebody else left it."""
+        """Keep YOURS as a new memory and continue there; the old name stays as it is on disk."""
 
         def refused(error: MemtuiError) -> None:
             if self._screen is not None:
                 self._screen.say(f"Not written. {error}")
 
-        kept.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
+        failed_save.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
 
     def leave(self) -> None:
-        """Come back later: decisions and draft are kept, also over a restart; a copy nobody decided about is not."""
+        """Come back later: decisions and draft are kept, but not a copy that nothing was decided about."""
         screen = self._screen
         decided = isinstance(screen, ConflictScreen) and not screen.reading and bool(screen.session.undo_steps)
         if self._whose and not decided:
@@ -405,7 +405,7 @@ class ConflictFlow(ConflictOnScreen):
             self.editing.drafts.drop(self.address, saved=self.texts.yours.decode(errors="replace"))
             self.editing.abandon("")
             return
-        self._keeping.now_in_thread()
+        self._writer.write_in_thread()
         self._end()
         if self._alone:
             self.editing.leave()
@@ -413,27 +413,20 @@ class ConflictFlow(ConflictOnScreen):
             self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
 
 
-def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepared:
-    """Keep the texts of a conflict, and find what was decided about it before; runs in a thread.
-
-    Args:
-        engine: does both.
-        address: the memory.
-        texts: BASE, YOURS and what is on disk.
-        at: now, milliseconds.
-    """
+def prepare(engine: Engine, address: Address, texts: ConflictTexts, at: int) -> PreparedConflict:
+    """Store the texts of a conflict, merge them, and restore earlier decisions; `at` is now in milliseconds."""
     if texts.disk is None:
         try:
             if texts.base_sha256 is not None:
-                jobs.refuse_vanished(engine, address)
+                guarded_save.refuse_missing_folder(engine, address)
         except NotFoundError as error:
-            return Prepared(None, Spot(), other=False, missing=error)
-        return Prepared(None, Spot(), other=False)
+            return PreparedConflict(None, ScreenPosition(), other=False, missing=error)
+        return PreparedConflict(None, ScreenPosition(), other=False)
     session = MergeSession.of(texts.base, texts.yours, texts.disk)
-    spot, other = Spot(), False
-    before = jobs.conflict_or_none(engine, address)
+    spot, other = ScreenPosition(), False
+    before = guarded_save.conflict_or_none(engine, address)
     if before is not None and before.base_sha256 == texts.base_sha256:
-        found = read_again(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
+        found = decode_decisions(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
         if found is not None and (before.yours, before.theirs) == (texts.yours, texts.disk):
             session, spot = found
         elif found is not None:
@@ -442,13 +435,13 @@ def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepare
             session = found[0].carry_over(session)
             if not other:
                 session.again = frozenset()
-    decisions = kept.decisions(session, spot)
+    decisions = encode_decisions(session, spot)
     engine.drafts.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
-    return Prepared(session, spot, other)
+    return PreparedConflict(session, spot, other)
 
 
-def ask_about_name(editing: Editing, new: Address) -> None:
-    """Ask whether the open memory is to be followed to its new name; one nobody typed in is followed at once."""
+def ask_renamed(editing: EditFlow, new: Address) -> None:
+    """Ask whether to follow the open memory to its new name; an unedited one is followed at once."""
     editor = editing.editor
     subject, old = editor.subject, editing.address
     if subject is None or old is None:
@@ -458,7 +451,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         editor.say("The memory is open under its new name.")
         return
     data = editor.data
-    screen: CaseScreen
+    screen: QuestionScreen
 
     def follow() -> None:
         close_screen(screen)
@@ -469,14 +462,14 @@ def ask_about_name(editing: Editing, new: Address) -> None:
     def keep_name() -> None:
         editing.saving = True
         editing.run(
-            lambda engine: jobs.write(engine, old, data, None, actor=editing.bridge.actor),
+            lambda engine: guarded_save.write(engine, old, data, None, actor=editing.bridge.actor),
             written,
             what=f"save {old}",
             otherwise=failed,
             lane=WRITE,
         )
 
-    def written(done: jobs.Written) -> None:
+    def written(done: guarded_save.SaveResult) -> None:
         editing.saving = False
         close_screen(screen)
         if editing.address != old:
@@ -484,16 +477,16 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         if isinstance(done.result, Conflict):
             editing.look(editing.compare_screen)  # somebody took the old name meanwhile
             return
-        snapshot = Snapshot(old, data, done.result.sha256, editing.wishes.clock())
+        snapshot = Snapshot(old, data, done.result.sha256, editing.options.clock())
         editing.adopt(snapshot, "Saved under the old name; the renamed memory is as they left it.")
         editing.drafts.drop(old)
 
     def failed(error: MemtuiError) -> None:
         editing.saving = False
-        kept.ask_where(editing, old, data, error, again=keep_name)
+        failed_save.ask_where(editing, old, data, error, again=keep_name)
 
     parties = Parties(str(old), "", "", editor.who, editing.when(editor.disk_at) if editor.disk_at else "")
-    case = cases.renamed_by_them(
+    question = questions.renamed_by_them(
         parties,
         str(new),
         (subject.base, data),
@@ -501,5 +494,5 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         keep_name=keep_name,
         later=lambda: close_screen(screen),
     )
-    screen = CaseScreen(case, table=editing.wishes.table)
+    screen = QuestionScreen(question, table=editing.options.table)
     editing.show_screen(screen)

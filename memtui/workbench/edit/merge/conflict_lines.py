@@ -1,7 +1,6 @@
-"""What the conflict screen says around the place to decide: header, titles, result, the file after the merge, the end.
+"""Lines of the conflict screen around the place: header, titles, result, the merged file, the foot.
 
-Signs and words say everything that colour repeats. Pure: a session and a width in, lines out; every view folds and
-marks lines in the same way.
+Pure: a session and a width in, lines out. Words and signs say everything that colour repeats.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import fold_runs
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
-from memtui.workbench.edit.merge.session import CHOICES, NAMES, MergeSession
+from memtui.workbench.edit.merge.decisions import CHOICES, NAMES, MergeSession
 
 KEY_MASK = f"{mask.BEGIN}private key]"
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
@@ -26,17 +25,16 @@ SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
 
 
 def body(change: LineChange) -> str:
-    """The text of a line of a difference."""
     return change.text if change.ended else f"{change.text}  (no line end)"
 
 
 def pieces(line: str, style: str) -> list[Run]:
-    """A line as one run, without its line end; a missing one is said."""
+    """Draw a line without its line end; a missing one is said."""
     return [(line.removesuffix("\n") if line.endswith("\n") else f"{line}  (no line end)", style)]
 
 
 def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: bool) -> tuple[str, ...]:
-    """Mask the lines of a text that lie in a key block, each by itself, for here the block may be cut; bare: none."""
+    """Mask each line that lies in a key block, because the block may be cut here; `bare`: mask nothing."""
     keys = frozenset[str]() if bare else _key_lines(hunks)
     return tuple(f"{KEY_MASK}\n" if line.strip() in keys else line for line in lines) if keys else lines
 
@@ -63,9 +61,9 @@ def _texts(hunks: tuple[Hunk, ...]) -> Iterator[str]:
 
 
 def marked(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]:
-    """Cut a line into runs; the spans are between braces in a style of their own, so that no colour is needed.
+    """Cut a line into runs, with marked spans between braces, so that no colour is needed.
 
-    A line with a secret stays whole, for half a secret is not known as one.
+    A line with a secret stays whole: half a secret would not be recognized.
     """
     if not bare and (safe := mask.shown(text)) != text:
         return [(safe, style)]
@@ -80,7 +78,7 @@ def marked(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]
 
 
 def numbered(sign: Run, number: int, runs: list[Run], width: int, *, bare: bool = False) -> list[list[Run]]:
-    """Show one line with its number, folded at the width; a carriage return stays visible; bare: secrets too."""
+    """Draw one line with its number, folded at the width; a carriage return stays visible."""
     room, lead = max(width - 11, 10), (f"{number:>4}  ", "number")
     if len(runs) == 1 and 2 * len(text := runs[0][0]) <= room and text.isascii() and text.isprintable():
         return [[sign, lead, runs[0]]]  # nearly every line, and it has to be quick
@@ -89,7 +87,7 @@ def numbered(sign: Run, number: int, runs: list[Run], width: int, *, bare: bool 
 
 
 def side_by_side(columns: list[list[Line]], width: int) -> list[Line]:
-    """Put columns of rows next to each other, each this wide."""
+    """Put columns of rows next to each other, each `width` wide."""
     rows: list[Line] = []
     for number in range(max(len(column) for column in columns)):
         row: list[Run] = []
@@ -105,7 +103,6 @@ def side_by_side(columns: list[list[Line]], width: int) -> list[Line]:
 
 
 def with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
-    """Put a word at the right end of a row."""
     used = sum(cell_width(text) for text, _ in row)
     return [*row, (" " * max(width - used - len(note), 1), "name"), (note, style)]
 
@@ -113,26 +110,26 @@ def with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
 _STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}
 
 OPENED = "as you opened it "
-"""What stands before the time of BASE."""
+"""Words before the time of BASE."""
 
 
 class Parties(NamedTuple):
-    """Who is in a conflict, in words."""
+    """The sides of a conflict in words."""
 
     address: str
     base: str
-    """When BASE was: `as you opened it 11:38`, or `none: both created it`."""
+    """`as you opened it 11:38`, or `none: both created it`."""
     yours: str
     who: str
-    """The other writer, as `who_words` names them; a person who is told that is in another window just then."""
+    """The other writer, as `who_words` names them."""
     at: str = ""
-    """When they wrote, in words."""
+    """When they wrote."""
     shown: str = ""
-    """The address for the eye; empty: as it is."""
+    """The address as people see it; empty: as it is."""
 
 
 def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run]]:
-    """Say what is in conflict, how much is open, and who the sides are."""
+    """Draw what is in conflict, how much is open, and who the sides are."""
     counts = session.counts
     blank = f" ({counts.blank} white space only)" if counts.blank and width >= 80 else ""
     right = f"{counts.open} open{blank}, {counts.merged} merged "
@@ -146,7 +143,7 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
 
 
 def _who(parties: Parties, width: int) -> list[Run]:
-    """Say who the sides are: with fewer words where there is little room, since who and when matter most."""
+    """Draw who the sides are, with fewer words where there is little room."""
     brief = parties.base.removeprefix(OPENED)
     forms = [_sides(parties, *words) for words in ((parties.base, parties.yours), (brief, parties.yours))]
     fitting = (form for form in forms if sum(cell_width(text) for text, _ in form) <= width)
@@ -162,7 +159,7 @@ def _sides(parties: Parties, base: str, yours: str) -> list[Run]:
 
 
 def hunk_title(session: MergeSession, index: int) -> str:
-    """Name a place: which one, where, and what was decided."""
+    """Name a place: its number, its line, and what was decided."""
     chunk = session.chunks[index]
     alike = [n for n in session.hunks if (session.chunks[n].kind == CONFLICT) == (chunk.kind == CONFLICT)]
     choice = session.choice(index)
@@ -181,7 +178,7 @@ def hunk_title(session: MergeSession, index: int) -> str:
 
 
 def result_lines(session: MergeSession, index: int, width: int, *, bare: bool = False) -> list[Line]:
-    """Show what stands for one place now; bare: with its secrets."""
+    """Draw the present result of one place; `bare`: with its secrets."""
     if session.is_open(index):
         words = "choose a side, both or the original, or edit the text"
         if index in session.started:
@@ -196,15 +193,14 @@ def result_lines(session: MergeSession, index: int, width: int, *, bare: bool = 
     return [line for row in rows for line in row]
 
 
-class FileText:
-    """The whole file as it would be written; what did not change since it was last drawn is not drawn anew."""
+class MergedFile:
+    """The whole merged file; draws only what changed since the last time."""
 
     def __init__(self) -> None:
-        """Nothing is drawn yet."""
         self._drawn: dict[int, tuple[object, list[Line]]] = {}
 
     def lines(self, session: MergeSession, current: int, width: int, *, bare: bool = False) -> tuple[list[Line], int]:
-        """Show the file, and where the current place is in it; bare: with its secrets."""
+        """Draw the file, and return where the current place is in it."""
         lines: list[Line] = []
         number, top = 1, 0
         drawn: dict[int, tuple[object, list[Line]]] = {}
@@ -217,29 +213,17 @@ class FileText:
             before = self._drawn.get(index)
             part = before[1] if before is not None and before[0] == key else None
             if part is None:
-                is_open = session.is_open(index)
                 here = index == current
-                part = (
-                    _open_lines(here=here)
-                    if is_open
-                    else _file_part(
-                        covered(text, session.chunks, bare=bare),
-                        number,
-                        width,
-                        choice,
-                        here,
-                        bare=bare,
-                    )
-                )
+                if session.is_open(index):
+                    part = [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
+                else:
+                    shown = covered(text, session.chunks, bare=bare)
+                    part = _file_part(shown, number, width, choice, here, bare=bare)
             drawn[index] = (key, part)
             lines += part
             number += len(text)
         self._drawn = drawn
         return lines, top
-
-
-def _open_lines(*, here: bool) -> list[Line]:
-    return [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
 
 
 def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, here: bool, *, bare: bool) -> list[Line]:
@@ -255,7 +239,7 @@ def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, here
 
 
 def file_change(base: str, yours: str, width: int) -> list[Line]:
-    """Show what one side did to a whole text, three lines around each change."""
+    """Draw what one side did to a whole text, with three lines around each change."""
     found = line_changes(mask.shown(base), mask.shown(yours))
     changed = [n for n, change in enumerate(found) if change.kind != SAME]
     near = {place for n in changed for place in range(n - 3, n + 4)}
@@ -270,11 +254,15 @@ def file_change(base: str, yours: str, width: int) -> list[Line]:
     return lines
 
 
+def open_words(session: MergeSession) -> str:
+    left = len(session.open)
+    return f"{count_words(left, 'conflict')} {'is' if left == 1 else 'are'} still open"
+
+
 def closing_words(session: MergeSession) -> str:
     """Say what ctrl+s would do, or why it does nothing yet."""
-    left = session.counts.open
-    if left:
-        return f"ctrl+s is off: {left} {'conflict is' if left == 1 else 'conflicts are'} still open"
+    if session.open:
+        return f"ctrl+s is off: {open_words(session)}"
     text = session.result
     total = text.count("\n") + (bool(text) and not text.endswith("\n"))
     parts = ", ".join(f"{count} {name}" for name, count in session.sources().items() if count)

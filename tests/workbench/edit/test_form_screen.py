@@ -17,8 +17,7 @@ from memtui.ui.action import in_room
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.edit.form import Describing, FormScreen
-from memtui.workbench.edit.jobs import preview_of
+from memtui.workbench.edit.form_screen import FormFlow, FormScreen, preview_of
 
 ROOT = Root("memtui:global", "/m", "memtui", "global", policy=Policy(types=TYPES, whole=("MEMORY.md",)))
 FULL = b"---\nname: n\ndescription: d\ntype: user\ntags: [a, b]\nmodified: 2026\n---\nbody\n"
@@ -36,10 +35,12 @@ class Shell(App[None]):
             self.register_theme(theme)
         self.theme = THEMES[0].name
         self.paint = Paint(self.get_css_variables())
-        self.form = FormScreen("memtui:global/a.md", form_of(data, ROOT, path), cast("Describing", self), ACTIONS)
+        self.form = FormScreen("memtui:global/a.md", cast(FormFlow, self), ACTIONS)
+        self.form.form = form_of(data, ROOT, path)
 
-    def on_mount(self) -> None:
-        self.push_screen(self.form)
+    async def on_mount(self) -> None:
+        await self.push_screen(self.form)
+        self.form.reading = ""
 
     def preview(self, screen: FormScreen) -> None:
         screen.previewed(preview_of(screen.form, screen.typed, screen.width, plain=self.plain), screen.typed)
@@ -57,7 +58,7 @@ class Shell(App[None]):
         self.asked.append("as_text")
 
     @property
-    def wishes(self) -> list[str]:
+    def options(self) -> list[str]:
         """What it was asked for, drafts aside, which come by the clock."""
         return [one for one in self.asked if one != "keep"]
 
@@ -109,26 +110,26 @@ async def test_letters_are_text_and_what_changes_is_shown() -> None:
         await pilot.press("q", "question_mark", "g", "1")
         assert app.form.typed["description"] == "dq?g1"
         assert "+ description: {dq?g1}" in app.text
-        assert app.wishes == []
+        assert app.options == []
         await pilot.press("tab", "tab", "comma", "space", "c")
         assert app.form.typed["tags"] == "a, b, c"
         assert "+ tags: [a, b{, c}]" in app.text
         await pilot.press("enter", "ctrl+u")
         assert "- name: n" in app.text
         await pilot.press("ctrl+s")
-        assert app.wishes == ["save"]
+        assert app.options == ["save"]
         await pilot.press("z", "ctrl+s")
         assert app.form.typed["name"] == ""
-        assert app.wishes == ["save"]
+        assert app.options == ["save"]
 
 
 async def test_a_save_that_is_under_way_is_not_left_alone() -> None:
     async with shell() as (app, pilot):
         await pilot.press("x", "ctrl+s", "escape", "escape")
-        assert app.wishes == ["save"]
+        assert app.options == ["save"]
         app.form.refused("Not saved.")
         await pilot.press("escape", "escape")
-        assert app.wishes == ["save", "leave"]
+        assert app.options == ["save", "leave"]
 
 
 async def test_letters_never_overtake_the_key_before_them() -> None:
@@ -154,7 +155,7 @@ async def test_nothing_is_saved_when_nothing_was_typed() -> None:
         await pilot.press("ctrl+s")
         assert "Nothing to save." in app.text
         await pilot.press("x", "backspace", "ctrl+s", "escape")
-        assert app.wishes == ["leave"]
+        assert app.options == ["leave"]
 
 
 async def test_types_are_offered_and_any_text_is_allowed() -> None:
@@ -194,7 +195,7 @@ async def test_a_refusal_is_shown_where_the_change_would_be() -> None:
         assert "not possible" in app.text
         await pilot.press("ctrl+s")
         assert "Not saved" in app.text
-        assert app.wishes == []
+        assert app.options == []
 
 
 async def test_a_file_that_is_read_whole_gets_a_warning() -> None:
@@ -233,7 +234,7 @@ async def test_with_read_only_nothing_is_typed() -> None:
         await pilot.press("x", "ctrl+s")
         assert app.form.typed["description"] == "d"
         assert "--read-only" in app.text
-        assert app.wishes == []
+        assert app.options == []
 
 
 async def test_help_explains_the_keys() -> None:

@@ -1,7 +1,6 @@
-"""One place of a conflict, drawn: BASE and what each side made of it, stacked, side by side, or with BASE between.
+"""Lines of one place of a conflict: BASE and what each side made of it, stacked or side by side.
 
-Each side is shown as what it did to BASE, because that is what has to be judged. Which words are compared is apart from
-how the sides stand, so that the same key means the same in every view.
+Which words are compared is independent of the view, so that the same key means the same in every view.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from memtui.diff.differences import ADDED, REMOVED, LineChange, Span, line_chang
 from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.ui.draw.spans import Line, Run
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.view import SIGNS, body, covered, marked, numbered, pieces, side_by_side
+from memtui.workbench.edit.merge.conflict_lines import SIGNS, body, covered, marked, numbered, pieces, side_by_side
+from memtui.workbench.edit.merge.decisions import MergeSession
 
 SIDE_BY_SIDE = 110
-"""From this width on both sides can stand next to each other."""
+"""Width from which both sides can stand next to each other."""
 WITH_BASE = 160
-"""From this width on BASE stands between them."""
+"""Width from which BASE stands between them."""
 LEAST_OF_YOURS, LEAST_OF_AGENT = 3, 3
-"""Rows of each side, its name among them, that are seen at once however little room there is."""
+"""Rows of each side that are visible however little room there is."""
 CONTEXT = 3
-"""Unchanged lines shown around a place, where there is room for them."""
+"""Unchanged lines shown around a place."""
 
 MOST_COMPARED = 1_000
-"""Lines of one place compared word by word; nobody reads the words of more, and everybody would wait for them."""
+"""Lines of one place that are compared word by word."""
 
 EACH, SIDES, BASE_YOURS, BASE_AGENT = range(4)
 PAIRS = ("each with BASE", "YOURS with AGENT", "BASE with YOURS", "BASE with AGENT")
@@ -45,16 +44,15 @@ def place_lines(
     rows: int | None = None,
     bare: bool = False,
 ) -> list[Line]:
-    """Show one place.
+    """Draw one place.
 
     Args:
         session: the merge.
         index: the place.
         width: cells.
-        beside: whether the sides stand next to each other; from `WITH_BASE` cells on with BASE between them.
+        beside: put the sides next to each other, from `WITH_BASE` cells on with BASE between them.
         pair: which words are compared, an index of `PAIRS`.
-        rows: rows there are for it. Where sides that are stacked need more, both begin within them, and BASE, which the
-            differences hold, comes last.
+        rows: rows there are; where stacked sides need more, both begin within them and BASE comes last.
         bare: show secrets as they are.
     """
     raw, chunk, choice = session.chunks[index], _shown(session, index, bare=bare), session.choice(index)
@@ -98,7 +96,7 @@ def place_lines(
 
 
 def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) -> list[Line]:
-    """Put the sides below each other so that both begin within some rows; what is left of YOURS follows AGENT."""
+    """Stack the sides so that both begin within some rows; the rest of YOURS follows AGENT."""
     seen = max(rows - min(len(agent), max(rows // 2, LEAST_OF_AGENT)) - 1, LEAST_OF_YOURS)
     if len(yours) <= seen:
         return [*yours, *([[]] if len(yours) < seen else []), *agent, [], *base]
@@ -108,7 +106,6 @@ def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) ->
 
 
 def _shown(session: MergeSession, index: int, *, bare: bool) -> Hunk:
-    """One place as it is drawn."""
     one, hunks = session.chunks[index], session.chunks
     base, yours, theirs = (covered(lines, hunks, bare=bare) for lines in (one.base, one.yours, one.theirs))
     return one._replace(base=base, yours=yours, theirs=theirs)
@@ -118,13 +115,10 @@ AS_IN_BASE: Line = [("    (as in BASE)", "description")]
 
 
 class _Side:
-    """One of the two texts."""
-
     def __init__(self, name: str, keys: str, text: Lines, start: int, style: str, *, chosen: bool) -> None:
         self.name, self.keys, self.text, self.start, self.style, self.chosen = name, keys, text, start, style, chosen
 
     def label(self, width: int) -> list[Run]:
-        """The line above it: its name, whether it is chosen, and its keys."""
         words = f"{'*' if self.chosen else ' '} {self.name}{'  chosen' if self.chosen else ''}"
         return [
             (words, self.style),
@@ -142,7 +136,7 @@ def _base(chunk: Hunk, width: int, *, chosen: bool, bare: bool) -> list[Line]:
 
 
 def _around(session: MergeSession, index: int, *, bare: bool) -> tuple[Lines, Lines]:
-    """The unchanged lines just before and just after a place."""
+    """The unchanged lines before and after a place."""
     chunks = session.chunks
     beside = [n for n in (index - 1, index + 1) if 0 <= n < len(chunks) and chunks[n].kind == UNCHANGED]
     text = {n: _shown(session, n, bare=bare).base for n in beside}
@@ -160,15 +154,9 @@ def _context(lines: Lines, start: int, width: int, *, bare: bool) -> list[Line]:
 def _change(
     base: Lines, side: _Side, width: int, *, words: bool, marks: Mapping[int, list[Span]], bare: bool
 ) -> list[Line]:
-    """Show one side as what it did to BASE.
+    """Draw one side as what it did to BASE.
 
-    Args:
-        base: the lines of BASE.
-        side: its text, and the line before its first, from 0.
-        width: cells.
-        words: mark the words that differ from BASE.
-        marks: words to be marked besides, by line of the side from 0.
-        bare: show secrets as they are.
+    `words`: mark the words that differ from BASE; `marks`: spans to mark besides, by line of the side from 0.
     """
     if not side.text:
         return [[("    (takes these lines out)", "del")]]
@@ -186,7 +174,7 @@ def _change(
 
 
 def _between(yours: Lines, theirs: Lines) -> tuple[dict[int, list[Span]], dict[int, list[Span]]]:
-    """Which words of the two sides differ from each other, by line of each."""
+    """Spans of the words in which the two sides differ, by line of each."""
     changes = line_changes("".join(yours), "".join(theirs))
     mine: dict[int, list[Span]] = {}
     other: dict[int, list[Span]] = {}
@@ -199,7 +187,7 @@ def _between(yours: Lines, theirs: Lines) -> tuple[dict[int, list[Span]], dict[i
 
 
 def _spans(changes: list[LineChange]) -> list[list[Span]]:
-    """Which words differ, where as many lines were put in as were taken out: each against the one in its place."""
+    """Spans of the words that differ, where as many lines were added as removed: line by line."""
     spans: list[list[Span]] = [[] for _ in changes]
     at = compared = 0
     while at < len(changes) and compared < MOST_COMPARED:
@@ -214,7 +202,7 @@ def _spans(changes: list[LineChange]) -> list[list[Span]]:
 
 
 def _run(changes: list[LineChange], start: int, kind: str) -> int:
-    """How many lines of a kind stand together."""
+    """Number of consecutive changes of one kind."""
     end = start
     while end < len(changes) and changes[end].kind == kind:
         end += 1

@@ -6,14 +6,14 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.errors import MemtuiError, RefusedError, StorageError
-from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
 from memtui.workbench.views.help import HelpScreen
-from tests.workbench.edit.merge.stage import BASE, YOURS, case_shown, closed, disk, kept, make, shown_text, text_of
+from tests.workbench.edit.merge.stage import BASE, YOURS, closed, disk, kept, make, question_shown, shown_text, text_of
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 
-async def gone(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+async def gone(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
@@ -21,8 +21,8 @@ async def gone(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
     bench.flow.look()
     await until(pilot, lambda: bench.editor.state is FileState.GONE)
     await pilot.press("ctrl+s")
-    await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
-    assert isinstance(bench.screen, CaseScreen)
+    await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
+    assert isinstance(bench.screen, QuestionScreen)
     assert not bench.path("a.md").exists()
     return bench.screen
 
@@ -69,7 +69,7 @@ async def test_a_deleted_memory_can_be_kept_under_another_name(tmp_path: Path) -
 CRLF = YOURS.replace(b"\n", b"\r\n")
 
 
-async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
@@ -77,7 +77,7 @@ async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
     bench.flow.look()
     await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
     await pilot.press("f8")
-    return await case_shown(bench, pilot, "line_ends")
+    return await question_shown(bench, pilot, "line_ends")
 
 
 @pytest.mark.parametrize(("key", "left"), [("y", YOURS), ("a", CRLF), ("escape", CRLF)])
@@ -109,15 +109,15 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.GONE)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
         await pilot.press("s", "f1")
         await until(pilot, lambda: isinstance(bench.screen, HelpScreen))
         await until(pilot, lambda: "Write your text again" in shown_text(bench))
         await pilot.press("escape")
-        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
 
 
-async def renamed(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+async def renamed(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
@@ -125,7 +125,7 @@ async def renamed(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
     bench.flow.look()
     await until(pilot, lambda: bench.editor.state is FileState.MOVED)
     await pilot.press("f8")
-    return await case_shown(bench, pilot, "moved")
+    return await question_shown(bench, pilot, "moved")
 
 
 async def test_a_renamed_memory_can_be_followed_with_the_draft(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
         assert f"claude deleted it ({when}) while you had unsaved text in it." in text_of(screen, "#case-words")
 
 
-async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> CaseScreen:
+async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> QuestionScreen:
     """Type and save, with a disk that says no."""
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
@@ -189,7 +189,7 @@ async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> Cas
 
     bench.engine.save = refused  # type: ignore[method-assign,assignment]
     await pilot.press("ctrl+s")
-    return await case_shown(bench, pilot, "unsaved")
+    return await question_shown(bench, pilot, "unsaved")
 
 
 FULL = StorageError(
@@ -207,7 +207,7 @@ async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -
         words = " ".join(text_of(screen, "#case-words").split())
         assert "no space left on device (12 kB free)" in words
         assert "Free some space and try again." in words
-        assert f"keptasadraftin{bench.flow.wishes.private_folder}" in words.replace(" ", "")
+        assert f"keptasadraftin{bench.flow.options.private_folder}" in words.replace(" ", "")
         assert disk(bench) == BASE
         assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
         await pilot.press("enter", "r")
@@ -274,7 +274,7 @@ async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_pat
             bench.flow.look()
             await until(pilot, lambda: bench.editor.state is FileState.GONE)
         await pilot.press("ctrl+s")
-        screen = await case_shown(bench, pilot, "unsaved")
+        screen = await question_shown(bench, pilot, "unsaved")
         assert "The folder of notes is gone" in text_of(screen, "#case-words")
         assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
         await pilot.press("s", "enter")

@@ -1,7 +1,7 @@
 """You deleted, an agent edited: the deletion waits until their change was seen."""
 
 from memtui.engine.model import Address
-from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.questions import QuestionScreen
 from tests.workbench.shown import Shown, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
@@ -14,7 +14,7 @@ async def deleted(screen: Shown) -> None:
     screen.stop_watching()
     screen.engine.agent(str(RETRY), THEIRS)
     await screen.press("d", "t")
-    await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
 
 
 async def test_their_change_is_shown_and_nothing_is_deleted() -> None:
@@ -61,6 +61,6 @@ async def test_of_many_the_others_are_deleted() -> None:
         screen.stop_watching()
         screen.engine.agent(str(RETRY), THEIRS)
         await screen.press("d", "t")
-        await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
         assert Address.parse("memtui:project/decisions/auth.md") not in screen.engine.data
         assert RETRY in screen.engine.data

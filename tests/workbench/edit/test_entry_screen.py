@@ -10,7 +10,7 @@ from memtui.engine.model import Draft
 from memtui.features.entries.entry_names import exact
 from memtui.features.entries.parse import parse
 from memtui.features.entries.view import EntriesView
-from memtui.workbench.edit.entry import EntryScreen, form_of
+from memtui.workbench.edit.entry_screen import EntryScreen, form_of
 from memtui.workbench.edit.open_memory import FileState
 from tests.features.entries.test_view import TEXT, Entered, editing, entries
 from tests.workbench.views.real import Real, at, real

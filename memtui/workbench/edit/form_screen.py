@@ -1,8 +1,8 @@
-"""The form of the front matter: one line a field, what would change in the file, a guarded save, nothing typed lost.
+"""The form of the front matter: one line per field, a preview of the change, a guarded save.
 
-With the editor open it works on the text in the editor, and the editor's own save takes it from there. Otherwise it is
-one guarded save of the fields. A text somebody else wrote meanwhile is taken up when no field overlaps; else the
-conflict screen shows both. Letters are always text here, so everything else is on keys that are no letter.
+Over an open memory it edits the text in the editor, and the editor's save takes it from there; otherwise it saves the
+fields itself. A newer text is taken up when no field overlaps; else the conflict screen shows both. Letters are always
+text here, so every action is on another key.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,88 +20,109 @@ from textual.message import Message
 from memtui.engine.model import Address, Conflict, Draft, Root, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import did
-from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, edits, form_of, moved
+from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, edits, form_of, heads, rebased
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw import bars
-from memtui.ui.draw.pages import fold
+from memtui.ui.draw.difference import Look, difference
+from memtui.ui.draw.pages import Page, PageLine, fields_page, fold, words_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.edit import jobs
-from memtui.workbench.edit.flow import AT_LINE
-from memtui.workbench.edit.screens import OwnDraft, TypedScreen, cannot_fill
+from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit.drafts import DraftFlow
+from memtui.workbench.edit.edit_flow import AT_LINE
+from memtui.workbench.edit.open_memory import DiskState
+from memtui.workbench.edit.screens import TextScreen, cannot_fill
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from memtui.workbench.bridge import Bridge, Engine
-    from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.edit.edit_flow import EditFlow
     from memtui.workbench.main_screen import MainScreen
 
 LABEL = 13
-"""Cells of a field's name, and of the sign before it."""
+"""Cells of a field's name with the sign before it."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
-"""Keys that are not for the line of text."""
+"""Keys that the line of text does not get."""
+
+
+class Preview(NamedTuple):
+    """The change that the typed fields would make."""
+
+    page: Page
+    after: bytes | None
+    """The changed text; None when it is refused."""
+    refusal: str = ""
+
+
+def preview_of(form: Form, typed: dict[str, str], width: int, *, plain: bool = False) -> Preview:
+    """Work out the lines that would change, and list the fields that are kept; `plain`: ASCII only."""
+    kept = _kept(form, width)
+    if form.refusal:
+        hint = "f9 opens it as text, where it can be corrected. Nothing was changed."
+        words = words_page(form.refusal, hint, f"({form.code})", style="problem", width=width)
+        return Preview((*words, *kept), None, form.refusal)
+    try:
+        after = applied(form, typed)
+    except MemtuiError as error:
+        words = words_page(error.message, error.hint, f"({error.code})", style="problem", width=width)
+        return Preview((*words, *kept), None, error.message)
+    if after == form.data:
+        return Preview((*words_page("Nothing yet.", style="dim", width=width), *kept), after)
+    return Preview((*difference(*heads(form.data, after), Look(width, plain=plain)), *kept), after)
+
+
+def _kept(form: Form, width: int) -> Page:
+    if not form.others:
+        return ()
+    heading = words_page("", "Kept as they are", style="heading", width=width)
+    return (PageLine(()), *heading[1:], *fields_page([(name, value or "-") for name, value in form.others], width))
 
 
 class FieldLines(Lines):
-    """The fields; a click goes to one."""
-
     class Chosen(Message):
-        """A field was clicked."""
-
         def __init__(self, index: int) -> None:
             super().__init__()
             self.index = index
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the field."""
         self.post_message(self.Chosen(event.y))
 
 
-class FormScreen(TypedScreen):
-    """Name, description, type and tags of one memory."""
+class FormScreen(TextScreen):
+    """Form for name, description, type and tags of one memory."""
 
     ROOMS = ("form", "everywhere")
     CSS_PATH = "form_screen.tcss"
     HELP = """The front matter of a memory as a form. Only what is typed here changes: every other byte of the file, and
 every field below the line, is kept as it is. An emptied field goes. Tags are written with commas."""
     UNSAVED = "Not saved: ctrl+s saves it, f9 takes it into the text, esc again drops it."
-    _flow: Describing
+    _flow: FormFlow
 
-    def __init__(self, title: str, form: Form | None, flow: Describing, table: Iterable[Action]) -> None:
-        """Take what is there.
-
-        Args:
-            title: which memory.
-            form: what its front matter says; None: that is being read, and `reading` ends when `form` is set.
-            flow: what writes.
-            table: the actions with the user's own keys.
-        """
+    def __init__(self, title: str, flow: FormFlow, table: Iterable[Action]) -> None:
+        """`reading` ends when `form` is set."""
         super().__init__(flow, table)
-        self.form = form or form_of(b"")
+        self.form = form_of(b"")
         self.where = ""
-        """What a save goes into, when that is not the memory itself."""
+        """What a save goes into, unless that is the memory itself."""
         self._title = title
         self.prompts = [self._prompt(field) for field in self.form.fields]
         self.index = NAMES.index("description")
-        self.preview = jobs.Preview((), None)
+        self.preview = Preview((), None)
         self.page = PageView(id="form-page")
-        if form is None:
-            self.reading = f"read {title}"
+        self.reading = f"read {title}"
 
     def watch_reading(self, reading: str) -> None:
-        """Show what was read."""
         if not reading:
             self._show_form({field.name: field.value for field in self.form.fields})
         super().watch_reading(reading)
 
     def _show_form(self, typed: dict[str, str]) -> None:
-        """Show what there is, with this typed."""
         self.prompts = [self._prompt(field, typed[field.name]) for field in self.form.fields]
         self._fit_notes()
         self._draw("#form-head", "#form-fields")
@@ -113,7 +134,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         return Prompt(Question(f"{field.name:<{LABEL - 2}}", value, lambda _: None, changed=self._typed, hint=hint))
 
     def compose(self) -> ComposeResult:
-        """What it is, what to know, the fields, what would change, the keys."""
         yield Lines(self._head, id="form-head")
         yield Lines(self._notes, id="form-notes")
         yield FieldLines(self._fields, id="form-fields")
@@ -122,12 +142,10 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         yield Lines(self._foot, id="form-foot", ground="bar")
 
     def on_mount(self) -> None:
-        """Show what is there."""
         self.page.focus()
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Fold anew."""
         self._fit_notes()
         self.call_after_refresh(self._ask_preview)
 
@@ -135,31 +153,26 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     @property
     def typed(self) -> dict[str, str]:
-        """Name to what stands in the line."""
+        """Typed text by field name."""
         return {name: prompt.text for name, prompt in zip(NAMES, self.prompts, strict=True)}
 
     @property
     def changed(self) -> bool:
-        """Whether what is typed would change anything."""
         return bool(edits(self.form, self.typed))
 
     @property
     def field(self) -> FormField:
-        """The field that is typed in."""
         return self.form.fields[self.index]
 
     @property
     def width(self) -> int:
-        """Cells there are for the text below the fields."""
         return max(self.page.room, 20)
 
     @property
     def letters_are_text(self) -> bool:
-        """Whether letters go into a field."""
         return True
 
     def take_text(self, key: str, character: str | None) -> bool:
-        """Give a key to the field."""
         if key in PASSED or self.busy:
             return False
         letter = character is not None and character.isprintable()
@@ -173,7 +186,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     @property
     def _blocked(self) -> str:
-        """Why the field cannot be typed in."""
+        """Why the field cannot be edited."""
         if self._flow.read_only:
             return READ_ONLY
         if self.form.refusal:
@@ -182,7 +195,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         return f"{self.field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
 
     def take_paste(self, text: str) -> bool:
-        """Give a paste to the field."""
         if self._blocked:
             self.say(self._blocked, "warning")
         elif not self.busy:
@@ -199,15 +211,15 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         if self.is_mounted and not self.reading:
             self._flow.preview(self)
 
-    def previewed(self, preview: jobs.Preview, typed: dict[str, str]) -> None:
-        """Show what would change, unless something else is typed by now."""
+    def previewed(self, preview: Preview, typed: dict[str, str]) -> None:
+        """Show a preview unless something else is typed by now."""
         if self.is_mounted and typed == self.typed:
             self.preview = preview
             self.page.show(preview.page, keep_place=True)
             self._draw("#form-page-title")
 
     def moved(self, form: Form, typed: dict[str, str], words: str) -> None:
-        """Go on with what is typed on another text, which somebody else wrote meanwhile."""
+        """Go on with what is typed over a newer text of somebody else."""
         self.busy = False
         self.form = form
         cursors = [prompt.cursor for prompt in self.prompts]
@@ -219,14 +231,13 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     # Keys
 
     def perform(self, action: Action) -> None:
-        """Do what a key of this room stands for at once: letters that follow must not overtake it."""
+        """Run the form's own keys at once: letters that follow must not overtake them."""
         if action.room == "form":
             self.answer(action)
         else:
             super().perform(action)
 
     def answer(self, action: Action) -> None:
-        """Do what a key stands for."""
         if action.id != "form_leave":
             self._sure = False
         does: dict[str, Callable[[], object]] = {
@@ -242,7 +253,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         does[action.id]()
 
     def unavailable(self, action: Action) -> str:
-        """Say why an action is off."""
         if action.writes and self._flow.read_only:
             return READ_ONLY
         if action.id == "form_type" and (not self.form.types or self.form.refusal):
@@ -257,12 +267,10 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self._clear()
 
     def on_field_lines_chosen(self, event: FieldLines.Chosen) -> None:
-        """Go to the field that was clicked."""
         if event.index < len(self.prompts):
             self._go(event.index)
 
     def _next_type(self) -> None:
-        """Write the next known type."""
         self.index = NAMES.index("type")
         if self._blocked:
             self.say(self._blocked, "warning")
@@ -281,7 +289,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self._draw("#form-fields", "#form-foot")
 
     def draw_foot(self) -> None:
-        """Show the last line again."""
         self._draw("#form-foot")
 
     def _draw(self, *names: str) -> None:
@@ -322,7 +329,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         return bars.spread([(sign, "cursor"), (f" {field.name:<{LABEL - 1}}", "dim"), (value, style)], beside, width)
 
     def _hint(self, field: FormField, text: str) -> Line:
-        """What is said at the right end of a field."""
+        """Draw what stands at the right end of a field."""
         if field.name == "description" and text:
             if len(text) > LISTED:
                 return [(f"{len(text)}: lists show {LISTED} ", "warning")]
@@ -339,24 +346,24 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
 
 PREVIEW = "form-preview"
-"""The group of jobs that work out what would change."""
+"""Group of the jobs that work out the preview."""
 _LINE = re.compile(r"\(line (\d+)\)")
 
 
 def line_of(form: Form) -> int:
-    """The line of the file that the refusal is about; 1 where it names none."""
+    """Return the line of the file that the refusal names; else 1."""
     return int(found[1]) if (found := _LINE.search(form.refusal)) else 1
 
 
-class Describing(OwnDraft[FormScreen]):
-    """What both ways have in common: the screen, its previews, its draft."""
+class FormFlow(DraftFlow[FormScreen]):
+    """Base of both flows: the screen, its previews, its draft."""
 
     def __init__(self, app: App[Any], bridge: Bridge, address: Address, root: Root | None) -> None:
         super().__init__(bridge, address)
         self._app = app
         self.root = root
         self.snapshot: Snapshot | None = None
-        """What was read from the disk; None in the editor."""
+        """What was read from disk; None in the editor."""
 
     def open(
         self,
@@ -364,8 +371,8 @@ class Describing(OwnDraft[FormScreen]):
         table: Iterable[Action],
         refused: Callable[[MemtuiError], None],
     ) -> FormScreen:
-        """Put the form on top, and fill it with what is read; `refused` is told why it cannot be."""
-        screen = self.screen = FormScreen(str(self.address), None, self, table)
+        """Push the form and fill it with what `read` returns; `refused` gets the error if that fails."""
+        screen = self.screen = FormScreen(str(self.address), self, table)
         self._app.push_screen(screen)
 
         def filled(found: tuple[Form, Snapshot | None]) -> None:
@@ -383,36 +390,33 @@ class Describing(OwnDraft[FormScreen]):
         return screen
 
     def close(self, screen: FormScreen) -> None:
-        """Take the form away."""
         self.screen = None
         self._app.cursor_position = Offset(0, 0)
         screen.dismiss(None)
 
     def form(self, data: bytes) -> Form:
-        """Read a text into a form."""
         return form_of(data, self.root, self.address.path)
 
     def preview(self, screen: FormScreen) -> None:
-        """Work out what would change, in a thread."""
+        """Work out the preview, in a thread."""
         form, typed, width = screen.form, screen.typed, screen.width
         plain = bool(getattr(self._app, "plain", False))
         self.bridge.run(
-            lambda _: jobs.preview_of(form, typed, width, plain=plain),
+            lambda _: preview_of(form, typed, width, plain=plain),
             lambda found: screen.previewed(found, typed),
             what="compare front matter",
             latest=PREVIEW,
         )
 
     def base(self) -> tuple[str | None, bytes | None]:
-        """The version that what is typed started from, and its text."""
+        """Return version and text that what is typed started from."""
         raise NotImplementedError
 
     def as_text(self, screen: FormScreen) -> None:
-        """Go on in the text, with what is typed."""
+        """Continue in the text editor with what is typed."""
         raise NotImplementedError
 
     def draft(self) -> Draft | None:
-        """What must not be lost; None when nothing is typed."""
         screen = self.screen
         if screen is None or not screen.changed:
             return None
@@ -424,16 +428,16 @@ class Describing(OwnDraft[FormScreen]):
         return Draft(self.address, sha256, text, (0, 0), self.bridge.now(), base)
 
 
-class InEditor(Describing):
-    """On the text in the editor."""
+class EditorFormFlow(FormFlow):
+    """Form over the text in the editor."""
 
-    def __init__(self, editing: Editing, address: Address, *, alone: bool) -> None:
-        """Open the form on what the editor holds; `alone`: whoever leaves it wants nothing of the editor."""
-        super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
+    def __init__(self, editing: EditFlow, address: Address, *, alone: bool) -> None:
+        """`alone`: the memory was opened for the form only."""
+        super().__init__(editing.app, editing.bridge, address, editing.options.roots().get(address.root))
         self._editing, self._alone = editing, alone
         data = editing.editor.data
         screen = self.open(
-            lambda _: (self.form(data), None), editing.wishes.table, lambda why: editing.editor.say(str(why))
+            lambda _: (self.form(data), None), editing.options.table, lambda why: editing.editor.say(str(why))
         )
         screen.where = "goes into your unsaved draft" if self._is_draft else ""
 
@@ -443,12 +447,11 @@ class InEditor(Describing):
         return editor.dirty or editor.subject is None or editor.subject.base_sha256 is None
 
     def base(self) -> tuple[str | None, bytes | None]:
-        """The version the editor started from."""
         subject = self._editing.editor.subject
         return (None, None) if subject is None or subject.base_sha256 is None else (subject.base_sha256, subject.base)
 
     def save(self, screen: FormScreen) -> None:
-        """Put it into the text; one that was saved is saved again, with all that follows from that."""
+        """Put the fields into the text; save it unless it was a draft before."""
         was_draft = self._is_draft
         if self._take(screen):
             self._kept = None
@@ -461,7 +464,7 @@ class InEditor(Describing):
                 self._editing.save()
 
     def _take(self, screen: FormScreen) -> bool:
-        """Make what is typed part of the text; False when the form stays open."""
+        """Put the fields into the text; False when the form stays open."""
         editing = self._editing
         if editing.address != self.address:
             screen.refused("The memory was closed meanwhile.")
@@ -480,13 +483,12 @@ class InEditor(Describing):
         return True
 
     def _follow(self, screen: FormScreen) -> None:
-        """Somebody else saved, and the clean editor followed: go on on their text."""
+        """Continue on the newer text that the clean editor followed."""
         form = self.form(self._editing.editor.data)
-        found = moved(screen.form, screen.typed, form)
+        found = rebased(screen.form, screen.typed, form)
         screen.moved(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
 
     def leave(self, screen: FormScreen) -> None:
-        """Back to the text as it was, or to where the form was asked for."""
         self.close(screen)
         if self._kept is not None:
             self.drop_draft()
@@ -496,7 +498,6 @@ class InEditor(Describing):
         go_on()
 
     def as_text(self, screen: FormScreen) -> None:
-        """Back to the text, with what is typed in it."""
         form, changed = screen.form, screen.changed
         if changed and not form.refusal and not screen.preview.refusal and not self._take(screen):
             return
@@ -512,11 +513,10 @@ class InEditor(Describing):
             self._editing.editor.say("What you typed is in the text: ctrl+s saves it.")
 
 
-class OnDisk(Describing):
-    """On a memory that is not open."""
+class DiskFormFlow(FormFlow):
+    """Form over a memory that is not open."""
 
     def __init__(self, browser: MainScreen, address: Address) -> None:
-        """Open the form on what is on disk."""
         super().__init__(browser.app, browser.bridge, address, browser.forest.roots.get(address.root))
         self._browser, root = browser, self.root
 
@@ -527,21 +527,20 @@ class OnDisk(Describing):
         self.open(read, browser.table, partial(browser.show_error, f"read {address}"))
 
     def base(self) -> tuple[str | None, bytes | None]:
-        """The version that was read."""
         return (self.snapshot.sha256, self.snapshot.bytes) if self.snapshot is not None else (None, None)
 
     def save(self, screen: FormScreen) -> None:
-        """Write the fields, guarded."""
+        """Save the fields, guarded."""
         assert self.snapshot is not None
         address, actor, expected = self.address, self.bridge.actor, self.snapshot.sha256
         wanted = edits(screen.form, screen.typed)
 
-        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, jobs.Found]:
+        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, DiskState]:
             try:
                 result = engine.memories.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
             except NotFoundError:
                 result = Conflict(address, None, expected, "", "")
-            return result, jobs.look(engine, address, None)
+            return result, guarded_save.read_disk(engine, address, None)
 
         self.bridge.run(
             write,
@@ -552,7 +551,7 @@ class OnDisk(Describing):
             awaited=True,
         )
 
-    def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, there: jobs.Found) -> None:
+    def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, there: DiskState) -> None:
         if isinstance(result, Conflict):
             self._lost_the_race(screen, there)
             return
@@ -561,11 +560,11 @@ class OnDisk(Describing):
         words = f"Saved {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
         self._browser.say(words, "good")
 
-    def _lost_the_race(self, screen: FormScreen, there: jobs.Found) -> None:
-        """Somebody else saved first: go on on their text, or show both."""
+    def _lost_the_race(self, screen: FormScreen, there: DiskState) -> None:
+        """Continue on the newer text, or show both."""
         disk = there.snapshot
         form = self.form(disk.bytes) if disk is not None else None
-        found = moved(screen.form, screen.typed, form) if form is not None and not form.refusal else None
+        found = rebased(screen.form, screen.typed, form) if form is not None and not form.refusal else None
         if disk is None or form is None or found is None or found.clashes:
             self._hand_over(screen, "compare")
             return
@@ -573,7 +572,7 @@ class OnDisk(Describing):
         screen.moved(form, found.typed, _moved_words(there.who, ()))
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
-        """Make what is typed a draft, and go on in the editor."""
+        """Turn what is typed into a draft and continue in the editor."""
         draft, address, browser = self.draft(), self.address, self._browser
         self.close(screen)
 
@@ -584,12 +583,10 @@ class OnDisk(Describing):
         self.hand_over(draft, go_on)
 
     def leave(self, screen: FormScreen) -> None:
-        """Back to the tree."""
         self.close(screen)
         self.drop_draft()
 
     def as_text(self, screen: FormScreen) -> None:
-        """Open it in the editor, with what is typed as a draft."""
         form = screen.form
         self._hand_over(screen, f"{AT_LINE}{line_of(form)}" if form.refusal else "")
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.ui.draw.spans import Line
-from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.sides import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
+from memtui.workbench.edit.merge.decisions import MergeSession
+from memtui.workbench.edit.merge.place_lines import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
 
 
 def text(lines: list[Line]) -> list[str]:

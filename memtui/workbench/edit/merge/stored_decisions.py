@@ -1,24 +1,32 @@
-"""A conflict's decisions as text for the ledger, and back: what makes a conflict open again exactly where it was left.
+"""The decisions of a conflict as JSON for the ledger, and back, so that it opens again where it was left.
 
-The texts themselves are kept as versions; this is only about who was chosen where. What cannot be read, or was made for
-other texts, is no decision: the conflict then starts anew, because a decision in the wrong place would be a lie.
+The texts are stored as versions. What cannot be read, or was decided about other texts, is dropped: a decision applied
+to the wrong place would be worse than none.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.diff.merge import Choice, Edited, Hunk, Merge
-from memtui.workbench.edit.merge.session import CHOICES, MergeSession, Place, Step, Whole
+from memtui.engine.model import OpenConflict
+from memtui.workbench.bridge import DRAFTS
+from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession, PlaceDecision, Recut, UndoEntry
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.workbench.edit.edit_flow import EditFlow
 
 VERSION = 1
 
 
-class Spot(NamedTuple):
-    """Where the user was on the screen."""
+class ScreenPosition(NamedTuple):
+    """Where the user was on the conflict screen."""
 
     place: int = -1
     """The place shown; -1: the first open one."""
@@ -27,13 +35,13 @@ class Spot(NamedTuple):
     pair: int = 0
     """Which words are compared."""
     rounds: int = 0
-    """How many times somebody else wrote while it was decided."""
+    """How many times somebody else wrote meanwhile."""
     editing: str | None = None
     """The text in the small editor, while it is open."""
 
 
-def written(session: MergeSession, spot: Spot) -> str:
-    """Write decisions, steps of undo and the place on the screen down."""
+def encode_decisions(session: MergeSession, spot: ScreenPosition) -> str:
+    """Encode decisions, undo steps and the position on the screen."""
     return json.dumps(
         {
             "version": VERSION,
@@ -51,16 +59,8 @@ def written(session: MergeSession, spot: Spot) -> str:
     )
 
 
-def read_again(text: str, fresh: MergeSession) -> tuple[MergeSession, Spot] | None:
-    """Read what `written` wrote.
-
-    Args:
-        text: what was written.
-        fresh: the merge of the same three texts, nothing decided.
-
-    Returns:
-        The session and where the user was; None when it is of another version, or about other texts.
-    """
+def decode_decisions(text: str, fresh: MergeSession) -> tuple[MergeSession, ScreenPosition] | None:
+    """Decode for a fresh merge of the same texts; None for another version or other texts."""
     try:
         found = json.loads(text)
         if found["version"] != VERSION:
@@ -77,13 +77,13 @@ def read_again(text: str, fresh: MergeSession) -> tuple[MergeSession, Spot] | No
         session.redo_steps = [_step_of(step, fresh.merge) for step in found["redo"]]
         session.again = frozenset(found["again"])
         session.started = {int(index): str(begun) for index, begun in found["started"]}
-        return session, Spot(*found["spot"])
+        return session, ScreenPosition(*found["spot"])
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         return None  # not ours, or damaged: the texts are kept, only the decisions have to be made again
 
 
 def _fingerprint(merge: Merge) -> str:
-    """Tell one cut of three texts from another."""
+    """Digest of one cut of three texts."""
     digest = hashlib.sha256()
     for hunk in merge.hunks:
         for lines in (hunk.base, hunk.yours, hunk.theirs):
@@ -124,22 +124,76 @@ def _choice_of(found: Any) -> Choice | None:
     return None if found is None else str(found)
 
 
-def _places(places: Mapping[int, Place]) -> list[list[Any]]:
+def _places(places: Mapping[int, PlaceDecision]) -> list[list[Any]]:
     return [[index, _choice(place.choice), int(place.reopened)] for index, place in places.items()]
 
 
-def _places_of(found: list[list[Any]]) -> dict[int, Place]:
-    return {int(index): Place(_choice_of(choice), bool(reopened)) for index, choice, reopened in found}
+def _places_of(found: list[list[Any]]) -> dict[int, PlaceDecision]:
+    return {int(index): PlaceDecision(_choice_of(choice), bool(reopened)) for index, choice, reopened in found}
 
 
-def _step(step: Step) -> Any:
-    if not isinstance(step, Whole):
+def _step(step: UndoEntry) -> Any:
+    if not isinstance(step, Recut):
         return _places(step)
     return {"cut": _cut(step.merge), "places": _places(step.places), "started": list(step.started.items())}
 
 
-def _step_of(found: Any, merge: Merge) -> Step:
+def _step_of(found: Any, merge: Merge) -> UndoEntry:
     if isinstance(found, list):
         return _places_of(found)
     started = {int(index): str(text) for index, text in found["started"]}
-    return Whole(_cut_again(merge, found["cut"]), _places_of(found["places"]), started)
+    return Recut(_cut_again(merge, found["cut"]), _places_of(found["places"]), started)
+
+
+WRITE_EVERY = 0.25
+"""Least seconds between two writes of decisions."""
+
+
+class DecisionWriter:
+    """Writer of one conflict's state to the ledger, at a limited rate."""
+
+    def __init__(self, editing: EditFlow, state: Callable[[], OpenConflict | None]) -> None:
+        self._editing = editing
+        self._state = state
+        self._timer: Timer | None = None
+        self._last = 0.0
+        self._due = False
+
+    def soon(self) -> None:
+        """Write now, or `WRITE_EVERY` after the last write."""
+        self._due = True
+        if self._timer is None:
+            wait = self._last + WRITE_EVERY - time.monotonic()
+            if wait <= 0:
+                self.write_in_thread()
+            else:
+                self._timer = self._editing.app.set_timer(wait, self.write_in_thread)
+
+    def write_in_thread(self) -> None:
+        self._forget_timer()
+        found = self._state() if self._due else None
+        self._due, self._last = False, time.monotonic()
+        if found is not None:
+            self._editing.bridge.run(
+                lambda engine: engine.drafts.save_conflict(found),
+                what="keep your decisions",
+                lane=DRAFTS,
+                latest="conflict",
+            )
+
+    def write(self) -> None:
+        """Write what is due before this returns."""
+        found = self._state() if self._due else None
+        if found is not None:
+            self._editing.bridge.store_conflict(found)
+            self._due = False
+
+    def stop(self) -> None:
+        """Write nothing any more."""
+        self._due = False
+        self._forget_timer()
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None

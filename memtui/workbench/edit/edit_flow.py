@@ -1,7 +1,6 @@
-"""The flow of editing: open, draft, guarded save, somebody else's save, leave.
+"""The flow of editing one memory: open, offer a stored draft, save guarded, follow other writers, leave.
 
-The editor shows and asks, the bridge works; what follows from what is decided here and nowhere else, so that there is
-one place to read when the question is whether a text can get lost.
+What happens to a text is decided here and in `merge/conflict_flow.py` only; the editor shows, the bridge works.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ from memtui.engine.model import Address, Conflict, Draft, MergeOf, OpenConflict,
 from memtui.errors import MemtuiError
 from memtui.features.actors import by
 from memtui.ui.action import Action
+from memtui.ui.draw.words import count_words
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE
-from memtui.workbench.edit import jobs
-from memtui.workbench.edit.drafts import EditorDrafts
+from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit.drafts import DraftFlow, EditorDrafts
 from memtui.workbench.edit.memory_text import read_form
-from memtui.workbench.edit.open_memory import FileState, Sides, question_for
+from memtui.workbench.edit.open_memory import Comparison, DiskState, FileState, question_for
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -29,107 +29,94 @@ if TYPE_CHECKING:
 
     from memtui.workbench.bridge import Bridge, Engine
     from memtui.workbench.edit.editor import MemoryEditor
-    from memtui.workbench.edit.merge.session import MergeSession
-    from memtui.workbench.edit.screens import OwnDraft
+    from memtui.workbench.edit.merge.decisions import MergeSession
 
 T = TypeVar("T")
 
-LOOK = "editor-look"
-"""The group of jobs that look at the open memory again; only the newest counts."""
-Then = Callable[[], None] | None
+LATEST_LOOK = "editor-look"
+"""Group of the jobs that read the open memory from disk; only the newest counts."""
 AT_LINE = "line "
-"""What a wish to begin at a line starts with."""
+"""Prefix of an `open(then=...)` that names a place in the text."""
 
 
 def now_ms() -> int:
-    """Milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
-class Wishes(NamedTuple):
-    """What the user set, and what the screen around the editor does for it."""
+class EditorOptions(NamedTuple):
+    """Settings of the editor, and what the main screen does for it."""
 
     left: Callable[[str], None]
-    """The user wants to be back in the tree, where these words are said."""
+    """Return to the tree and say these words there."""
     roots: Callable[[], Mapping[str, Root]]
-    """The roots there are, by id: where a typed name can lead."""
+    """Roots by id."""
     editor_command: str
     private_folder: str
-    """Where copies for the external editor may be made; outside every root."""
+    """Folder outside every root for copies that the external editor opens."""
     when_mergeable: str = "ask"
     """`ask`: show the merged text before it is written; `save`: write it."""
     table: Sequence[Action] = ACTIONS
     """The actions with the user's own keys."""
     lend: Callable[[str], None] = lambda _: None
-    """Told who gets the terminal (a word), and when it comes back (nothing)."""
+    """Called with the name of the program that gets the terminal, and with nothing when it is back."""
     advance: float | None = 0.4
     """Seconds from a decided conflict to the next one; None: never by itself."""
     terminal: Terminal = Terminal()
-    """What is known of the terminal: how text is copied."""
     clock: Callable[[], int] = now_ms
     """Milliseconds since the epoch."""
     named: Callable[[str], str] = str
-    """Names memories in a text for the eye."""
+    """Replaces addresses in a text by the names people see."""
 
 
-class Over(NamedTuple):
-    """What opens over the text; each takes the flow, and lets it go on when it is done."""
+class Overlays(NamedTuple):
+    """What opens over the text; each goes on with the flow when it is done."""
 
-    compare: Callable[[Editing, bool, str], None]
-    """Shows both sides: whether the memory was opened for that alone, and whose copy YOURS is, if no draft."""
-    renamed: Callable[[Editing, Address], None]
-    """Asks whether the memory is to be followed to its new name."""
-    describe: Callable[[Editing, bool], None]
-    """Shows the form of the front matter; whether the memory was opened for that alone."""
-    outside: Callable[[Editing], None]
-    """Goes on in the user's own editor; the memory was opened for that alone."""
-    refused: Callable[[Editing, Address, bytes, MemtuiError], None]
-    """Keeps a text that could not be saved, and asks what is to become of it."""
+    compare: Callable[[EditFlow, bool, str], None]
+    """Show both sides; the flag: the memory was opened for that alone; the text: whose copy YOURS is, if no draft."""
+    ask_renamed: Callable[[EditFlow, Address], None]
+    """Ask whether to follow the memory to its new name."""
+    describe: Callable[[EditFlow, bool], None]
+    """Show the form of the front matter; the flag: the memory was opened for that alone."""
+    edit_outside: Callable[[EditFlow], None]
+    """Open the memory in the user's own editor."""
+    save_failed: Callable[[EditFlow, Address, bytes, MemtuiError], None]
+    """Keep a text that could not be saved, and ask what to do with it."""
 
 
-class ConflictOnScreen:
-    """A conflict on the screen, as the flow of editing knows it."""
+class ShownConflict:
+    """The conflict on the screen, as the edit flow sees it."""
 
     address: Address
 
     def flush(self) -> None:
-        """Keep what was decided before this returns."""
+        """Store the decisions before this returns."""
         raise NotImplementedError
 
-    def look(self, found: jobs.Found) -> None:
-        """Take note of what is on disk now."""
+    def disk_changed(self, disk: DiskState) -> None:
         raise NotImplementedError
 
 
-class Editing:
-    """What happens between the editor and the engine; one for the life of the workbench."""
+class EditFlow:
+    """Controller between the editor and the engine; one for the life of the workbench."""
 
-    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes, over: Over) -> None:
-        """Join the parts.
-
-        Args:
-            app: shows screens and lends the terminal.
-            bridge: does the work.
-            editor: is mounted already.
-            wishes: settings, and what to call.
-            over: what opens over the text.
-        """
-        self.app, self.bridge, self.editor, self.wishes, self._over = app, bridge, editor, wishes, over
-        self.drafts = EditorDrafts(bridge, editor, self.run, wishes.clock)
-        self.conflict: ConflictOnScreen | None = None
-        """The conflict that is on the screen."""
+    def __init__(
+        self, app: App[Any], bridge: Bridge, editor: MemoryEditor, options: EditorOptions, overlays: Overlays
+    ) -> None:
+        self.app, self.bridge, self.editor, self.options, self._overlays = app, bridge, editor, options, overlays
+        self.drafts = EditorDrafts(bridge, editor, self.run, options.clock)
+        self.conflict: ShownConflict | None = None
         self.opened_at = 0
         self.saving = False
-        """Whether a write of ours is under way; looks at the disk wait for its end."""
-        self.describing: OwnDraft[Any] | None = None
+        """Whether our own write is under way; reading the disk waits for its end."""
+        self.describing: DraftFlow[Any] | None = None
         """The form of the front matter that was opened last."""
         self._shown: Screen[None] | None = None
         self._then = ""
         self._warned_of: bytes | None = None
-        """The text of which was said that it cannot be edited here once it is saved."""
-        self._pending: jobs.Loaded | None = None
+        """The text whose save was warned about: it can only be read here afterwards."""
+        self._pending: guarded_save.LoadedMemory | None = None
         self._after_look: list[tuple[Address, Callable[[], None]]] = []
-        """What to go on with once it is known what is on disk, by memory."""
+        """Callbacks for when the disk has been read, with the memory they are for."""
 
     def run(
         self,
@@ -142,7 +129,7 @@ class Editing:
         latest: str | None = None,
         awaited: bool = False,
     ) -> None:
-        """Run a job as `Bridge.run` does; what follows is dropped when the editor is gone by then."""
+        """Run a job as `Bridge.run` does; the callbacks are dropped once the editor is gone."""
 
         def follow(result: T) -> None:
             if then is not None and self.editor.is_attached:
@@ -156,21 +143,20 @@ class Editing:
         self.bridge.run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, awaited=awaited)
 
     def show_screen(self, screen: Screen[None]) -> None:
-        """Put a screen on top, unless the one before it is still there: a key pressed twice asks once."""
+        """Push a screen unless the one before it is still there: a key pressed twice asks once."""
         if self._shown not in self.app.screen_stack:
             self._shown = screen
             self.app.push_screen(screen)
 
     def when(self, at: int) -> str:
         """Say a moment (milliseconds) in words: the time of day, with the date when it was another day."""
-        then, today = time.localtime(at / 1000), time.localtime(self.wishes.clock() / 1000)
+        then, today = time.localtime(at / 1000), time.localtime(self.options.clock() / 1000)
         return time.strftime("%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M", then)
 
     # --- opening and leaving
 
     @property
     def address(self) -> Address | None:
-        """What is open."""
         return self.editor.subject.address if self.editor.subject else None
 
     def open(self, address: Address, *, then: str = "") -> None:
@@ -178,9 +164,9 @@ class Editing:
 
         Args:
             address: which.
-            then: what to go on with: both sides (`compare`, or `compare the proposal` where the draft is one), the
-                form of the front matter (`describe`) or the user's own editor (`outside`), its draft brought back
-                first; a place in the text (`line 12`, `line 12:5`, or what was searched for behind it); or nothing.
+            then: what to go on with, a stored draft restored first: both sides (`compare`, or `compare the proposal`
+                where the draft is one), the front matter (`describe`), the user's own editor (`outside`); a place
+                (`line 12`, `line 12:5`, searched words behind it); or nothing.
         """
         self._then = then
         if address == self.address:
@@ -194,31 +180,30 @@ class Editing:
             return
         read_only = self.bridge.read_only
         self.run(
-            lambda engine: jobs.load(engine, address, read_only=read_only),
+            lambda engine: guarded_save.load(engine, address, read_only=read_only),
             self._loaded,
             what=f"open {address}",
             otherwise=lambda error: self._unreadable(address, error),
-            lane=jobs.lane_of(address, READ),
+            lane=guarded_save.lane_of(address, READ),
             latest="editor-open",
             awaited=True,
         )
 
     def _unreadable(self, address: Address, error: MemtuiError) -> None:
-        """Say in the place of the text why there is none."""
         self._then = ""
         self.editor.open(address, None, refusal=error.message)
         self.editor.text_area.focus()
         self.editor.say(str(error))
 
-    def _loaded(self, loaded: jobs.Loaded) -> None:
+    def _loaded(self, loaded: guarded_save.LoadedMemory) -> None:
         self.saving = False
         self.drafts.found.pop(loaded.address, None)
         if loaded.draft is not None:
             decided = () if loaded.conflict is None else (loaded.conflict.yours.decode(errors="replace"),)
             self.drafts.found[loaded.address] = (loaded.draft.text, *decided)
         self._show(loaded, loaded.last)
-        self._take_note(loaded)
-        self.opened_at = self.wishes.clock()
+        self.editor.disk_is(loaded.disk)
+        self.opened_at = self.options.clock()
         self.editor.text_area.focus()
         if self.editor.state is FileState.RAW:
             self.editor.say(self.why_read_only())
@@ -228,19 +213,12 @@ class Editing:
         elif loaded.draft is not None:
             self._offer(loaded, loaded.draft)
         else:
-            if loaded.gone is not None and self._then == "":
+            if loaded.deleted and self._then == "":
                 self.editor.say("It was deleted meanwhile; this is its last text. f8 writes it again, or lets it go.")
             self._go_on()
 
-    def _take_note(self, loaded: jobs.Loaded) -> bool:
-        """Tell the editor what is on disk; returns whether both sides have to be compared."""
-        gone = loaded.gone
-        if gone is None:
-            return self.editor.disk_is(loaded.snapshot, who=loaded.who)
-        return self.editor.disk_is(None, who=gone.who, moved=gone.moved_to, at=gone.at, why=gone.why)
-
     def why_read_only(self) -> str:
-        """Say why the open memory cannot be edited here, and what can be done."""
+        """Say why the open memory cannot be edited here, and what else can be done."""
         subject = self.editor.subject
         if self.editor.refusal or subject is None:
             return f"Read-only here: {self.editor.refusal}."
@@ -254,28 +232,28 @@ class Editing:
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
-            self._over.outside(self)
+            self._overlays.edit_outside(self)
         elif then.startswith(AT_LINE):
             place, _, words = then.removeprefix(AT_LINE).partition(" ")
             line, _, column = place.partition(":")
             self._show_place(int(line), int(column or 1), words)
 
     def _show_place(self, line: int, column: int, words: str) -> None:
-        """Put the cursor on a place (from 1; 0: the first one that is found), with words ready to be found."""
+        """Put the cursor on a place (from 1; line 0: the first match of `words`), with `words` ready to be found."""
         area = self.editor.text_area
         if line:
             area.move_cursor(area.clamp_visitable((line - 1, column - 1)), center=True)
         if words:
             self.editor.found_by(words, jump=not line)
 
-    def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
+    def _show(self, loaded: guarded_save.LoadedMemory, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
         self.drafts.look_after(stored=loaded.draft)
 
-    def _offer(self, loaded: jobs.Loaded, draft: Draft) -> None:
-        """Bring a draft of this session back at once; ask about one that outlived a death or a restart."""
+    def _offer(self, loaded: guarded_save.LoadedMemory, draft: Draft) -> None:
+        """Restore a draft of this session at once; ask about one that outlived a restart."""
         shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
-        question = question_for(draft, shown, loaded.snapshot.sha256 if loaded.snapshot else None)
+        question = question_for(draft, shown, loaded.disk.snapshot.sha256 if loaded.disk.snapshot else None)
         self._pending = loaded
         if question is None:
             self.drafts.drop(draft.address)
@@ -289,11 +267,10 @@ class Editing:
             self.editor.ask_about(question, self.when(draft.at))
 
     def _is_of_this_session(self, draft: Draft) -> bool:
-        """Whether the user knows of a draft: they typed it, or an undo brought it back, since the start."""
+        """Whether the user knows of a draft: it was typed, or an undo brought it back, since the start."""
         return draft.address in self.drafts.mine or draft.at >= self.bridge.started
 
     def answer(self, draft: Draft, answer: str) -> None:
-        """Do what the user wants with a draft that was found."""
         if answer == "discard":
             self.drafts.look_after()
             self.drafts.drop(draft.address)
@@ -305,7 +282,7 @@ class Editing:
             self.leave()
 
     def _restore(self, draft: Draft) -> None:
-        """Put a draft back as what it was: an edit of the version it started from."""
+        """Put a draft back as an edit of the version it started from."""
         loaded, self._pending = self._pending, None
         editor = self.editor
         if editor.subject is None or loaded is None:
@@ -317,23 +294,23 @@ class Editing:
             editor.say("The draft cannot be shown as text here; it is kept as it is.")
             return
         editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
-        if self._take_note(loaded):
+        if editor.disk_is(loaded.disk):
             self.compare_sides()
         self.bridge.store(lambda engine: engine.drafts.take(draft))
         self.drafts.mine.add(draft.address)
         self.opened_at = draft.at
         stale = editor.subject.disk_sha256 != editor.subject.base_sha256
-        changed = "was deleted" if loaded.gone is not None else "changed"
+        changed = "was deleted" if loaded.deleted else "changed"
         then = f"The memory {changed} since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
         self.look(self._go_on)
 
     def leave(self, words: str = "") -> None:
-        """Go back to the tree, once what is typed is on disk, and say this; keys that follow are for the tree."""
-        self.drafts.keep_then(lambda: self.wishes.left(words), awaited=True)
+        """Store what is typed, then return to the tree and say `words`; the keys that follow are for the tree."""
+        self.drafts.keep_then(lambda: self.options.left(words), awaited=True)
 
     def put_away(self) -> bool:
-        """Empty the pane; what is typed must be on disk, or this does nothing and returns False."""
+        """Empty the pane; do nothing and return False when the draft cannot be stored."""
         if self.editor.subject is None:
             return True
         try:
@@ -345,12 +322,12 @@ class Editing:
         return True
 
     def abandon(self, words: str) -> None:
-        """Close a memory of whose text nothing is left to keep, and say this in the tree."""
+        """Close a memory whose text needs no draft, and say `words` in the tree."""
         self._close()
-        self.wishes.left(words)
+        self.options.left(words)
 
     def reopen(self, address: Address) -> None:
-        """Go on with another memory; what was open is settled already."""
+        """Open another memory in place of one whose text needs no draft."""
         self._close()
         self.open(address)
 
@@ -359,7 +336,7 @@ class Editing:
         self.editor.forget()
 
     def renamed(self, old: Address, new: Address) -> None:
-        """Follow a memory to another address; what is typed goes with it."""
+        """Follow a memory to another address, together with its draft."""
         if self.address == old:
             self.editor.renamed(new)
             self.drafts.look_after()
@@ -368,7 +345,7 @@ class Editing:
             self.look()
 
     def flush(self) -> int:
-        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        """Store what is typed before this returns; return the number of drafts written."""
         count = self.drafts.flush() + (self.describing.flush() if self.describing is not None else 0)
         if self.conflict is not None:
             self.conflict.flush()
@@ -377,12 +354,12 @@ class Editing:
     # --- what others do
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
-        """Something happened to these memories (None: to any); look again when the open one is among them."""
+        """Read the open memory again when it is among these (None: all)."""
         if self.address is not None and (addresses is None or self.address in set(addresses)):
             self.look()
 
     def look(self, then: Callable[[], None] | None = None) -> None:
-        """Read what is on disk under the open memory's name, and call `then` when that is known."""
+        """Read what is on disk under the open memory's name, then call `then`."""
         subject = self.editor.subject
         if subject is None or self.saving or self.editor.asking:
             return
@@ -390,16 +367,14 @@ class Editing:
         if then is not None:
             self._after_look.append((address, then))
 
-        def seen(found: jobs.Found) -> None:
+        def seen(disk: DiskState) -> None:
             if self.address != address or self.saving or self.editor.asking:
                 return
             shown = self.editor.subject
             before = shown.disk_sha256 if shown is not None else None
-            differs = self.editor.disk_is(
-                found.snapshot, who=found.who, moved=found.moved_to, at=found.at, why=found.why
-            )
-            if self.editor.dirty and before != (found.snapshot.sha256 if found.snapshot else None):
-                # Who saved may be another window that stored its own draft over this one, and took it away since.
+            differs = self.editor.disk_is(disk)
+            if self.editor.dirty and before != (disk.snapshot.sha256 if disk.snapshot else None):
+                # Another window may have stored its own draft over this one, saved, and dropped it.
                 self.drafts.keeper.doubt(self.editor)
                 self.drafts.write()  # with the text it started from, which is no longer on disk
             if differs:
@@ -407,18 +382,18 @@ class Editing:
             elif not self.editor.dirty:
                 self.drafts.settle()
             if self.conflict is not None and self.conflict.address == address:
-                self.conflict.look(found)
-            # Also what an earlier look was to go on with, when this one came before its answer.
+                self.conflict.disk_changed(disk)
+            # Also the callbacks of earlier looks, which this newer one replaced.
             waiting, self._after_look = self._after_look, []
-            for wanted, go_on in waiting:
-                if wanted == self.address:
+            for of, go_on in waiting:
+                if of == self.address:
                     go_on()
 
         self.run(
-            lambda engine: jobs.look(engine, address, base),
+            lambda engine: guarded_save.read_disk(engine, address, base),
             seen,
             what=f"read {address}",
-            latest=LOOK,
+            latest=LATEST_LOOK,
             awaited=then is not None,
         )
 
@@ -429,16 +404,16 @@ class Editing:
             return
         base, yours, disk = subject.base, self.editor.data, subject.disk
         self.run(
-            lambda _: jobs.compare(base, yours, disk),
-            lambda sides: self.editor.compared(sides) if self.editor.data == yours else None,
+            lambda _: guarded_save.compare(base, yours, disk),
+            lambda found: self.editor.compared(found) if self.editor.data == yours else None,
             what="compare both sides",
             latest="editor-compare",
         )
 
     # --- saving
 
-    def save(self, then: Then = None) -> None:
-        """ctrl+s: save, guarded, and go on; or say why there is nothing to save; or show the other side first."""
+    def save(self, then: Callable[[], None] | None = None) -> None:
+        """Save guarded and call `then`; or say why there is nothing to save; or show the other side first."""
         editor = self.editor
         subject = editor.subject
         if subject is None or self.saving or editor.asking:
@@ -459,7 +434,7 @@ class Editing:
                 self.compare_screen()
 
     def _must_warn(self) -> bool:
-        """Say once, before a text is saved that cannot be edited here afterwards; the next ctrl+s saves it."""
+        """Warn once before saving a text that cannot be edited here afterwards; the next ctrl+s saves it."""
         data = self.editor.data
         reason = read_form(data, limit=self.editor.text_area.byte_limit).reason
         if not reason or self._warned_of == data:
@@ -469,31 +444,37 @@ class Editing:
         return True
 
     def _merge_of(self) -> MergeOf | None:
-        """What the text on the screen was merged from; None when it is only an edit."""
+        """The versions the text was merged from; None when it is only an edit."""
         before, subject = self.editor.before_merge, self.editor.subject
         if before is None or subject is None:
             return None
         return MergeOf(before[1].base_sha256, sha256(before[0]).hexdigest(), subject.base_sha256)
 
-    def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None, then: Then = None) -> None:
+    def _write(
+        self,
+        data: bytes,
+        expected: str | None,
+        merge: MergeOf | None = None,
+        then: Callable[[], None] | None = None,
+    ) -> None:
         address, actor = self.address, self.bridge.actor
         assert address is not None
         self.saving = True
         self.run(
-            lambda engine: jobs.write(engine, address, data, expected, actor=actor, merge=merge),
+            lambda engine: guarded_save.write(engine, address, data, expected, actor=actor, merge=merge),
             lambda written: self._written(address, written, then),
             what=f"save {address}",
             otherwise=lambda error: self._not_saved(address, data, error),
-            lane=jobs.lane_of(address, WRITE),
+            lane=guarded_save.lane_of(address, WRITE),
         )
 
     def _not_saved(self, address: Address, data: bytes, error: MemtuiError) -> None:
         self.saving = False
         self.editor.say(f"Not saved. {error}")
         if self.address == address:
-            self._over.refused(self, address, data, error)
+            self._overlays.save_failed(self, address, data, error)
 
-    def _written(self, address: Address, written: jobs.Written, then: Then) -> None:
+    def _written(self, address: Address, written: guarded_save.SaveResult, then: Callable[[], None] | None) -> None:
         self.saving = False
         if isinstance(written.result, Conflict):
             if self.address == address:
@@ -504,35 +485,33 @@ class Editing:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
         self.drafts.look_after()
-        self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.wishes.clock()))
-        size = f"{lines:,} line{'' if lines == 1 else 's'}"
-        saved = isinstance(written.result, Saved)
-        then_what = written.warns or "u in the tree takes it back."
-        self.editor.say(f"Saved, {size}. {then_what}" if saved else "Nothing to save.")
+        self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.options.clock()))
+        saved = f"Saved, {count_words(lines, 'line')}. {written.warning or 'u in the tree takes it back.'}"
+        self.editor.say(saved if isinstance(written.result, Saved) else "Nothing to save.")
         self.look(then)
 
-    def _lost_the_race(self, written: jobs.Written) -> None:
-        """Somebody saved first: nothing was written, both texts are in history. Merge or ask."""
+    def _lost_the_race(self, written: guarded_save.SaveResult) -> None:
+        """Handle a save that found a newer version: nothing was written; merge or ask."""
         editor = self.editor
         self.drafts.write()
-        editor.disk_is(written.disk, who=written.who)
+        editor.disk_is(written.disk)
         subject = editor.subject
         if subject is None or subject.disk is None:
             self.compare_screen()
             return
         base, yours, disk = subject.base, editor.data, subject.disk
 
-        def compared(sides: Sides) -> None:
-            editor.compared(sides)
+        def compared(found: Comparison) -> None:
+            editor.compared(found)
             if editor.state is FileState.MERGEABLE:
                 self._merge_then_show()
             else:
                 self.compare_screen()
 
-        self.run(lambda _: jobs.compare(base, yours, disk), compared, what="compare both sides")
+        self.run(lambda _: guarded_save.compare(base, yours, disk), compared, what="compare both sides")
 
     def _merge_then_show(self) -> None:
-        """Show the text of both sides; the next ctrl+s writes it, because lines that do not overlap can contradict."""
+        """Show the merged text; the next ctrl+s writes it, because lines that do not overlap can contradict."""
         subject = self.editor.subject
         assert subject is not None
         if subject.disk is None:
@@ -547,25 +526,25 @@ class Editing:
             if text is None or not self.editor.put(text):
                 self.compare_screen()
                 return
-            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.wishes.clock()))
+            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.options.clock()))
             self.drafts.write()
-            if self.wishes.when_mergeable == "save":
+            if self.options.when_mergeable == "save":
                 self._write(text, disk_sha256, self._merge_of())
                 return
-            added, removed = jobs.changed_lines(session)
+            added, removed = guarded_save.changed_lines(session)
             who = by(self.editor.who)
             self.editor.say(f"Merged +{added} -{removed} saved {who}; ctrl+s again writes it, ctrl+z takes it apart.")
 
-        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.wishes.clock())
+        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.options.clock())
 
         def merge(engine: Engine) -> tuple[bytes | None, MergeSession]:
             engine.drafts.save_conflict(of)  # both texts are in history before one text takes their place
-            return jobs.merge(base, yours, disk)
+            return guarded_save.merge(base, yours, disk)
 
         self.run(merge, merged, what="merge both sides", lane=DRAFTS)
 
     def adopt(self, snapshot: Snapshot, words: str) -> None:
-        """Show a text that was just written as what is open now."""
+        """Show a text that was just written as the one that is open."""
         self.drafts.look_after()
         yours = self.editor.data if self.editor.dirty else None
         if self.editor.put(snapshot.bytes):
@@ -580,16 +559,16 @@ class Editing:
     def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
         """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
-            self._over.renamed(self, self.editor.moved_to)
+            self._overlays.ask_renamed(self, self.editor.moved_to)
         else:
-            self._over.compare(self, alone, whose)
+            self._overlays.compare(self, alone, whose)
 
     def describe(self, *, alone: bool = False) -> None:
-        """f9: show the front matter of the text as a form; `alone`: the memory was opened for it alone."""
+        """Show the front matter as a form; `alone`: the memory was opened for that alone."""
         editor = self.editor
         if editor.subject is None or editor.asking or self.saving:
             return
         if editor.refusal or not editor.subject.form.editable:
             editor.say(self.why_read_only())
             return
-        self._over.describe(self, alone)
+        self._overlays.describe(self, alone)
