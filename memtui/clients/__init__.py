@@ -1,1 +1,1 @@
-"""The configuration of MCP clients: what each needs so that its agent finds memtui, and how it is taken back."""
+"""The configuration of MCP clients: what each needs to start memtui, and how that is taken out again."""

@@ -1,8 +1,8 @@
-"""The files of agents' configurations: read and replaced whole, links followed only to files of the same user.
+"""Read and replace the files of agents' configurations whole; follow links only to files of the same user.
 
 The only module of this room that writes. A file that is not exactly as it was read is left alone, and a text that
-somebody else puts there in the very moment of a change is put back. A file that is being written has a name of its own;
-no other is taken for a leftover, and the text of a leftover is kept before it goes.
+another program puts there during a change is put back. A file that is being written has a name of its own; no other is
+taken for a leftover, and the text of a leftover is kept before it goes.
 """
 
 import contextlib
@@ -18,22 +18,22 @@ from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, MemtuiError, RefusedError, StorageError
 
 LIMIT = 67_108_864
-"""Bytes; an agent's settings are never larger."""
+"""Bytes; no agent's settings are larger."""
 _PRIVATE, _SHARED = 0o600, 0o644
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 _OURS, _HEX, _END = ".memtui-", 12, ".tmp"
-"""A file while it is written: the number of the process stands between, and as many hexadecimal digits."""
+"""A file while it is written: between these parts stand the process id and as many hexadecimal digits."""
 _DOUBT = 2.0
-"""Seconds by which the time of the start of a process may be wrong."""
+"""Seconds by which the start time of a process may be wrong."""
 _NOTHING_IN_IT = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.ELOOP)
-"""Missing, no folder, closed to us, or a link to itself: `disk.read` says so of the file that is wanted in it."""
+"""Missing, no folder, closed to us, or a link to itself; `disk.read` reports it for the file in it."""
 
 
 class FileContent(NamedTuple):
-    """What a file held when it was read."""
+    """The content of a file when it was read."""
 
     data: bytes | None
     """None: there is no file."""
@@ -41,19 +41,18 @@ class FileContent(NamedTuple):
     owner: tuple[int, int] = (-1, -1)
     """User and group."""
     identity: tuple[int, int, int, int] = (0, 0, 0, 0)
-    """Device, number, size and time of change: another file, or another text, has another one."""
+    """Device, number, size and time of change, which differ for another file or text."""
 
     @property
     def text(self) -> str:
-        """The content as text; nothing when there is no file."""
+        """The content as text; empty when there is no file."""
         return (self.data or b"").decode()
 
 
 def followed(path: str) -> str:
     """Return where a file of the user's settings really is.
 
-    That is behind a link, such as one into a folder of dot files, when a regular file of the same user is there; else
-    it is the path itself, which `read` refuses.
+    A link is followed only to a regular file of the same user; any other is returned as it is, and `read` refuses it.
     """
     with contextlib.suppress(OSError):
         found = os.stat(path)
@@ -63,11 +62,7 @@ def followed(path: str) -> str:
 
 
 def read(path: str, inside: str | None = None) -> FileContent:
-    """Read a file.
-
-    Args:
-        path: absolute.
-        inside: a folder it must lie in, with no link between.
+    """Read a file, which must lie in `inside` with no link between, when that is given.
 
     Raises:
         RefusedError: it is a link, no regular file, has a second name, is too large, or must not be read.
@@ -110,7 +105,7 @@ def read(path: str, inside: str | None = None) -> FileContent:
 
 
 def check_writable(path: str, content: FileContent) -> None:
-    """Refuse a file that must not be changed, though the folder would let it be replaced.
+    """Refuse a file that must not be changed, though its folder would let it be replaced.
 
     Raises:
         RefusedError: `E_PERMISSION`.
@@ -131,7 +126,7 @@ def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
     """Refuse when a file is not what was read.
 
     Raises:
-        ConflictError: it changed meanwhile. And as `read`.
+        ConflictError: it changed meanwhile; and as `read`.
     """
     now = read(path, inside)
     if now.data != before.data or now.identity != before.identity:
@@ -139,17 +134,17 @@ def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
 
 
 def replace(path: str, before: FileContent, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
-    """Give a file a new content, or take it away, when it still is what was read.
+    """Give a file a new content, or remove it (`data` is None), if it still is what was read.
 
     Args:
         path: absolute.
-        before: what `read` gave.
+        before: what `read` returned.
         data: the new content; None: no file.
         private: a new file is for the user alone.
         inside: as for `read`.
 
     Raises:
-        ConflictError: it changed meanwhile. And as `read`.
+        ConflictError: it changed meanwhile; and as `read`.
     """
     folder = os.path.dirname(path)
     with _told(path, "removed" if data is None else "written"):
@@ -172,7 +167,7 @@ def replace(path: str, before: FileContent, data: bytes | None, *, private: bool
 
 @contextlib.contextmanager
 def alone(folder: str) -> Iterator[None]:
-    """Keep every other memtui from changing agents' configurations meanwhile."""
+    """Keep other memtui processes from changing agents' configurations meanwhile."""
     with _told(folder, "written"):
         fsio.make_root(folder)
         handle = fsio.open_lock(os.path.join(folder, "lock"))
@@ -184,7 +179,7 @@ def alone(folder: str) -> Iterator[None]:
 
 
 def keep(path: str, data: bytes) -> None:
-    """Write a file of memtui's own, private, replacing the one that is there."""
+    """Write or replace a private file of memtui's own."""
     with _told(path, "written"):
         fsio.make_root(os.path.dirname(path))
         temp = temporary_in(os.path.dirname(path))
@@ -195,17 +190,13 @@ def keep(path: str, data: bytes) -> None:
 
 
 def forget(path: str) -> None:
-    """Remove a file of memtui's own, if it is there."""
+    """Remove a file of memtui's own, if it exists."""
     with _told(path, "removed"), contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
 
 def peek(path: str) -> bytes:
-    """Return what a file of memtui's own holds; nothing when it is not there.
-
-    Raises:
-        RefusedError: `E_PERMISSION`. And `StorageError`, when the disk reported an error.
-    """
+    """Return the content of a file of memtui's own; empty when it does not exist."""
     with _told(path, "read"):
         try:
             handle = os.open(path, _READ)
@@ -216,7 +207,7 @@ def peek(path: str) -> bytes:
 
 
 def names_in(folder: str) -> list[str]:
-    """List a folder of memtui's own; nothing when it is not there."""
+    """List a folder of memtui's own; empty when it does not exist."""
     with contextlib.suppress(FileNotFoundError):
         return sorted(os.listdir(folder))
     return []
@@ -245,17 +236,17 @@ def _straight(path: str, inside: str) -> str:
 
 
 def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bool) -> bool:
-    """Put a new file in the place of the old one, or nothing; when it is not the old one after all, put that back.
+    """Replace the old file by the new one, or remove it; put it back when it is not the expected one.
 
     Args:
         handle: the folder.
-        name: the file's.
-        temp: the new file's; without one, where the old one goes. It is the caller's to remove afterwards.
+        name: the file's name.
+        temp: the new file's name; afterwards it names the old file, and the caller removes it.
         before: what the file should be.
         new: whether there is a new file.
 
     Returns:
-        Whether the file was the old one.
+        Whether the file was the expected one.
     """
     try:
         if before.data is None:
@@ -285,7 +276,7 @@ def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bo
 
 
 def _is_settled(folder: int, name: str, before: FileContent) -> bool:
-    """Whether a file that was moved aside is what was read, and nobody has it open to write more."""
+    """Whether a file that was moved aside is what was read, and nobody has it open for writing."""
     handle = os.open(name, _READ, dir_fd=folder)
     try:
         return not fsio.has_writer(handle) and _identity(os.fstat(handle)) == before.identity
@@ -307,7 +298,7 @@ def _check(path: str, found: os.stat_result) -> None:
 
 
 def _is_stray(path: str, found: os.stat_result) -> bool:
-    """Whether the second name of a file is only what a killed memtui left beside it."""
+    """Whether a file's second name is only a leftover of a killed memtui beside it."""
     names = strays(os.path.dirname(path))
     return found.st_nlink == 1 + sum(os.path.samestat(found, os.lstat(name)) for name in names)
 
@@ -317,7 +308,7 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _circle(path: str) -> RefusedError:
-    """Name the folder around a file that is a link to itself."""
+    """Make the error for a folder that is a link to itself."""
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -362,7 +353,7 @@ def _opened(folder: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _told(path: str, done: str) -> Iterator[None]:
-    """Say in our words what the operating system refused."""
+    """Translate errors of the operating system."""
     try:
         yield
     except MemtuiError:
@@ -383,12 +374,12 @@ def _told(path: str, done: str) -> Iterator[None]:
 
 
 def temporary_in(folder: str) -> str:
-    """Give a file that is to be written a name of its own in a folder."""
+    """Return a name of its own for a file that is to be written in a folder."""
     return os.path.join(folder, f"{_OURS}{os.getpid()}-{os.urandom(_HEX // 2).hex()}{_END}")
 
 
 def strays(folder: str) -> list[str]:
-    """List what killed processes of memtui left in a folder: files of exactly the name of ours, and the user's own.
+    """List the leftovers of killed memtui processes in a folder: files of exactly our naming, and the user's own.
 
     Raises:
         StorageError: the disk reported an error.
@@ -418,7 +409,7 @@ def strays(folder: str) -> list[str]:
 
 
 def _writer(name: str) -> int | None:
-    """Return the process that a file of ours was written by; None when the name is not exactly one of ours."""
+    """Return the id of the process that wrote a temporary file; None when the name is not one of ours."""
     pid, dash, digits = name.removeprefix(_OURS).removesuffix(_END).partition("-")
     if not pid.isdecimal() or not pid.isascii() or pid.startswith("0") or len(pid) > 10:
         return None
@@ -427,7 +418,7 @@ def _writer(name: str) -> int | None:
 
 
 def _writes_still(pid: int, written: float) -> bool:
-    """Whether the process that wrote a file is alive; one that began later only has the same number."""
+    """Whether the process that wrote a file is alive; a later one with the same id does not count."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -445,25 +436,17 @@ def _writes_still(pid: int, written: float) -> bool:
 
 
 def own_folder(state_dir: str) -> str:
-    """Return where memtui keeps what it knows of agents' configurations."""
+    """Return the folder of memtui's records of agents' configurations."""
     return os.path.join(state_dir, "clients")
 
 
 def strays_in(folders: Iterable[str]) -> list[str]:
-    """List what killed processes left in folders.
-
-    Raises:
-        StorageError: the disk reported an error.
-    """
+    """List the leftovers of killed processes in folders."""
     return [path for folder in dict.fromkeys(folders) for path in strays(folder)]
 
 
 def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
-    """Remove what killed processes left in folders.
-
-    Returns:
-        What was removed.
-    """
+    """Remove the leftovers of killed processes in folders, and return them."""
     paths = strays_in(folders)
     if not paths:
         return []
@@ -479,7 +462,7 @@ def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
 
 
 def _known(own: str) -> set[str]:
-    """Give the sha-256 of every text that is kept already, or that memtui made itself."""
+    """Return the sha-256 of every text that is kept already, or that memtui made itself."""
     digests: set[str] = set()
     for name in names_in(own):
         if name.endswith((".backup", ".before")):

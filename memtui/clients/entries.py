@@ -1,8 +1,8 @@
-"""Whether an entry of ours is in a file, putting it in, and taking it out again: for any client, in either format.
+"""Find, put in and take out memtui's entries in a configuration text, for any client and either format.
 
-Only an entry of exactly the shape `start.py` gives is ours, so that the entry of an older memtui is brought up to date
-in place and never doubled, and a line of the user's own, such as `memtui context | tee notes`, is never touched. What
-the user added to an entry of ours stays. It is apart so that it knows texts and no files.
+Only an entry of exactly the shape `start.py` makes is memtui's, so that an older one is brought up to date in place,
+and a line of the user's own, such as `memtui context | tee notes`, is never touched. What the user added to an entry
+stays. It is apart so that it knows texts and no files.
 """
 
 import json
@@ -26,17 +26,17 @@ _HOOKS = (("context", "--format", "hook", "--client"), *((verb, "--hook", "--cli
 _LEVELS = ("rw", "plan", "ro")
 
 ABSENT, OTHER, CURRENT, FOREIGN = "absent", "other", "current", "foreign"
-"""Not there; there, and different from what is wanted; there as wanted; the name is taken by what is not ours."""
+"""Missing; outdated; as wanted; the name is taken by what is not memtui's."""
 _WORKSPACE = "${workspaceFolder}"
-"""The one working directory that memtui writes; another is the user's."""
+"""The one working directory that memtui writes; any other is the user's."""
 _GROUP = {"matcher", "hooks"}
-"""What a group of hooks has; one with more was made by the user."""
+"""The members of a group of hooks; one with more was made by the user."""
 _SHOWN = 200
 """Characters of an entry in a message."""
 
 
 def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
-    """Tell whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`.
+    """Return whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`.
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
@@ -57,7 +57,7 @@ def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
 
 
 def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
-    """Put an entry into a file, or bring the one that is there up to date.
+    """Put an entry into a file, or bring the existing one up to date.
 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read, or something else is in the way.
@@ -81,17 +81,14 @@ def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
 
 
 def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) -> str:
-    """Take an entry out of a file, if it is there and ours.
+    """Take an entry out of a file, if it is there and memtui's.
 
     Args:
         target: the file.
-        text: what it holds now.
+        text: its content now.
         entry: what to take out.
-        before: what the file held before memtui's first change: an entry that was there then gets its value back, and
-            what is empty now and was not there then goes too. None: not known, so that only the entry goes.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the file cannot be read.
+        before: the content before memtui's first change: an entry that was there then gets its value back, and what is
+            empty now and was missing then goes too. None: not known, so that only the entry goes.
     """
     if entry.is_hook:
         text = _take_hooks(text, entry, before)
@@ -113,11 +110,7 @@ def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) 
 
 
 def server_words(target: ClientFile, text: str) -> tuple[str, ...]:
-    """Return the command and arguments our server is started with by this file; empty when ours is not there.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the file cannot be read.
-    """
+    """Return the command and arguments of memtui's server in this file; empty when it is not there."""
     for entry in target.entries:
         present: Any = _get(target, text, entry.path) if entry.what == "server" else None
         if is_server(present):
@@ -140,11 +133,7 @@ def _has(target: ClientFile, text: str, path: tuple[str, ...]) -> bool:
 
 
 def taken(target: ClientFile, text: str) -> ConflictError | None:
-    """Return the refusal, when a name of ours is taken by an entry that memtui did not write.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the file cannot be read.
-    """
+    """Return the refusal, when a name of memtui's is taken by an entry that memtui did not write."""
     for entry in target.entries:
         if entry.what == "server" and state(target, text, entry) == FOREIGN:
             return _taken(entry, _get(target, text, entry.path))
@@ -173,7 +162,7 @@ def _taken(entry: ClientEntry, present: "Any") -> ConflictError:
 
 
 def _renewed(present: "Any", entry: ClientEntry) -> "dict[str, object]":
-    """Return what an entry of ours should be: as wanted, with all that the user added or chose."""
+    """Return an entry of memtui's as wanted, with all that the user added or chose."""
     wanted: Any = entry.value
     new: dict[str, Any] = present | wanted
     if "cwd" in present and present["cwd"] != _WORKSPACE:
@@ -193,13 +182,13 @@ def _hook(entry: ClientEntry) -> "dict[str, object]":
 
 
 def _renewed_hook(present: "Any", entry: ClientEntry) -> "dict[str, object]":
-    """Return what a hook of ours should be: with the command that is wanted; its time and the rest are the user's."""
+    """Return a hook of memtui's with the wanted command; its time limit and the rest are the user's."""
     wanted: dict[str, object] = {name: value for name, value in _hook(entry).items() if name in ("type", "command")}
     return {**present, **wanted}
 
 
 def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
-    """Find our hooks in an array of hooks, or of groups of them."""
+    """Find memtui's hooks in an array of hooks, or of groups of them."""
     client = hook_client(_hook(entry)["command"])
     items = jsonfile.get(text, entry.path)
     found: list[jsonfile.Path] = []
@@ -221,7 +210,7 @@ def _is_ours(hook: "dict[str, object]", client: str | None) -> bool:
 
 
 def _take_hooks(text: str, entry: ClientEntry, before: str | None) -> str:
-    """Take our hooks out, and groups that held nothing else; one that was there before memtui gets its value back."""
+    """Take memtui's hooks out, and groups that held nothing else; earlier ones get their old value back."""
     were = [] if before is None else [jsonfile.get(before, hook) for hook in _ours(before, entry)]
     hooks = _ours(text, entry)
     for hook, value in zip(hooks, were, strict=False):
@@ -254,7 +243,7 @@ def hook_client(line: object) -> str | None:
 
 
 def is_server(value: object) -> bool:
-    """Whether a server is started as `install` would; what else its entry says may be the user's."""
+    """Whether a server is started as `install` would; the rest of its entry may be the user's."""
     if not isinstance(value, dict):
         return False
     entry: dict[str, Any] = value
@@ -275,7 +264,7 @@ def is_server(value: object) -> bool:
 
 
 def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what memtui is given by a command; nothing when the command is another program's."""
+    """Return memtui's arguments in a command; empty when the command is another program's."""
     if not words:
         return ()
     program, name = words[0], os.path.basename(words[0])

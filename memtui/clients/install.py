@@ -1,8 +1,8 @@
-"""Installing memtui in a client and taking it back: plans that can be shown first, then carried out.
+"""Install memtui in a client and take it out again: plans that can be shown first, then carried out.
 
-Before its first change memtui keeps what the file held, in its own state folder. As long as nobody else has edited the
-file, taking memtui back puts exactly that back; after that, only what is ours goes. A look at all clients tells what
-cannot be read as it is, so that one broken file does not hide the other agents.
+Before its first change memtui keeps the file's content in its own state folder. As long as nobody else has edited the
+file, uninstalling restores exactly that; afterwards only memtui's entries go. The survey of all clients reports
+unreadable files, so that one broken file does not hide the other agents.
 """
 
 import importlib.util
@@ -32,12 +32,12 @@ class ClientState(NamedTuple):
     present: bool
     """Whether the agent is on this machine."""
     state: str
-    """`installed`; `outdated`, when it is there otherwise than memtui would write it now; `absent`; `taken`, when
-    the name is another server's; `unreadable`."""
+    """`installed`; `outdated`, when memtui would now write it otherwise; `absent`; `taken`, when the name is another
+    server's; `unreadable`."""
     hook: bool
-    """Whether a hook of ours is there."""
+    """Whether memtui's hook is there."""
     more: tuple[str, ...]
-    """Which of `MORE_HOOKS` are there."""
+    """The hooks of `MORE_HOOKS` that are there."""
     paths: tuple[str, ...]
     """Its files."""
     context: bool = False
@@ -45,27 +45,27 @@ class ClientState(NamedTuple):
     access: str | None = None
     """The flag of its door."""
     command: str | None = None
-    """What its server is started with."""
+    """The command that starts its server."""
     runs: bool = False
-    """Whether that command is there."""
+    """Whether that command exists."""
     problem: MemtuiError | None = None
     """Why it is unreadable, or who has the name."""
     strays: tuple[str, ...] = ()
-    """What a killed memtui left in the folders of its files."""
+    """Leftovers of a killed memtui in the folders of its files."""
 
 
 _OURS = (entries.OTHER, entries.CURRENT)
 
 
 class FileChange(NamedTuple):
-    """One file, and what would become of it."""
+    """One file, and its planned content."""
 
     target: ClientFile
     before: FileContent
     after: bytes | None
     """None: no file."""
     states: tuple[tuple[str, str], ...]
-    """What is in it now: `server`, `hook` and `recall`, each `absent`, `other`, `current` or `foreign`."""
+    """The entries in it now: `server`, `hook` and `recall`, each `absent`, `other`, `current` or `foreign`."""
     taken: MemtuiError | None = None
     """Why nothing can be put in, when another server has the name."""
 
@@ -80,44 +80,40 @@ class FileChange(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        """Whether an entry that runs memtui is there afterwards: after an uninstallation, one older than memtui's."""
+        """Whether an entry that runs memtui is there afterwards, such as one older than the installation."""
         text = (self.after or b"").decode()
         return any(entries.state(self.target, text, entry) in _OURS for entry in self.target.entries)
 
 
 class CarriedOut(NamedTuple):
-    """What came of several plans."""
+    """The result of several plans."""
 
     removed: tuple[str, ...]
-    """Files that killed processes had left, and that are gone."""
+    """Leftovers of killed processes that were removed."""
     backups: tuple[str | None, ...]
-    """For each plan where a copy of what the file held is kept; None when it held nothing, or stayed as it was."""
+    """For each plan the copy of the file's old content; None when it was empty, or unchanged."""
 
 
 class _Record(NamedTuple):
     """What memtui remembers of a file it changed."""
 
     before: bytes | None
-    """What it held before memtui's first change; None: it was not there."""
+    """The content before memtui's first change; None: there was no file."""
     after: tuple[str, ...]
-    """The sha-256 of what memtui left; two, when it was interrupted between writing this down and the change itself."""
+    """The sha-256 of what memtui left; two, when it was interrupted between the record and the change."""
     folders: tuple[str, ...] = ()
     """The folders that were made for it, the innermost first."""
 
 
 def look(target: ClientFile) -> FileChange:
-    """Tell what is in a file, without a plan.
-
-    Raises:
-        MemtuiError: as `plan_install`.
-    """
+    """Return what is in a file, without a plan; raises what `plan_install` does."""
     target = _followed(target)
     found = disk.read(target.path, target.inside)
     return _step(target, found, found.data)
 
 
 def plan_install(target: ClientFile) -> FileChange:
-    """Work out what a file would be with everything of ours in it.
+    """Plan a file with all of memtui's entries in it.
 
     Raises:
         UsageError: `E_CONFIG`: the file is not what its format says, or something else is in the way.
@@ -140,11 +136,7 @@ def plan_install(target: ClientFile) -> FileChange:
 
 
 def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
-    """Work out what a file would be with nothing of ours in it.
-
-    Raises:
-        MemtuiError: as `plan_install`.
-    """
+    """Plan a file with none of memtui's entries in it; raises what `plan_install` does."""
     target = _followed(target)
     found = disk.read(target.path, target.inside)
     if found.data is None:
@@ -159,13 +151,10 @@ def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
 
 
 def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | None:
-    """Make the change of a plan, and remember what it replaced.
-
-    Returns:
-        Where a copy of what the file held is kept; None when it held nothing, or nothing was changed.
+    """Make a planned change, and record what it replaced; return the copy of the old content, if there is one.
 
     Raises:
-        ConflictError: the file changed since the plan. And as `plan_install`.
+        ConflictError: the file changed since the plan; and as `plan_install`.
     """
     if step.action == "none" and installing:
         return None
@@ -190,21 +179,13 @@ def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | No
 
 
 def plan_for(client: Client, place: Surroundings, settings: Settings) -> tuple[FileChange, ...]:
-    """Plan what `memtui install CLIENT` makes of the user's own configuration; what the client may do stays as it is.
-
-    Raises:
-        MemtuiError: as `plan_install`.
-    """
+    """Plan what `memtui install CLIENT` changes in the user's configuration, keeping the client's access."""
     access = look_at(client, USER, place, settings).access
     return tuple(map(plan_install, wanted(client, place, USER, settings, access=access)))
 
 
 def carry_out_all(steps: Iterable[FileChange], state_dir: str, *, installing: bool) -> CarriedOut:
-    """Make the changes of plans, after removing what killed processes left beside the files.
-
-    Raises:
-        ConflictError: a file changed since the plan. And as `plan_install`.
-    """
+    """Make planned changes, after removing leftovers of killed processes beside the files; raises as `carry_out`."""
     plans = tuple(steps)
     folders = [own_folder(state_dir), *(os.path.dirname(step.target.path) for step in plans)]
     removed = tuple(disk.sweep(folders, state_dir))
@@ -212,7 +193,7 @@ def carry_out_all(steps: Iterable[FileChange], state_dir: str, *, installing: bo
 
 
 def _followed(target: ClientFile) -> ClientFile:
-    """A file of a project must not lead out of it; one of the user's may be kept elsewhere and linked to."""
+    """Follow a link to a file of the user's; a file of a project must not lead out of it."""
     return target if target.inside is not None else target._replace(path=disk.followed(target.path))
 
 
@@ -241,7 +222,7 @@ def _states(target: ClientFile, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _without(target: ClientFile, found: FileContent, record: _Record | None) -> bytes | None:
-    """Take out what is ours; a file of which nothing is left, and that was not there before memtui, goes."""
+    """Take memtui's entries out; an empty file that did not exist before memtui goes."""
     text = found.text
     before = None if record is None else (record.before or b"").decode()
     try:
@@ -264,7 +245,7 @@ def _to_paste(target: ClientFile, error: UsageError) -> UsageError:
 
 
 def _first(target: ClientFile, step: FileChange, record: _Record | None) -> bytes | None:
-    """What the file would be without memtui: what it held before, unless somebody else has edited it since."""
+    """Return the file without memtui: its earlier content, unless somebody else has edited it since."""
     if record is None or all(state == entries.ABSENT for _, state in step.states):
         return step.before.data
     if sha256(step.before.data or b"").hexdigest() in record.after:
@@ -297,7 +278,7 @@ def _remember(key: str, before: bytes | None, step: FileChange, record: _Record 
 
 
 def _recorded(target: ClientFile, state_dir: str) -> _Record | None:
-    """What is remembered of a file; None when there is nothing, or nothing that can be relied on."""
+    """Return the record of a file; None when there is none that can be relied on."""
     key = _key(target.path, state_dir)
     try:
         fields = json.loads(disk.read(key + ".json").data or b"null")
@@ -313,12 +294,12 @@ def _recorded(target: ClientFile, state_dir: str) -> _Record | None:
 
 
 def server_runs_here() -> bool:
-    """Whether the package that `memtui mcp` needs is installed beside this memtui."""
+    """Whether the package that `memtui mcp` needs is installed."""
     return importlib.util.find_spec("mcp") is not None
 
 
 def survey(place: Surroundings, settings: Settings) -> tuple[ClientState, ...]:
-    """Look at every client: the user's own configuration, and the project's where something of ours is in it."""
+    """Look at every client: the user's own configuration, and the project's where memtui is in it."""
     everything = [look_at(client, level, place, settings) for client in clients() for level in (USER, PROJECT)]
     told = (INSTALLED, OUTDATED, TAKEN)
     named: set[str] = set()
@@ -366,16 +347,12 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
 
 
 def has_hook(targets: tuple[ClientFile, ...], which: str = "hook") -> bool:
-    """Whether a hook of ours is in one of these files, as it should be now or otherwise: `hook`, or of `MORE_HOOKS`.
-
-    Raises:
-        MemtuiError: a file cannot be read.
-    """
+    """Whether a hook of memtui's is in one of these files, current or not: `hook`, or one of `MORE_HOOKS`."""
     return any(what == which and state != entries.ABSENT for target in targets for what, state in look(target).states)
 
 
 def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
-    """Read how the server is started; None when there is none."""
+    """Return the command of the server, or None."""
     for target in targets:
         words = entries.server_words(target, look(target).before.text)
         if words:
@@ -384,7 +361,7 @@ def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
 
 
 def _flag(words: tuple[str, ...] | None) -> str | None:
-    """Read the flag of the door from a server's command."""
+    """Return the access flag in a server's command."""
     for at, word in enumerate(words or ()):
         if word == "--access" and words is not None:
             return words[at + 1]

@@ -1,4 +1,4 @@
-"""Changes of a JSON settings file: it is read, changed and written again with its order, indentation and line ends.
+"""Change a JSON settings file: it is parsed, changed and written with its order, indentation and line ends.
 
 A file with comments, which would not survive that, is read but never changed.
 """
@@ -16,34 +16,30 @@ if TYPE_CHECKING:
     from typing import Any
 
 Path = tuple[str | int, ...]
-"""Names of members and numbers of items, from the document's own down."""
+"""Names of members and numbers of items, from the document down."""
 _MISSING = object()
 
 
 class CommentedError(UsageError):
-    """The file has comments, or commas behind the last value of a list."""
+    """The file has comments, or commas after the last value of a list."""
 
     code = "E_CONFIG"
 
 
 def get(text: str, path: Path) -> object:
-    """Return the value at a path; None when there is none.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the text is not JSON.
-    """
+    """Return the value at a path, or None; `UsageError` (`E_CONFIG`) when the text is not JSON."""
     found = _at(jsonc.parse(text), path)
     return None if found is _MISSING else found
 
 
 def has(text: str, path: Path) -> bool:
-    """Whether there is a member at a path, or an item, whatever its value."""
+    """Whether there is a member or an item at a path, whatever its value."""
     value = jsonc.parse(text)
     return value is not None and _at(value, path) is not _MISSING
 
 
 def put(text: str, path: Path, value: object) -> str:
-    """Give the member at a path a value; what is missing around it is made, and what says so already stays as it is.
+    """Set the member at a path, making what is missing around it; an equal value leaves the text as it is.
 
     Raises:
         UsageError: `E_CONFIG`: the text is not JSON, or something that is no object is in the way.
@@ -65,12 +61,7 @@ def put(text: str, path: Path, value: object) -> str:
 
 
 def append(text: str, path: Path, value: object) -> str:
-    """Add an item to the end of the array at a path; the array, and what is missing around it, is made.
-
-    Raises:
-        UsageError: `E_CONFIG`, as `put`, or when what is there is no array.
-        CommentedError: the text has comments.
-    """
+    """Add an item to the array at a path, making what is missing; raises what `put` does."""
     present = get(text, path)
     if present is not None and not isinstance(present, list):
         raise _in_the_way(path, 0)
@@ -78,12 +69,7 @@ def append(text: str, path: Path, value: object) -> str:
 
 
 def take(text: str, path: Path) -> str:
-    """Take the member or item at a path out; nothing happens when there is none.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the text is not JSON.
-        CommentedError: it has comments.
-    """
+    """Take the member or item at a path out, if there is one; raises what `put` does."""
     if not has(text, path):
         return text
 
@@ -107,7 +93,7 @@ def _holds(value: object, name: str | int) -> bool:
 
 
 def _changed(text: str, change: "Callable[[Any], None]", by_hand: str) -> str:
-    """Change what a file says, and write it as it was written."""
+    """Change the document, and write it in the style of the text."""
     bare = text.removeprefix(BOM)
     body = bare.strip(" \t\r\n")
     try:
@@ -134,14 +120,14 @@ def _changed(text: str, change: "Callable[[Any], None]", by_hand: str) -> str:
 
 
 def _finite(number: str) -> float:
-    """Refuse a number that would not come out again."""
+    """Refuse a number that cannot be written again."""
     if math.isinf(float(number)):
         raise UsageError(f"{number} is out of range.", code="E_CONFIG", hint="Make the change by hand.")
     return float(number)
 
 
 def _single(members: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse a name that stands twice: a program may take either, and a change would lose one of them."""
+    """Refuse a duplicate name: a program may take either, and a change would lose one."""
     found: dict[str, object] = {}
     for name, value in members:
         if name in found:

@@ -1,8 +1,7 @@
-"""Changes of a TOML settings file: a table put in, changed in place, or taken out, with all comments and order kept.
+"""Change a TOML settings file: put a table in, change it in place, or take it out, keeping comments and order.
 
-tomlkit, which keeps them, is imported only when a table that is there changes. Each change is read again before anybody
-sees it, and must mean what was asked for and nothing else. It is apart, as
-the one for JSON is, so that it knows the format and no agent.
+tomlkit is imported only when an existing table changes. Each change is parsed again, and must mean exactly what was
+asked for. It is apart, as the one for JSON is, so that it knows the format and no agent.
 """
 
 import copy
@@ -22,17 +21,13 @@ if TYPE_CHECKING:
 
 BOM = "\ufeff"
 _MARK = "\0\n"
-"""Stands in for a table that goes: a line that no TOML file can hold."""
+"""Stands in for a removed table: a line that no TOML file can hold."""
 Path = tuple[str, ...]
-"""Names of tables, from the document's own down."""
+"""Names of tables, from the document down."""
 
 
 def get(text: str, path: Path) -> object:
-    """Return the value at a path; None when there is none.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the text is not TOML.
-    """
+    """Return the value at a path, or None; `UsageError` (`E_CONFIG`) when the text is not TOML."""
     value: Any = parse(text)
     for name in path:
         if not isinstance(value, dict) or name not in value:
@@ -42,11 +37,7 @@ def get(text: str, path: Path) -> object:
 
 
 def parse(text: str) -> "dict[str, Any]":
-    """Read a document.
-
-    Raises:
-        UsageError: `E_CONFIG`, with the line where it is known, when it is not TOML.
-    """
+    """Parse a document; `UsageError` (`E_CONFIG`), with the line where it is known, when it is not TOML."""
     try:
         return toml.loads(text.removeprefix(BOM))
     except toml.NotTomlError as error:
@@ -56,12 +47,7 @@ def parse(text: str) -> "dict[str, Any]":
 
 
 def put(text: str, path: Path, value: "dict[str, object]") -> str:
-    """Give the table at a path these values: in place when it is there, else at the end of the file.
-
-    Args:
-        text: the whole file.
-        path: at least one name.
-        value: texts, numbers, lists of texts; a table in it becomes a table of its own.
+    """Set the values of the table at a path: in place, or in a new table at the end of the file.
 
     Raises:
         UsageError: `E_CONFIG`: the text is not TOML, or the table is written in a way that cannot be changed.
@@ -89,18 +75,10 @@ def put(text: str, path: Path, value: "dict[str, object]") -> str:
 
 
 def take(text: str, path: Path, ours: Mapping[str, object]) -> str:
-    """Take the table at a path out; nothing happens when there is none.
+    """Take the table at a path out, if there is one; raises what `put` does.
 
-    Lines that somebody else wrote into it stay, as comments: without our settings the table would be a mistake, and
-    what was only added at the end of the file was never meant for it.
-
-    Args:
-        text: the whole file.
-        path: the table.
-        ours: what in it is ours: a value by its name, for a table in it again such values.
-
-    Raises:
-        UsageError: `E_CONFIG`, as `put`.
+    Lines that others wrote into it stay as comments: without memtui's settings the table would be a mistake, and what
+    was appended to the file was never meant for it. `ours` holds memtui's values by name.
     """
     if get(text, path) is None:
         return text
@@ -132,7 +110,7 @@ def _document(text: str, path: Path) -> "tuple[Any, str]":
 
 
 def _found(body: "Body", path: Path) -> "Iterator[tuple[Body, int]]":
-    """Find the tables at a path that have headers of their own: what holds each, and its number there."""
+    """Yield the tables at a path that have headers of their own, each as its container and number there."""
     from tomlkit.items import Table
 
     for at, (key, item) in enumerate(body):
@@ -144,7 +122,7 @@ def _found(body: "Body", path: Path) -> "Iterator[tuple[Body, int]]":
 
 
 def _without_tail(table: "Table") -> str:
-    """Take the blank lines and comments at a table's end off, and return them: they belong to what follows it."""
+    """Remove and return the blank lines and comments at a table's end, which belong to what follows."""
     from tomlkit.items import Table
 
     body, tail = table.value.body, ""
@@ -164,7 +142,7 @@ def _set(table: "Any", value: "Mapping[str, Any]") -> None:
 
 
 def _not_ours(table: "Table", name: str, ours: Mapping[str, object]) -> str:
-    """Write down what in a table is not ours, under the table's header; nothing when there is nothing else."""
+    """Write what in a table is not memtui's under the table's header; empty when there is nothing else."""
     import tomlkit
     from tomlkit.items import Table
 
@@ -185,7 +163,7 @@ def _not_ours(table: "Table", name: str, ours: Mapping[str, object]) -> str:
 
 
 def _as_before(text: str, after: str) -> str:
-    """Give a changed text the byte-order mark and the line ends that the file has."""
+    """Restore the byte-order mark and the line ends of a text."""
     if "\n" in text and text.count("\n") == text.count("\r\n"):
         after = re.sub(r"(?<!\r)\n", "\r\n", after)
     return (BOM if text.startswith(BOM) else "") + after
@@ -202,7 +180,7 @@ def _checked(after: str, text: str, path: Path, value: object) -> str:
 
 
 def _others(text: str, path: Path) -> "dict[str, Any]":
-    """Read all but a table, and without the tables around it that hold nothing else."""
+    """Parse a document without a table, and without tables around it that hold nothing else."""
     value = copy.deepcopy(parse(text))
     holders: list[dict[str, Any]] = [value]
     for name in path[:-1]:

@@ -82,15 +82,15 @@ def test_only_one_shape_is_ours(words: list[str]) -> None:
 
 @pytest.mark.parametrize("access", [None, "rw", "plan", "ro"])
 @pytest.mark.parametrize("home", ["per user", "--home"])
-@pytest.mark.parametrize("words", [("/m y/memtui",), ("/opt/python3", "-P", "-m", "memtui"), None])
+@pytest.mark.parametrize("words", [("/m y/memtui",), ("/opt/python3", "-P", "-m", "memtui")])
 @pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("context", [True, False])
-@pytest.mark.parametrize("short", [True, False])
+@pytest.mark.parametrize("context", ["full", "short", "none"])
 def test_whatever_is_written_is_known_again(
-    access: str | None, home: str, words: tuple[str, ...] | None, shared: bool, *, context: bool, short: bool
+    access: str | None, home: str, words: tuple[str, ...], shared: bool, context: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("memtui.clients.start.found_command", lambda *_: words)
     settings = Settings(Directories("/c d", "/s", "/d", home), "/home/ann")
-    start = how_to_start(settings, "qwen", access=access, shared=shared, context=context, short=short, words=words)
+    start = how_to_start(settings, "qwen", access=access, shared=shared, context=context)
     assert hook_client(start.hook) == "qwen"
     assert is_server(start.server)
     assert is_server({"type": "stdio", "cwd": "${workspaceFolder}"} | start.server)

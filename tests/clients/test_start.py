@@ -32,36 +32,35 @@ def test_else_the_module(argv0: str) -> None:
 
 def test_the_context_can_be_left_to_a_hook() -> None:
     settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
-    start = how_to_start(settings, "codex", access="ro", shared=True, context=False)
-    assert start.args == ("mcp", "--access", "ro", "--no-context")
-    assert start.hook == "memtui context --format hook --client codex"
-    start = how_to_start(settings, "codex", access="ro", shared=True, context=False, short=True)
-    assert start.args == ("mcp", "--access", "ro", "--short-context")
+    for context in ("none", "short"):
+        start = how_to_start(settings, "codex", access="ro", shared=True, context=context)
+        assert start.args == ("mcp", "--access", "ro", f"--{context.replace('none', 'no')}-context")
+        assert start.hook == "memtui context --format hook --client codex"
 
 
 def test_one_folder_for_everything_is_carried_along(tmp_path: Path) -> None:
     home = str(tmp_path / "my memtui")
     settings = load_settings({"HOME": str(tmp_path)}, home=home)
-    start = how_to_start(settings, "codex", access="plan", shared=False, words=("/m",))
-    assert (start.command, start.args) == ("/m", ("mcp", "--access", "plan", "--home", home))
-    assert start.hook == f"/m context --format hook --client codex --home '{home}'"
+    start = how_to_start(settings, "codex", access="plan")
+    assert start.command == sys.executable
+    assert start.args == ("-P", "-m", "memtui", "mcp", "--access", "plan", "--home", home)
+    assert start.hook == f"{sys.executable} -P -m memtui context --format hook --client codex --home '{home}'"
     assert start.env == ()
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="memtui follows no XDG variables there")
 def test_folders_that_the_environment_names_are_carried_along(tmp_path: Path) -> None:
     plain = load_settings({"HOME": str(tmp_path)})
-    assert how_to_start(plain, "codex", access=None, shared=False).env == ()
+    assert how_to_start(plain, "codex").env == ()
     settings = load_settings({"HOME": str(tmp_path), "XDG_DATA_HOME": "/data/ann"})
-    start = how_to_start(settings, "codex", access=None, shared=False, words=("/py", "-P", "-m", "memtui"))
+    start = how_to_start(settings, "codex")
     assert start.env == (("XDG_DATA_HOME", "/data/ann"),)
-    assert start.args == ("-P", "-m", "memtui", "mcp")
     assert start.server["env"] == {"XDG_DATA_HOME": "/data/ann"}
 
 
 def test_what_is_shared_is_plain() -> None:
     settings = Settings(Directories("/c", "/s", "/d", "--home"), None)
-    start = how_to_start(settings, "qwen", access=None, shared=True)
+    start = how_to_start(settings, "qwen", shared=True)
     assert start == Start("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
-    start = how_to_start(settings, "qwen", access=None, shared=True, more=("recall",))
+    start = how_to_start(settings, "qwen", shared=True, more=("recall",))
     assert start.recall == "memtui recall --hook --client qwen"

@@ -20,11 +20,11 @@ GUIDE = ROOT / "docs" / "guide"
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_the_page_shows_what_is_written(place: Surroundings, name: str) -> None:
+def test_the_page_shows_what_is_written(place: Surroundings, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (GUIDE / f"{name}.md").read_text("utf-8")
     settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
-    words = ("/home/ann/.local/bin/memtui",)
-    for target in wanted(client_named(name), place, USER, settings, access=None, words=words):
+    monkeypatch.setattr("memtui.clients.start.found_command", lambda *_: ("/home/ann/.local/bin/memtui",))
+    for target in wanted(client_named(name), place, USER, settings):
         text = ""
         for entry in target.entries:
             text = entries.put(target, text, entry)
@@ -42,7 +42,7 @@ def test_every_page_names_the_commands_of_its_client() -> None:
 
 
 def test_the_page_of_access_gives_each_client_the_name_it_has_in_history() -> None:
-    rows = pages.table_rows((GUIDE / "access.md").read_text("utf-8"), "The table")
+    rows = pages.table_rows((GUIDE / "access.md").read_text("utf-8"), "Per agent: the table")
     names = {name.strip("`"): actor.strip("`") for name, actor in rows if name.startswith("`")}
     assert names.keys() == CLIENTS.keys()
     for name, actor in names.items():
