@@ -20,7 +20,7 @@ from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, RefusedError
 from memtui.memory_tool.call import Result
 from memtui.memory_tool.sdk import SdkTool
-from memtui.wire.sdk_door import CLIENT, SdkDoor, refusal
+from memtui.wire.sdk_access import CLIENT, SdkAccess, refusal
 
 try:
     import anyio
@@ -79,12 +79,12 @@ class _Store:
                 self._finish()
             self._pid = 0
 
-    def _open(self) -> SdkDoor:
+    def _open(self) -> SdkAccess:
         with self._guard:
             if self._pid != os.getpid():
                 # A parent's connection to the ledger must be neither used nor closed here.
                 self._inherited.append(getattr(self, "_door", None))
-                self._door = SdkDoor(
+                self._door = SdkAccess(
                     lambda: load_settings(read_environment()),
                     self._base,
                     actor=self._actor,
@@ -96,7 +96,7 @@ class _Store:
             return self._door
 
 
-def _close(door: SdkDoor, pid: int) -> None:
+def _close(door: SdkAccess, pid: int) -> None:
     if pid == os.getpid():
         door.close()
 

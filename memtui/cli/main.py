@@ -17,10 +17,10 @@ from memtui.wire.output import Output
 
 WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
 """What bare `memtui` does."""
-ELSEWHERE = "memtui.features.hosts.verbs:elsewhere"
+ELSEWHERE = "memtui.features.hosts.verbs:run_remote"
 """What does all that has `--on`."""
 ASKED = "--asked="
-"""How the one word begins that `memtui/features/hosts/asked.py` makes."""
+"""How the one word begins that `memtui/features/hosts/envelope.py` makes."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read, as every hook must."""
 
@@ -57,7 +57,7 @@ def run(words: Sequence[str] | None = None) -> int:
 def _asked(word: str, out: Output) -> list[str]:
     """Take up what memtui on another machine asks for, and tell both of its streams where the answer begins."""
     words: list[str]
-    line, words = load("memtui.features.hosts.asked:unpack")(word)
+    line, words = load("memtui.features.hosts.envelope:unpack")(word)
     out.line(line)
     out.flush()
     out.say(line)

@@ -24,24 +24,24 @@ from memtui.config.settings import Settings
 from memtui.config.started import read_peer
 from memtui.daemon import sockets
 from memtui.daemon.routes import Gate, Routes, unknown
-from memtui.daemon.served import Served
+from memtui.daemon.served import ServedWorkspace
 from memtui.engine.look.roots import Access
 from memtui.errors import RefusedError, UsageError
 from memtui.loopback import Guard, open_port
-from memtui.wire.doors import LiveSettings, door_access
+from memtui.wire.access import LiveSettings, client_access
 from memtui.wire.session import Options, Session, open_session, runner
 
-CONNECTIONS = 128
+MAX_CONNECTIONS = 128
 """Simultaneous connections and requests; further ones get 503."""
-REQUEST = 10.0
+REQUEST_TIMEOUT = 10.0
 """Seconds until the first request of a connection."""
-LAST_TASK = 10.0
+SHUTDOWN_TIMEOUT = 10.0
 """Seconds a running task gets at the end; the next worker of the lane restarts a longer one."""
 LOCK_WAIT = 5.0
-USUAL = 700
+GC_THRESHOLD = 700
 
 
-class Connected:
+class ConnectionPeer:
     """The peer of one connection."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -64,11 +64,11 @@ class _Protocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        peer = Connected(transport)
+        peer = ConnectionPeer(transport)
         self.app_state = {**self.app_state, "peer": peer}
         if peer.stranger:
             peer.hang_up()
-        asyncio.get_running_loop().call_later(REQUEST, self._late)
+        asyncio.get_running_loop().call_later(REQUEST_TIMEOUT, self._late)
 
     def _late(self) -> None:
         if vars(self).get("cycle") is None:
@@ -105,7 +105,7 @@ def serve(
     """
     settings = LiveSettings(load)
     now = settings.now()
-    door_access(now)
+    client_access(now)
     if not now.daemon_enabled:
         raise RefusedError("The daemon is switched off.", code="E_DISABLED", hint="Set daemon.enabled in config.toml.")
     if not file and port is None:
@@ -126,9 +126,9 @@ def serve(
             return lambda access: open_session(settings.now(), chosen, lock_wait=LOCK_WAIT, access=access)
 
         async def run() -> None:
-            by_id: dict[str, Served] = {}
+            by_id: dict[str, ServedWorkspace] = {}
             for project in projects:
-                one = Served(opener(project), narrate)
+                one = ServedWorkspace(opener(project), narrate)
                 by_id.setdefault(one.workspace.id, one)
             ended = asyncio.Event()
             answers = _app(Routes(by_id, settings), guard, ended.is_set, narrate)
@@ -139,7 +139,7 @@ def serve(
 
 async def _run(
     answers: Starlette,
-    served: Sequence[Served],
+    served: Sequence[ServedWorkspace],
     listeners: list[socket.socket],
     ended: asyncio.Event,
     ready: Callable[[], None],
@@ -157,7 +157,7 @@ async def _run(
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=2,
     )
     server = _Server(config)
@@ -166,13 +166,13 @@ async def _run(
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
     feeds = [asyncio.create_task(one.feed.run()) for one in served]
     for listener in listeners:
-        listener.listen(CONNECTIONS)
+        listener.listen(MAX_CONNECTIONS)
     serving = asyncio.create_task(server.serve(sockets=listeners))
     for one in served:
         one.start()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(USUAL)
+    gc.set_threshold(GC_THRESHOLD)
     ready()
     told = asyncio.create_task(ended.wait())
     await asyncio.wait([serving, told, *feeds], return_when=asyncio.FIRST_COMPLETED)
@@ -180,7 +180,7 @@ async def _run(
     for one in served:
         one.stop()
     for one in served:
-        if not await anyio.to_thread.run_sync(one.join, LAST_TASK):
+        if not await anyio.to_thread.run_sync(one.join, SHUTDOWN_TIMEOUT):
             narrate(f"memtui: {one.workspace.name}: a task still runs; it is begun again by whoever is next.")
         one.feed.end()
     server.should_exit = True

@@ -16,18 +16,18 @@ from starlette.responses import JSONResponse
 
 from memtui.errors import MemtuiError
 from memtui.features.remember.classify import LIMIT, checked
-from memtui.wire.doors import words
+from memtui.wire.access import error_text
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-BODY = 512 * 1024
+MAX_BODY = 512 * 1024
 """Bytes of a body: the longest text fits, though JSON may write six bytes for one."""
-PATIENCE = 10.0
+BODY_TIMEOUT = 10.0
 """Seconds for a whole body."""
-LONGEST_WAIT = 60
+MAX_WAIT = 60
 """Seconds a poll may wait."""
-QUERY = 65_536
+MAX_QUERY = 65_536
 """Bytes of a query."""
 MODES = ("workspace", "clean")
 SCOPES = ("project", "user", "global", "workspace")
@@ -75,11 +75,11 @@ class RequestError(Exception):
 def request_error(error: MemtuiError, kind: str) -> RequestError:
     """Turn an error into a refusal without a folder of this machine."""
     status, code = CODES.get(error.code, (500, "{kind}_failed"))
-    return RequestError(status, code.format(kind=kind), words(error).partition(": ")[2])
+    return RequestError(status, code.format(kind=kind), error_text(error).partition(": ")[2])
 
 
 async def json_body(request: Request, *, empty: bool = False) -> Fields:
-    """Read a JSON body of at most `BODY` bytes; `empty` accepts no body as an empty object.
+    """Read a JSON body of at most `MAX_BODY` bytes; `empty` accepts no body as an empty object.
 
     Raises:
         RequestError: 415, 413, 408, or 400 `invalid_json`.
@@ -106,17 +106,17 @@ async def _read(request: Request) -> bytes:
     """Read the whole body, because a client that is answered early may never read the answer."""
     data, size = bytearray(), 0
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(BODY_TIMEOUT):
             async for piece in request.stream():
                 size += len(piece)
-                if size <= BODY:
+                if size <= MAX_BODY:
                     data += piece
     except TimeoutError:
-        raise RequestError(408, "request_timeout", f"The body did not come within {PATIENCE:g} seconds.") from None
+        raise RequestError(408, "request_timeout", f"The body did not come within {BODY_TIMEOUT:g} seconds.") from None
     except ClientDisconnect:
         raise RequestError(400, "invalid_json", "The body ended early.") from None
-    if size > BODY:
-        raise RequestError(413, "body_too_large", f"The body has more than {BODY:,} bytes.")
+    if size > MAX_BODY:
+        raise RequestError(413, "body_too_large", f"The body has more than {MAX_BODY:,} bytes.")
     return bytes(data)
 
 
@@ -186,7 +186,12 @@ def recall_fields(body: Fields) -> Fields:
 
 FIELDS = {"remember": remember_fields, "forget": forget_fields, "dream": dream_fields}
 """The validator of each kind of task."""
-LIMITS: Mapping[str, int] = {"contentBytes": LIMIT, "bodyBytes": BODY, "queryBytes": QUERY, "waitSeconds": LONGEST_WAIT}
+LIMITS: Mapping[str, int] = {
+    "contentBytes": LIMIT,
+    "bodyBytes": MAX_BODY,
+    "queryBytes": MAX_QUERY,
+    "waitSeconds": MAX_WAIT,
+}
 
 
 def _only(body: Fields, known: tuple[str, ...]) -> None:
@@ -208,9 +213,9 @@ def _query(body: Fields) -> str:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        size = QUERY + 1
-    if not text or "\0" in text or size > QUERY:
-        raise RequestError(400, "invalid_query", f"`query` is a text of 1 to {QUERY:,} bytes.")
+        size = MAX_QUERY + 1
+    if not text or "\0" in text or size > MAX_QUERY:
+        raise RequestError(400, "invalid_query", f"`query` is a text of 1 to {MAX_QUERY:,} bytes.")
     return text
 
 
@@ -235,8 +240,8 @@ def key_of(request: Request) -> str | None:
 
 def wait_of(request: Request) -> int:
     """Return the seconds a poll may wait; 0 by default."""
-    said = f"`wait` is a number of seconds up to {LONGEST_WAIT}."
-    return min(int(_single(request.query_params.getlist("wait"), _SECONDS, "invalid_field", said) or 0), LONGEST_WAIT)
+    said = f"`wait` is a number of seconds up to {MAX_WAIT}."
+    return min(int(_single(request.query_params.getlist("wait"), _SECONDS, "invalid_field", said) or 0), MAX_WAIT)
 
 
 def _single(given: list[str], pattern: re.Pattern[str], code: str, said: str) -> str | None:

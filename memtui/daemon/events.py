@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     from memtui.engine.watch.watch import Watch
 
-LOOK, SHORTEST = 0.25, 0.1
+POLL_S, MIN_POLL_S = 0.25, 0.1
 """Seconds between polls of the ledger; minimum when this process knows of news."""
-REPLAYED = 1_000
+MAX_REPLAYED = 1_000
 """Events replayed to a client that reconnects; after more it gets `resync`."""
-AT_ONCE = 100
+BATCH_SIZE = 100
 """Tasks and changes read by one poll."""
-WAITING = 256
+MAX_BUFFERED = 256
 """Events buffered for a slow client, which is disconnected when there are more."""
-PING, SEND = 15, 5
+PING_S, SEND_TIMEOUT = 15, 5
 """Seconds between pings, and limit for one send."""
 
 
@@ -58,7 +58,7 @@ def position_of(text: str) -> Position | None:
     return Position(int(first), int(second))
 
 
-class ToldEvent(NamedTuple):
+class FeedEvent(NamedTuple):
     """One event."""
 
     id: Position
@@ -89,7 +89,7 @@ class Follower:
         self._news = asyncio.Event()
         self._over = False
 
-    def wanted(self, events: Sequence[ToldEvent]) -> list[ToldEvent]:
+    def wanted(self, events: Sequence[FeedEvent]) -> list[FeedEvent]:
         """Filter out tasks of others and memories in roots it may not see."""
         seen = {root: self._shows(root) for root in {event.root for event in events}}
         mine = [event for event in events if event.type != "task" or event.client == self._client]
@@ -97,7 +97,7 @@ class Follower:
 
     def put(self, messages: Sequence[bytes]) -> bool:
         """Buffer events; return False over the limit, which ends the stream."""
-        self._over |= len(self._waiting) + len(messages) > WAITING
+        self._over |= len(self._waiting) + len(messages) > MAX_BUFFERED
         self._waiting += [] if self._over else messages
         self._news.set()
         return not self._over
@@ -146,9 +146,9 @@ class Feed:
         try:
             while True:
                 await self._look()
-                await asyncio.sleep(SHORTEST)
+                await asyncio.sleep(MIN_POLL_S)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._poked.wait(), LOOK - SHORTEST)
+                    await asyncio.wait_for(self._poked.wait(), POLL_S - MIN_POLL_S)
                 self._poked.clear()
         finally:
             if self._watch is not None:
@@ -206,30 +206,30 @@ class Feed:
             reader.end()
         self._readers.clear()
 
-    async def _missed(self, reader: Follower, last: Position | None) -> list[ToldEvent]:
+    async def _missed(self, reader: Follower, last: Position | None) -> list[FeedEvent]:
         now = reader.since
         if last is None or last == now:
             return []
-        resync = [ToldEvent(now, "resync", {})]
-        if last.task > now.task or last.audit > now.audit or now.task - last.task > REPLAYED:
+        resync = [FeedEvent(now, "resync", {})]
+        if last.task > now.task or last.audit > now.audit or now.task - last.task > MAX_REPLAYED:
             return resync
-        missed, at = await anyio.to_thread.run_sync(self._after, last, REPLAYED + 1, now)
-        return resync if at != now or len(missed) > REPLAYED else reader.wanted(missed)
+        missed, at = await anyio.to_thread.run_sync(self._after, last, MAX_REPLAYED + 1, now)
+        return resync if at != now or len(missed) > MAX_REPLAYED else reader.wanted(missed)
 
     # --- in a thread
 
     def _newest(self) -> Position:
         return Position(self._engine.tasks.last_event(), self._engine.history.last())
 
-    def _since(self, start: Position) -> tuple[list[ToldEvent], Position]:
+    def _since(self, start: Position) -> tuple[list[FeedEvent], Position]:
         newest = self._newest()
         if newest.task < start.task or newest.audit < start.audit:  # the ledger was made anew, and counts from 1
-            return [ToldEvent(newest, "resync", {})], newest
-        return self._after(start, AT_ONCE)
+            return [FeedEvent(newest, "resync", {})], newest
+        return self._after(start, BATCH_SIZE)
 
-    def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[ToldEvent], Position]:
+    def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[FeedEvent], Position]:
         """Return the events after a position, up to another one, and the position reached."""
-        found, at = list[ToldEvent](), start
+        found, at = list[FeedEvent](), start
         for told in self._engine.tasks.events_after(start.task, limit):
             if end is None or told.seq <= end.task:
                 at = Position(told.seq, at.audit)
@@ -240,7 +240,7 @@ class Feed:
                 found.append(self._of_record(record, Position(at.task, record.seq)))
         return found, Position(at.task, last if end is None else min(last, end.audit))
 
-    def _of_record(self, record: AuditRecord, at: Position) -> ToldEvent:
+    def _of_record(self, record: AuditRecord, at: Position) -> FeedEvent:
         """Make the event of a change that was not a task of this workspace."""
         kind = "deleted" if record.after is None else "modified" if record.before else "created"
         data = {
@@ -250,10 +250,10 @@ class Feed:
             "kind": "renamed" if record.new_address else kind,
             "touchedScopes": ["user" if self._roots[record.address.root].scope == "global" else "project"],
         }
-        return ToldEvent(at, "memory_changed", data, root=record.address.root)
+        return FeedEvent(at, "memory_changed", data, root=record.address.root)
 
 
-def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
+def _of_task(told: TaskEvent, at: Position) -> FeedEvent:
     """Make the event of a task: its changes or proposals when it is done, else its state."""
     payload = told.payload
     kind, state, scopes = payload.get("kind"), payload.get("state"), payload.get("touchedScopes")
@@ -261,16 +261,16 @@ def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
     task = {"taskId": payload.get("task"), "status": FAILED if state == CANCELLED else state, **made}
     if state == COMPLETED and scopes:
         changed = {"scope": "managed", "source": f"workspace_memory_{kind}", **task, "touchedScopes": scopes}
-        return ToldEvent(at, "memory_changed", changed, told.client)
+        return FeedEvent(at, "memory_changed", changed, told.client)
     name = "proposals" if state == COMPLETED and made else "dream" if kind == "dream" else "task"
-    return ToldEvent(at, name, {**task, "kind": kind}, told.client)
+    return FeedEvent(at, name, {**task, "kind": kind}, told.client)
 
 
 class _Stream(EventSourceResponse):
     """A response that ends when its reader stalls."""
 
-    def __init__(self, reader: Follower, start: Position, missed: list[ToldEvent], left: Callable[[], None]) -> None:
-        super().__init__(_messages(reader, start, missed), ping=PING, send_timeout=SEND)
+    def __init__(self, reader: Follower, start: Position, missed: list[FeedEvent], left: Callable[[], None]) -> None:
+        super().__init__(_messages(reader, start, missed), ping=PING_S, send_timeout=SEND_TIMEOUT)
         self._left = left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -282,7 +282,7 @@ class _Stream(EventSourceResponse):
             self._left()
 
 
-async def _messages(reader: Follower, start: Position, missed: list[ToldEvent]) -> AsyncIterator[bytes]:
+async def _messages(reader: Follower, start: Position, missed: list[FeedEvent]) -> AsyncIterator[bytes]:
     yield ServerSentEvent(id=str(start), comment="memtui").encode()  # where to go on when nothing else comes
     for event in missed:
         yield event.message()

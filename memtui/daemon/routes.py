@@ -22,7 +22,7 @@ from memtui.config.settings import Settings
 from memtui.daemon import bodies
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import position_of
-from memtui.daemon.served import Served
+from memtui.daemon.served import ServedWorkspace
 from memtui.engine.ledger.tasks import BACKGROUND_MOST, WAITING_MOST
 from memtui.engine.look.roots import Access
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
@@ -31,12 +31,12 @@ from memtui.features.feature import load
 from memtui.features.table import entries
 from memtui.features.tasks.lanes import works
 from memtui.loopback import Guard
-from memtui.wire.doors import LiveSettings, door_access, words
+from memtui.wire.access import LiveSettings, client_access, error_text
 from memtui.wire.outcomes import BUSY, CONFLICT, EXIT, NOT_FOUND, REFUSED, USAGE
 from memtui.wire.output import without_secrets
 from memtui.wire.times import rfc3339
 
-STREAMS = 64
+MAX_STREAMS = 64
 """Simultaneous event streams."""
 FAILURES = {
     "E_CONFLICT": "conflict",
@@ -84,11 +84,11 @@ class Gate:
         return None
 
 
-class Asking(NamedTuple):
+class WorkspaceRequest(NamedTuple):
     """A request to one workspace."""
 
     request: Request
-    served: Served
+    served: ServedWorkspace
     live: LiveSettings
     body: bodies.Fields
 
@@ -110,7 +110,7 @@ class Asking(NamedTuple):
         agent = self.request.scope["state"]["peer"].agent
         door, between = (f"agent:{agent}", "/") if agent else ("http", ":")
         client = f"{door}{between}{given}" if given else door
-        return client, door_access(settings, client)
+        return client, client_access(settings, client)
 
     def mine(self, kind: str) -> Task:
         """Return the task of the path, if it is of that kind and client; else raises 404."""
@@ -124,12 +124,12 @@ class Asking(NamedTuple):
         raise RequestError(404, f"{kind}_task_not_found", f"There is no {kind} task of this client with that id.")
 
 
-_Act = Callable[[str, Asking], object]
-_Run = Callable[[_Act, str, Asking], Awaitable[object]]
+_Act = Callable[[str, WorkspaceRequest], object]
+_Run = Callable[[_Act, str, WorkspaceRequest], Awaitable[object]]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-async def _at_once(act: _Act, kind: str, asking: Asking) -> object:
+async def _at_once(act: _Act, kind: str, asking: WorkspaceRequest) -> object:
     """Act on the event loop while no thread uses the ledger, which is faster than a thread for reading one row."""
     with asking.served.session.engine.tasks.at_hand() as free:
         if free:
@@ -140,7 +140,7 @@ async def _at_once(act: _Act, kind: str, asking: Asking) -> object:
 class Routes:
     """The routing table."""
 
-    def __init__(self, served: Mapping[str, Served], settings: LiveSettings) -> None:
+    def __init__(self, served: Mapping[str, ServedWorkspace], settings: LiveSettings) -> None:
         """Take the workspaces by id, of which `/workspace` is the first, and the settings."""
         self._served = served
         self._settings = settings
@@ -178,7 +178,7 @@ class Routes:
                 if wanted not in self._served:
                     raise RequestError(404, "workspace_not_found", "There is no such workspace: see /capabilities.")
                 body = await bodies.json_body(request, empty=kind == "dream") if request.method == "POST" else {}
-                asking = Asking(request, self._served[wanted], self._settings, body)
+                asking = WorkspaceRequest(request, self._served[wanted], self._settings, body)
                 found = await run(act, kind, asking)
                 if isawaitable(found):
                     found = await found
@@ -192,7 +192,7 @@ class Routes:
 
         return answer
 
-    def _events(self, _: str, asking: Asking) -> object:
+    def _events(self, _: str, asking: WorkspaceRequest) -> object:
         client = asking.enter()[0]
         roots = {root.id: root for root in asking.served.session.roots}
 
@@ -207,11 +207,11 @@ class Routes:
         position = position_of(last) if last else None
         if last and position is None:
             raise RequestError(400, "invalid_event_id", "Last-Event-ID is an id this daemon gave.")
-        if sum(len(served.feed) for served in self._served.values()) >= STREAMS:
-            raise RequestError(503, "too_many_streams", f"{STREAMS} clients follow already.")
+        if sum(len(served.feed) for served in self._served.values()) >= MAX_STREAMS:
+            raise RequestError(503, "too_many_streams", f"{MAX_STREAMS} clients follow already.")
         return asking.served.feed.follow(client, shows, position)
 
-    def _capabilities(self, _: str, asking: Asking) -> object:
+    def _capabilities(self, _: str, asking: WorkspaceRequest) -> object:
         asking.enter()
         answered = [kind for one in entries().values() for kind in one.answers]
         kinds = [*(kind for kind in bodies.FIELDS if kind in works()), *answered, "events", "status"]
@@ -220,13 +220,13 @@ class Routes:
             "features": ["client_identity", *(f"workspace_memory_{kind}" for kind in kinds)],
             "modes": list(bodies.MODES),
             "scopes": list(bodies.SCOPES),
-            "limits": {**bodies.LIMITS, "waiting": WAITING_MOST, "background": BACKGROUND_MOST, "streams": STREAMS},
+            "limits": {**bodies.LIMITS, "waiting": WAITING_MOST, "background": BACKGROUND_MOST, "streams": MAX_STREAMS},
             "worker": asking.settings().lifecycle_worker,
             "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
         }
 
 
-def _post(kind: str, asking: Asking) -> Response:
+def _post(kind: str, asking: WorkspaceRequest) -> Response:
     fields = bodies.FIELDS[kind](asking.body)
     (client, access), key, served = asking.enter(), bodies.key_of(asking.request), asking.served
     served.check(kind, fields, asking.settings(), access)
@@ -237,28 +237,28 @@ def _post(kind: str, asking: Asking) -> Response:
     return JSONResponse(task_json(task), 202)
 
 
-def _get(kind: str, asking: Asking) -> object:
+def _get(kind: str, asking: WorkspaceRequest) -> object:
     seconds, task = bodies.wait_of(asking.request), asking.mine(kind)
     return task_json(task) if task.state in ENDED or not seconds else _ended(kind, asking, task, seconds)
 
 
-async def _ended(kind: str, asking: Asking, task: Task, seconds: int) -> object:
+async def _ended(kind: str, asking: WorkspaceRequest, task: Task, seconds: int) -> object:
     tasks = asking.served.session.engine.tasks
     await asking.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
     return task_json(await anyio.to_thread.run_sync(asking.mine, kind))
 
 
-def _cancel(kind: str, asking: Asking) -> object:
+def _cancel(kind: str, asking: WorkspaceRequest) -> object:
     return task_json(asking.served.session.engine.tasks.cancel(asking.mine(kind).id))
 
 
-def _tasks(_: str, asking: Asking) -> object:
+def _tasks(_: str, asking: WorkspaceRequest) -> object:
     client, _access = asking.enter()
     tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
     return {"tasks": [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]}
 
 
-def _recall(kind: str, asking: Asking) -> object:
+def _recall(kind: str, asking: WorkspaceRequest) -> object:
     fields = bodies.recall_fields(asking.body)
     client, access = asking.enter()
     place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
@@ -267,7 +267,7 @@ def _recall(kind: str, asking: Asking) -> object:
     return load(place)(asking.served.at(access).engine, asking.settings(), client, fields)
 
 
-def _gateway(place: str, asking: Asking) -> object:
+def _gateway(place: str, asking: WorkspaceRequest) -> object:
     """Run a route reserved for gateways, by the socket file alone, because nothing tells what uses the port."""
     settings = asking.settings()
     rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
@@ -276,7 +276,7 @@ def _gateway(place: str, asking: Asking) -> object:
     if client is None or client not in rules or peer.pid is None or peer.agent:
         text = "Only a gateway that [gateways] of config.toml names may say that, on the socket file."
         raise RequestError(403, "E_ACCESS", text)
-    access = door_access(settings, f"http:{client}", room="*")
+    access = client_access(settings, f"http:{client}", room="*")
     channel = asking.body.get("channel")
     if channel is not None and channel not in rules[client] and "*" not in rules[client]:
         raise RequestError(403, "E_ACCESS", "The settings do not let this gateway speak for that channel.")
@@ -284,14 +284,14 @@ def _gateway(place: str, asking: Asking) -> object:
         return load(place)(asking.served.at(access), settings, client, asking.body)
     except MemtuiError as error:
         status = _GATEWAY.get(EXIT.get(error.code, REFUSED), 503)
-        raise RequestError(status, error.code, words(error).partition(": ")[2]) from None
+        raise RequestError(status, error.code, error_text(error).partition(": ")[2]) from None
 
 
 _GATEWAY = {USAGE: 400, CONFLICT: 409, NOT_FOUND: 404, REFUSED: 403, BUSY: 409}
 """HTTP status by the exit status of the same refusal on the command line; else 503."""
 
 
-def _status(_: str, asking: Asking) -> object:
+def _status(_: str, asking: WorkspaceRequest) -> object:
     asking.enter()
     return {name: load(one.status)(asking.served.session) for name, one in entries().items() if one.status}
 

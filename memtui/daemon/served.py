@@ -21,7 +21,7 @@ PAUSE = 5.0
 """Seconds between looks into an idle lane."""
 
 
-class Served:
+class ServedWorkspace:
     """A served workspace; created on the event loop."""
 
     def __init__(self, open_session: Callable[[Access], Session], narrate: Callable[[str], None]) -> None:

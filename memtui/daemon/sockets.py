@@ -18,7 +18,7 @@ from memtui.engine.disk.locks import RootLock
 from memtui.errors import BusyError, ConflictError, RefusedError, StorageError, UsageError
 
 RUN, FILE, TOKEN = "run", "memtui.sock", "serve.token"
-LONGEST = 100
+MAX_PATH = 100
 """Bytes of a socket path; Linux takes 107, macOS 103."""
 _TOKEN_LENGTH = 43
 """Characters of 32 bytes from `secrets.token_urlsafe`."""
@@ -34,11 +34,11 @@ class Peer(NamedTuple):
 def socket_path(state_dir: str, environ: Mapping[str, str]) -> str:
     """Return the path of the socket file of a state folder; raises UsageError where every path is too long."""
     path = os.path.join(state_dir, RUN, FILE)
-    if len(os.fsencode(path)) <= LONGEST:
+    if len(os.fsencode(path)) <= MAX_PATH:
         return path
     name = f"memtui-{sha256(os.fsencode(state_dir)).hexdigest()[:12]}.sock"
     short = os.path.join(environ.get("XDG_RUNTIME_DIR", ""), name)
-    if not os.path.isabs(short) or len(os.fsencode(short)) > LONGEST:
+    if not os.path.isabs(short) or len(os.fsencode(short)) > MAX_PATH:
         raise UsageError(
             f"{path} is too long for a socket, and XDG_RUNTIME_DIR names no shorter folder.",
             hint="Set XDG_RUNTIME_DIR, or listen on a port: memtui serve --no-socket --port 8017",

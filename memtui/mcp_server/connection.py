@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, is_reserved
 from memtui.safe_text import visible
-from memtui.wire.doors import LiveDoor
+from memtui.wire.access import LiveAccess
 from memtui.wire.session import Options, Session, open_session
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CONTEXTS = FULL, SHORT, NONE = "full", "short", "none"
 """What the instructions carry: index and hot set; a short index, for clients whose hook may fail; nothing."""
 LOCK_WAIT = 5.0
 """Seconds to wait for another process, well below clients' own time limits."""
-LONGEST = 60
+MAX_NAME = 60
 """Characters of a client's name in an actor."""
 NAMELESS = "unknown"
 CHAT_ROOT = "memtui:channel"
@@ -46,7 +46,7 @@ class AdmittedClient(NamedTuple):
     actor: Actor
 
 
-class Greeting(NamedTuple):
+class EarlyInput(NamedTuple):
     """What the library must process first."""
 
     said: bytes = b""
@@ -55,7 +55,7 @@ class Greeting(NamedTuple):
     """The id of the `initialize` in it that is answered already."""
 
 
-class Desk:
+class ClientConnection:
     """The connection of one client; thread-safe."""
 
     def __init__(
@@ -84,49 +84,49 @@ class Desk:
         self._told: str | None = None
         self._guard = threading.Lock()
         self._name: str | None = None
-        self._live: LiveDoor | None = None
-        self._left: list[LiveDoor] = []
+        self._live: LiveAccess | None = None
+        self._left: list[LiveAccess] = []
         self._moved = False
-        self._door: AdmittedClient | None = None
+        self._client: AdmittedClient | None = None
         self._session: Session | None = None
         self.on_open: Callable[[Engine], object] | None = None
         """Called with every engine before the client can use it."""
 
-    def meet(self, given: str) -> None:
+    def set_name(self, given: str) -> None:
         """Set the client's name; later names are ignored, so that a client cannot change identity."""
         with self._guard:
             if self._name is None:
                 self._name = client_name(given)
 
-    def door(self) -> AdmittedClient:
+    def client(self) -> AdmittedClient:
         """Return the client's engine and actor for the current settings; raises `E_DISABLED`, or why nothing opened."""
         with self._guard:
             name = self._name = self._name or client_name(None)
             if self._live is None:
-                self._live = LiveDoor(self._load, self._open, client=name, access=self._access, room=self._room)
+                self._live = LiveAccess(self._load, self._open, client=name, access=self._access, room=self._room)
             engine = self._live.engine()
-            if self._door is None or self._door.engine is not engine:
-                self._door = AdmittedClient(engine, actor_of(name))
-            return self._door
+            if self._client is None or self._client.engine is not engine:
+                self._client = AdmittedClient(engine, actor_of(name))
+            return self._client
 
     def setting(self, key: str) -> Value:
-        """Return a setting by its key; raises as `door`."""
-        self.door()
+        """Return a setting by its key; raises as `client`."""
+        self.client()
         with self._guard:
             assert self._live is not None
             return self._live.setting(key)
 
-    def standing(self) -> tuple[Settings, Surroundings]:
-        """Return the current settings and surroundings; raises as `door`."""
-        self.door()
+    def settings_and_place(self) -> tuple[Settings, Surroundings]:
+        """Return the current settings and surroundings; raises as `client`."""
+        self.client()
         with self._guard:
             assert self._live is not None
             assert self._session is not None
             return self._live.settings(), self._session.surroundings
 
-    def told_in_chat(self) -> str:
-        """Return the memory of the chat, given once a session and repeated on this connection; raises as `door`."""
-        actor = self.door().actor
+    def chat_memory(self) -> str:
+        """Return the memory of the chat, given once a session and repeated on this connection; raises as `client`."""
+        actor = self.client().actor
         with self._guard:
             if self._told is None and self._chat is not None:
                 from memtui.features.channels.verbs import open_chat
@@ -137,7 +137,7 @@ class Desk:
                 self._told = str(open_chat(self._session, self._session.settings, actor.name, asked)["text"] or "")
             return self._told or ""
 
-    def stand(self, folders: Sequence[str]) -> bool:
+    def switch_project(self, folders: Sequence[str]) -> bool:
         """Serve the project of the folders a client has open, unless `--project` was given.
 
         The current project is kept if it is among them, else the first one counts. Returns whether the project changed.
@@ -150,7 +150,7 @@ class Desk:
             self._options, self._moved = self._options._replace(project=named[0]), True
             if self._live is not None:
                 self._left.append(self._live)  # a call may still be at work there
-            self._live = self._door = None
+            self._live = self._client = None
             return True
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class Desk:
             for live in (*self._left, self._live):
                 if live is not None:
                     live.close()
-            self._door = None
+            self._client = None
 
     def _open(self, settings: Settings, access: Access) -> Engine:
         # An agent reaches `/memories/...` only, so nothing else on the machine is looked for.
@@ -177,9 +177,9 @@ class Desk:
     def _room(self, settings: Settings) -> str:
         if self._chat is None:
             return ""
-        from memtui.features.channels.room import door_of
+        from memtui.features.channels.room import room_path
 
-        return door_of(settings, self._chat)
+        return room_path(settings, self._chat)
 
 
 def client_name(given: str | None) -> str:
@@ -189,7 +189,7 @@ def client_name(given: str | None) -> str:
         name = NAMELESS
     # What Unicode has not assigned yet may become anything.
     name = "".join(letter if letter.isprintable() else "�" for letter in name)
-    return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1].rstrip() + "…"
 
 
 def actor_of(name: str) -> Actor:

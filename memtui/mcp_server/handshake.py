@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memtui.config.settings import Settings
 from memtui.mcp_server import instructions, tools
-from memtui.mcp_server.connection import SERVER, SIGNALS, Desk, Greeting
+from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
 from memtui.memory_tool.call import sendable
 from memtui.safe_text import one_line
 from memtui.wire.outcomes import INTERRUPTED
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions with a handshake for which these answers are the same."""
 CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {"listChanged": False}}
-_KEPT = 1024 * 1024
+_MAX_WAITING = 1024 * 1024
 """Bytes that wait for the library; further input stays in the pipe."""
 _CHUNK = 64 * 1024
 
 
-class Greeter:
+class Handshake:
     """A connection whose library is still loading."""
 
-    def __init__(self, source: int, target: int, desk: Desk) -> None:
+    def __init__(self, source: int, target: int, connection: ClientConnection) -> None:
         """Take two open descriptors, for input and output; neither is changed or closed."""
-        self._source, self._target, self._desk = source, target, desk
+        self._source, self._target, self._connection = source, target, connection
         self._said, self._rest = b"", b""
         self._greeted: int | str | None = None
 
-    def run(self, load: Callable[[], int]) -> Greeting:
+    def run(self, load: Callable[[], int]) -> EarlyInput:
         """Answer until the library is loaded.
 
         `load` starts loading after the first message; it returns a descriptor that becomes readable at the end. Raises
@@ -61,7 +61,7 @@ class Greeter:
                 more = self._hear()
         finally:
             os.close(loaded)
-        return Greeting(self._said + self._rest, self._greeted)
+        return EarlyInput(self._said + self._rest, self._greeted)
 
     def _hear(self) -> bool:
         """Read and answer input; return False at its end, or when enough waits."""
@@ -73,7 +73,7 @@ class Greeter:
                 self._said += line + b"\n"
             else:
                 self._send(answer)
-        return bool(chunk) and len(self._said) + len(self._rest) < _KEPT
+        return bool(chunk) and len(self._said) + len(self._rest) < _MAX_WAITING
 
     def _answer(self, line: bytes) -> "Any":
         """Return the answer to a line; None: it is for the library."""
@@ -90,17 +90,17 @@ class Greeter:
         if self._greeted is None:
             hello = None if self._said or method != "initialize" else _hello(params)
             if hello is not None:
-                self._desk.meet(params["clientInfo"]["name"])
+                self._connection.set_name(params["clientInfo"]["name"])
                 self._greeted = number
                 self._said += json.dumps(asked | {"params": hello}).encode() + b"\n"
                 result = {
                     "protocolVersion": hello["protocolVersion"],
                     "capabilities": CAPABILITIES,
                     "serverInfo": SERVER,
-                    "instructions": sendable(instructions.compose(self._desk)),
+                    "instructions": sendable(instructions.compose(self._connection)),
                 }
         elif params == {} and method == "tools/list":
-            result = {"tools": tools.offered(self._desk)}
+            result = {"tools": tools.offered(self._connection)}
         elif params == {} and method == "ping":
             result = {}
         return None if result is None else {"jsonrpc": "2.0", "id": number, "result": result}
@@ -174,19 +174,19 @@ def serve(
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
-    desk = Desk(load, options, access=access, context=context, chat=chat)
+    connection = ClientConnection(load, options, access=access, context=context, chat=chat)
     try:
         source, target = take_standard_pipes()
         try:
-            opened = Greeter(source, target, desk).run(_load_library)
+            opened = Handshake(source, target, connection).run(_load_library)
         except BrokenPipeError:
             return 0
         from memtui.mcp_server.server import serve as serve_on
 
         loaded()
-        return serve_on(source, target, desk, opened)
+        return serve_on(source, target, connection, opened)
     finally:
-        desk.close()
+        connection.close()
 
 
 def _load_library() -> int:

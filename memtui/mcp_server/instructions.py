@@ -7,9 +7,9 @@ show only the beginning.
 from memtui.errors import MemtuiError
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Budgets
-from memtui.mcp_server.connection import FULL, NONE, Desk
+from memtui.mcp_server.connection import FULL, NONE, ClientConnection
 from memtui.memory_tool.answers import rights
-from memtui.wire.doors import words
+from memtui.wire.access import error_text
 
 READING = (
     "memtui keeps the user's memories: notes that outlive this conversation. Before a task, look through the memory "
@@ -30,40 +30,40 @@ SHORT_INDEX = Budgets(index_bytes=4_000)
 PROJECT = "These are the memories of the project you work in; memtui had been started for another one.\n\n"
 
 
-def compose(desk: Desk) -> str:
+def compose(connection: ClientConnection) -> str:
     """Write the instructions for a client."""
     try:
-        door = desk.door()
+        client = connection.client()
     except MemtuiError as error:
-        return f"Memories are not available: {words(error)}"
-    allowed = rights(door.engine)
-    reading = ELSEWHERE if desk.context == NONE else BELOW
+        return f"Memories are not available: {error_text(error)}"
+    allowed = rights(client.engine)
+    reading = ELSEWHERE if connection.context == NONE else BELOW
     guidance = " ".join(filter(None, (reading, WRITING if allowed.writable else "", allowed.in_words)))
-    guidance = "\n\n".join(filter(None, (guidance, _of_chat(desk))))
-    if desk.context == NONE:
+    guidance = "\n\n".join(filter(None, (guidance, _of_chat(connection))))
+    if connection.context == NONE:
         return guidance
     try:
-        full = desk.context == FULL
-        given = build(door.engine).text if full else build(door.engine, parts=["index"], budgets=SHORT_INDEX).text
+        full = connection.context == FULL
+        given = build(client.engine).text if full else build(client.engine, parts=["index"], budgets=SHORT_INDEX).text
     except MemtuiError as error:
-        given = f"The memory index is not available: {words(error)}"
+        given = f"The memory index is not available: {error_text(error)}"
     return f"{guidance}\n\n{given}" if given else guidance
 
 
-def _of_chat(desk: Desk) -> str:
+def _of_chat(connection: ClientConnection) -> str:
     try:
-        return desk.told_in_chat()
+        return connection.chat_memory()
     except MemtuiError as error:
-        return f"What this chat remembers is not available: {words(error)}"
+        return f"What this chat remembers is not available: {error_text(error)}"
 
 
-def project(desk: Desk) -> str:
+def project(connection: ClientConnection) -> str:
     """Write the index of the project a client turned out to work in; empty when there is nothing to give."""
-    if desk.context == NONE:
+    if connection.context == NONE:
         return ""
     try:
         scopes = frozenset(("project", "workspace"))
-        found = build(desk.door().engine, parts=["index"], budgets=SHORT_INDEX, scopes=scopes)
+        found = build(connection.client().engine, parts=["index"], budgets=SHORT_INDEX, scopes=scopes)
     except MemtuiError:
         return ""  # why, the call it would have gone along with says
     return f"{PROJECT}{found.text}" if found.memories else ""

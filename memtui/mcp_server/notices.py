@@ -19,12 +19,12 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 from memtui.engine import Engine
 from memtui.engine.model import Changes, Health
 from memtui.errors import MemtuiError
-from memtui.mcp_server.resources import held, uri_of_address
+from memtui.mcp_server.resources import content_digest, uri_of_address
 
 if TYPE_CHECKING:
     from memtui.engine.watch.watch import Watch
 
-SUBSCRIPTIONS = 10_000
+MAX_SUBSCRIPTIONS = 10_000
 """URIs one client may subscribe to."""
 PAUSE = 1.0
 """Seconds between notices of a changed list, as many clients reload it each time."""
@@ -55,32 +55,32 @@ class Notices:
 
     # --- what the client wants
 
-    def greet(self, session: ServerSession) -> None:
+    def attach(self, session: ServerSession) -> None:
         """Set the session for notices, and start watching."""
         self._session = session
-        self.wanted()
+        self.start()
 
-    def listing(self) -> None:
+    def list_read(self) -> None:
         """Note that the client reloads the list, so that the next change is reported again."""
         self._stale = False
-        self.wanted()
+        self.start()
 
-    def moved(self) -> None:
+    def project_changed(self) -> None:
         """Report a new list after the project changed."""
         self._listed, self._stale = True, False
         self._news.set()
 
-    def wanted(self) -> None:
+    def start(self) -> None:
         """Start watching."""
         self._wanted.set()
         self._news.set()
 
     def subscribe(self, uri: str, held: object) -> bool:
         """Subscribe to one resource; return False over the limit."""
-        if len(self._subscribed) >= SUBSCRIPTIONS:
+        if len(self._subscribed) >= MAX_SUBSCRIPTIONS:
             return False
         self._subscribed[uri] = held
-        self.wanted()
+        self.start()
         return True
 
     def unsubscribe(self, uri: str) -> None:
@@ -91,12 +91,12 @@ class Notices:
         self, context: ServerRequestContext[Any, Any], params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         """Serve `subscriptions/listen` of the later protocol."""
-        uris = list(params.notifications.resource_subscriptions or [])[:SUBSCRIPTIONS]
+        uris = list(params.notifications.resource_subscriptions or [])[:MAX_SUBSCRIPTIONS]
         self._streamed |= await anyio.to_thread.run_sync(self._held, uris)
-        self.listing()
+        self.list_read()
         return await self._serve(context, params)
 
-    def opened(self, engine: Engine) -> None:
+    def watch_own(self, engine: Engine) -> None:
         """Subscribe to the client's own changes through an engine; callable from any thread."""
         engine.events.subscribe(self._heard)
 
@@ -190,5 +190,5 @@ class Notices:
             return found
         for uri in uris:
             with suppress(MemtuiError):
-                found[uri] = held(engine, uri)
+                found[uri] = content_digest(engine, uri)
         return found

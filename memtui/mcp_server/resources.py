@@ -29,7 +29,7 @@ from memtui.wire.times import rfc3339
 PREFIX = "memory://"
 TEMPLATE = "memory:///memories/{scope}/{+path}"
 """RFC 6570; the path may hold slashes."""
-LONGEST = 8_192
+MAX_URI = 8_192
 """Characters of a URI."""
 _HINT = "Write memory:///memories/<scope>/<path>, as resources/list gives it."
 _SHOWN = 400
@@ -84,18 +84,18 @@ def page(engine: Engine, cursor: str | None) -> Page:
     )
 
 
-def read(door: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:
+def read(client: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:
     """Read one memory whole, and record the use; raises MemtuiError."""
-    address = address_of(door.engine, uri)
-    data = mask.shown_bytes(_reviewed(door.engine, address))
-    door.engine.pins.record_use(address, actor=door.actor, soon=True)
+    address = address_of(client.engine, uri)
+    data = mask.shown_bytes(_reviewed(client.engine, address))
+    client.engine.pins.record_use(address, actor=client.actor, soon=True)
     try:
         return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())
     except UnicodeDecodeError:
         return BlobResourceContents(uri=uri, mime_type=BINARY, blob=base64.b64encode(data).decode())
 
 
-def held(engine: Engine, uri: str) -> str | None:
+def content_digest(engine: Engine, uri: str) -> str | None:
     """Return the sha-256 of a memory by its URI, None when it cannot be read; raises MemtuiError for an invalid URI."""
     address = address_of(engine, uri)
     try:
@@ -161,7 +161,7 @@ def uri_of_address(address: Address) -> str | None:
 
 def virtual_path_of(uri: str) -> str:
     """Return the virtual path of a URI; raises UsageError, or RefusedError for an encoded slash."""
-    found = _URI.fullmatch(uri) if len(uri) <= LONGEST else None
+    found = _URI.fullmatch(uri) if len(uri) <= MAX_URI else None
     if found is None or found[1] not in SCOPES or not _utf8(found[2]):
         raise UsageError("That is no URI of a memory.", hint=_HINT)
     if "%2f" in found[2].lower():

@@ -26,24 +26,24 @@ from memtui.engine import Engine
 from memtui.errors import MemtuiError
 from memtui.features.table import TOOLS
 from memtui.mcp_server import instructions, resources, tools
-from memtui.mcp_server.connection import SERVER, SIGNALS, Desk, Greeting
+from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
 from memtui.mcp_server.notices import Notices
 from memtui.mcp_server.stdio import Pipes, Received
 from memtui.memory_tool.call import Result, sendable
-from memtui.wire.doors import words
+from memtui.wire.access import error_text
 from memtui.wire.outcomes import INTERRUPTED
 
-PATIENCE = 5.0
+ROOTS_TIMEOUT = 5.0
 """Seconds to wait for the client's folders before serving the working directory's project."""
 _LOG = logging.getLogger(__name__)
 
 
-class Standing:
+class ProjectTracker:
     """The project of one client; used on the event loop."""
 
-    def __init__(self, desk: Desk, moved: Callable[[], object]) -> None:
+    def __init__(self, connection: ClientConnection, moved: Callable[[], object]) -> None:
         """Call `moved` when the project changed."""
-        self._desk = desk
+        self._connection = connection
         self._moved = moved
         self._known = anyio.Event()
         self._known.set()
@@ -59,26 +59,26 @@ class Standing:
         news, self._news = self._news, False
         return news
 
-    def will_tell(self) -> None:
+    def expect_roots(self) -> None:
         """Make calls wait for the client's roots."""
         self._known = anyio.Event()
 
-    async def known(self) -> None:
+    async def wait(self) -> None:
         """Wait until the client was asked, within the time limit."""
-        with anyio.move_on_after(PATIENCE):
+        with anyio.move_on_after(ROOTS_TIMEOUT):
             await self._known.wait()
         self._known.set()
 
     async def ask(self, session: ServerSession) -> None:
         """Ask the client for its roots, and serve their project."""
         if self._known.is_set():
-            self.will_tell()
+            self.expect_roots()
         known = self._known
         try:
-            with anyio.move_on_after(PATIENCE):
+            with anyio.move_on_after(ROOTS_TIMEOUT):
                 found = await session.send_request(types.ListRootsRequest(), types.ListRootsResult)
                 folders = [folder for root in found.roots if (folder := _folder(str(root.uri)))]
-                if await anyio.to_thread.run_sync(self._desk.stand, folders):
+                if await anyio.to_thread.run_sync(self._connection.switch_project, folders):
                     self._news = True
                     self._moved()
         except (MCPError, ValueError) as error:
@@ -88,22 +88,22 @@ class Standing:
 
 
 Context = ServerRequestContext[Any, Any]
-_IN_A_PROJECT = ("tools/call", "resources/list", "resources/read", "resources/subscribe")
+_PROJECT_METHODS = ("tools/call", "resources/list", "resources/read", "resources/subscribe")
 """Methods whose answer depends on the project."""
 
 
 class Handlers:
     """The handlers of one connection."""
 
-    def __init__(self, desk: Desk, may_begin: Callable[[object], bool]) -> None:
+    def __init__(self, connection: ClientConnection, may_begin: Callable[[object], bool]) -> None:
         """Bind to a connection, on the event loop; `may_begin` is asked with a call's id before it runs."""
-        self._desk = desk
+        self._connection = connection
         self._may_begin = may_begin
         self._turn = anyio.Lock()
         self._threads = anyio.CapacityLimiter(8)
         self.notices = Notices(self._engine)
-        self._standing = Standing(desk, self.notices.moved)
-        desk.on_open = self.notices.opened
+        self._project = ProjectTracker(connection, self.notices.project_changed)
+        connection.on_open = self.notices.watch_own
 
     def server(self) -> Server[Any]:
         """Build the library's server with all handlers."""
@@ -133,7 +133,7 @@ class Handlers:
 
     def _engine(self) -> Engine | None:
         try:
-            return self._desk.door().engine
+            return self._connection.client().engine
         except MemtuiError:
             return None
 
@@ -144,37 +144,37 @@ class Handlers:
         if ctx.method == "notifications/cancelled":
             return await call_next(ctx)
         if (name := _client(ctx)) is not None:
-            self._desk.meet(name)
+            self._connection.set_name(name)
         if ctx.method == "tools/call" and (fault := _malformed(ctx.params)):
             return _answer(Result(ok=False, text=fault)).model_dump(by_alias=True, mode="json", exclude_none=True)
         if ctx.method == "initialize" and _has_roots(ctx):
-            self._standing.will_tell()
-        elif ctx.method in _IN_A_PROJECT:
-            await self._standing.known()
+            self._project.expect_roots()
+        elif ctx.method in _PROJECT_METHODS:
+            await self._project.wait()
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            result["instructions"] = await self._work(instructions.compose, self._desk)
+            result["instructions"] = await self._work(instructions.compose, self._connection)
         return result
 
     async def _initialized(self, context: Context, _params: types.NotificationParams) -> None:
-        self.notices.greet(context.session)
-        if self._standing.awaited:
-            await self._standing.ask(context.session)
+        self.notices.attach(context.session)
+        if self._project.awaited:
+            await self._project.ask(context.session)
 
     async def _roots(self, context: Context, _params: types.NotificationParams) -> None:
-        await self._standing.ask(context.session)
+        await self._project.ask(context.session)
 
     # --- tools
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        return types.ListToolsResult.model_validate({"tools": await self._work(tools.offered, self._desk)})
+        return types.ListToolsResult.model_validate({"tools": await self._work(tools.offered, self._connection)})
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async with self._turn:
             if not self._may_begin(context.request_id):
                 await anyio.sleep_forever()  # until the connection ends: what is not done is not answered
-            result = await self._work(tools.call, self._desk, params.name, params.arguments)
-            told = await self._work(instructions.project, self._desk) if self._standing.take_news() else ""
+            result = await self._work(tools.call, self._connection, params.name, params.arguments)
+            told = await self._work(instructions.project, self._connection) if self._project.take_news() else ""
             return _answer(result, *([Result(ok=True, text=told)] if told else []))
 
     # --- resources
@@ -182,7 +182,7 @@ class Handlers:
     async def _list_resources(
         self, _context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        self.notices.listing()
+        self.notices.list_read()
         engine = await self._work(self._engine)
         if engine is None:
             return types.ListResourcesResult(resources=[])
@@ -196,13 +196,13 @@ class Handlers:
     async def _read_resource(
         self, _context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        door = await self._answered(self._desk.door)
-        return types.ReadResourceResult(contents=[await self._answered(resources.read, door, params.uri)])
+        client = await self._answered(self._connection.client)
+        return types.ReadResourceResult(contents=[await self._answered(resources.read, client, params.uri)])
 
     async def _subscribe(self, _context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        door = await self._answered(self._desk.door)
+        client = await self._answered(self._connection.client)
         # Looked at before the client is answered: whatever it writes then is a change.
-        held = await self._answered(resources.held, door.engine, params.uri)
+        held = await self._answered(resources.content_digest, client.engine, params.uri)
         if not self.notices.subscribe(params.uri, held):
             raise MCPError(types.INVALID_REQUEST, "E_TOO_MANY: too many resources are followed already.")
         return types.EmptyResult()
@@ -216,7 +216,7 @@ class Handlers:
         try:
             return await self._work(job, *arguments)
         except MemtuiError as error:
-            raise MCPError(types.INVALID_PARAMS, words(error), {"code": error.code}) from None
+            raise MCPError(types.INVALID_PARAMS, error_text(error), {"code": error.code}) from None
 
 
 def _answer(*results: Result) -> types.CallToolResult:
@@ -250,17 +250,17 @@ def _malformed(params: object) -> str:
     return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
 
 
-async def converse(source: int, target: int, desk: Desk, opened: Greeting = Greeting()) -> int:  # noqa: B008
+async def converse(source: int, target: int, connection: ClientConnection, opened: EarlyInput = EarlyInput()) -> int:  # noqa: B008
     """Serve one client until it disconnects or the process is told to end; return the exit status."""
     pipes = Pipes(source, target, opened)
-    connection = Handlers(desk, pipes.begin)
-    server = connection.server()
+    handlers = Handlers(connection, pipes.begin)
+    server = handlers.server()
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
     received, inbox = anyio.create_memory_object_stream[Received](0)
     outbox, sent = anyio.create_memory_object_stream[SessionMessage](0)
     ending = SignalEnd(pipes)
     async with anyio.create_task_group() as group:
-        group.start_soon(connection.notices.run)
+        group.start_soon(handlers.notices.run)
         group.start_soon(ending.run, group.cancel_scope)
         async with anyio.create_task_group() as work:
             work.start_soon(pipes.write, sent, group.cancel_scope)
@@ -289,9 +289,9 @@ class SignalEnd:
                     return
 
 
-def serve(source: int, target: int, desk: Desk, opened: Greeting) -> int:
+def serve(source: int, target: int, connection: ClientConnection, opened: EarlyInput) -> int:
     """Run `converse` on a new event loop."""
-    return anyio.run(converse, source, target, desk, opened)
+    return anyio.run(converse, source, target, connection, opened)
 
 
 def _folder(uri: str) -> str | None:

@@ -29,10 +29,10 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from memtui.mcp_server.connection import Greeting
+from memtui.mcp_server.connection import EarlyInput
 from memtui.memory_tool.call import sendable
 
-LONGEST = 64 * 1024 * 1024
+MAX_MESSAGE = 64 * 1024 * 1024
 """Bytes of one message."""
 DRAIN_SECONDS = 20.0
 """Time that running calls get after the client closed its end."""
@@ -46,7 +46,7 @@ Received = SessionMessage | Exception
 class Pipes:
     """The transport; used on the event loop."""
 
-    def __init__(self, source: int, target: int, opened: Greeting = Greeting()) -> None:  # noqa: B008
+    def __init__(self, source: int, target: int, opened: EarlyInput = EarlyInput()) -> None:  # noqa: B008
         """Take two open descriptors; neither is changed or closed."""
         self._source = source
         self._target = target
@@ -137,7 +137,7 @@ class Pipes:
                     yield line
                 skipping = False
             start = len(kept)
-            if start > LONGEST:
+            if start > MAX_MESSAGE:
                 if not skipping:
                     yield b""
                 kept, start, skipping = bytearray(), 0, True
@@ -173,7 +173,7 @@ class Pipes:
 def _message(line: bytes) -> JSONRPCMessage:
     """Parse a line, or return the error to answer."""
     if not line:
-        return _refusal(None, PARSE_ERROR, f"A message is at most {LONGEST} bytes.")
+        return _refusal(None, PARSE_ERROR, f"A message is at most {MAX_MESSAGE} bytes.")
     with contextlib.suppress(ValueError):
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         # A request whose id cannot be one would pass for a notification, and its sender would wait for ever.

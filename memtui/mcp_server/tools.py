@@ -17,11 +17,11 @@ from memtui.engine.model import Actor
 from memtui.errors import MemtuiError
 from memtui.features import table
 from memtui.features.feature import Tool, load
-from memtui.mcp_server.connection import Desk
+from memtui.mcp_server.connection import ClientConnection
 from memtui.memory_tool.call import Result, shown
 from memtui.telemetry import tell
 from memtui.transcripts.sessions import keeps_cards
-from memtui.wire.doors import switched_off, words
+from memtui.wire.access import error_text, switched_off
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,17 +30,17 @@ _load = cache(load)
 _LOG = logging.getLogger(__name__)
 
 
-def offered(desk: Desk) -> "list[dict[str, Any]]":
+def offered(connection: ClientConnection) -> "list[dict[str, Any]]":
     """List the tools of a client as they are sent; none when agents are switched off."""
     try:
-        door = desk.door()
+        client = connection.client()
     except MemtuiError:
         return []
     found = []
     for tool in table.tools():
-        if _switch_off(desk, tool, door.actor):
+        if _switch_off(connection, tool, client.actor):
             continue
-        offer = _load(tool.offer)(door.engine)
+        offer = _load(tool.offer)(client.engine)
         found.append(
             {
                 "name": tool.name,
@@ -53,36 +53,36 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
     return found
 
 
-def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
+def call(connection: ClientConnection, name: str, arguments: Mapping[str, object] | None) -> Result:
     """Carry out one call; never raises, and masks secrets in its answer."""
-    found = _call(desk, name, arguments)
+    found = _call(connection, name, arguments)
     return found._replace(text=mask.shown(found.text))
 
 
-def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
-    door = None
+def _call(connection: ClientConnection, name: str, arguments: Mapping[str, object] | None) -> Result:
+    client = None
     try:
-        door = desk.door()
+        client = connection.client()
         for tool in table.tools():
             if tool.name == name:
-                if off := _switch_off(desk, tool, door.actor):
+                if off := _switch_off(connection, tool, client.actor):
                     raise switched_off(off)
                 began = now_ms()
-                more = desk.standing() if tool.reads_sessions else ()
-                answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {}, *more)
+                more = connection.settings_and_place() if tool.reads_sessions else ()
+                answer: Result = _load(tool.call)(client.engine, client.actor, arguments or {}, *more)
                 if answer.counts:
                     tell(
-                        desk.setting("telemetry") is True,
+                        connection.setting("telemetry") is True,
                         name.removeprefix("memory_"),
                         (began, now_ms()),
                         answer.counts,
                     )
                 return answer
     except MemtuiError as error:
-        return Result(ok=False, text=words(error))
+        return Result(ok=False, text=error_text(error))
     except Exception as error:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
-        if door is not None:
-            faults.note(door.engine.state_dir, error, "mcp")
+        if client is not None:
+            faults.note(client.engine.state_dir, error, "mcp")
         _LOG.exception("a call failed")
         return Result(
             ok=False, text="E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept."
@@ -92,13 +92,13 @@ def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resu
     return Result(ok=False, text=f"E_USAGE: there is no tool {shown(name)!r} here, only {known}.")
 
 
-def _switch_off(desk: Desk, tool: Tool, actor: Actor) -> str:
+def _switch_off(connection: ClientConnection, tool: Tool, actor: Actor) -> str:
     """Return the setting that denies a tool to a client; empty when it may use it."""
-    off = next((key for key in tool.switches if not desk.setting(key)), "")
-    if not off and tool.only_with_sessions and not keeps_cards(*desk.standing()):
+    off = next((key for key in tool.switches if not connection.setting(key)), "")
+    if not off and tool.only_with_sessions and not keeps_cards(*connection.settings_and_place()):
         return "transcripts.keep"
     if off or not tool.clients:
         return off
-    named = desk.setting(tool.clients)
+    named = connection.setting(tool.clients)
     clients = map(canonical, named) if isinstance(named, tuple) else ()
     return "" if canonical(actor.name) in clients else tool.clients

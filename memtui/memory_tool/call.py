@@ -292,7 +292,7 @@ class NotUnique(Exception):  # noqa: N818
         self.matches = matches
 
 
-class Hidden(Exception):  # noqa: N818
+class SecretTouched(Exception):  # noqa: N818
     """The edit would change a secret that its writer sees only as a mask."""
 
 
@@ -397,7 +397,7 @@ def check_masks(before: bytes, after: bytes, old: str = "") -> None:
     new = after.decode(errors="surrogateescape")
     if before == after:
         if mask.BEGIN in old and old in mask.shown(text):
-            raise Hidden
+            raise SecretTouched
         return
     least = min(len(text), len(new))
     start = next((at for at in range(least) if text[at] != new[at]), least)
@@ -407,13 +407,13 @@ def check_masks(before: bytes, after: bytes, old: str = "") -> None:
         whole = start <= one.start and one.end <= end
         touched = one.start < end and start < one.end
         if (touched and not whole) or (whole and mask.BEGIN in written):
-            raise Hidden
+            raise SecretTouched
     still, shift = mask.secrets(new), len(new) - len(text)
     for one in found:
         moved = 0 if one.end <= start else shift
         here = any(each.start <= one.start + moved and one.end + moved <= each.end for each in still)
         if not here and not (start <= one.start and one.end <= end):
-            raise Hidden  # its mask would fall off, because what told it a secret is gone
+            raise SecretTouched  # its mask would fall off, because what told it a secret is gone
 
 
 def has_crlf(data: bytes) -> bool:

@@ -241,7 +241,7 @@ class ScopedTool:
                 call.check_masks(data, after)
             except call.NotText:
                 raise Refusal(about(answers.NOT_TEXT, place)) from None
-            except call.Hidden:
+            except call.SecretTouched:
                 raise Refusal(about(answers.MASKED, place)) from None
             except Refusal:
                 if len(data) > MAX_BYTES:

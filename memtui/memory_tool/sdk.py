@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Answer = TypeVar("Answer")
 
 ROOT = "/memories"
-LARGEST = 64 * 1_048_576
+MAX_FILE_BYTES = 64 * 1_048_576
 """Bytes of one file; the SDK's tool has no limit."""
-POLICY = Policy(write_bytes=LARGEST, read_bytes=LARGEST, any_name=True, keep_folders=True)
-TRIES = 16
+POLICY = Policy(write_bytes=MAX_FILE_BYTES, read_bytes=MAX_FILE_BYTES, any_name=True, keep_folders=True)
+MAX_TRIES = 16
 """Attempts of an edit when a program outside memtui interferes."""
 
 _FIELDS = {
@@ -69,7 +69,7 @@ class SdkTool:
             if not isinstance(command, str) or command not in _FIELDS:
                 return Result(ok=False, text=sendable(f"Unknown command: {command}"))
             return Result(ok=True, text=sendable(self._do(command, fields)))
-        except NoEdit as refusal:
+        except CallFailed as refusal:
             return Result(ok=False, text=sendable(str(refusal)))
         except MemtuiError as error:
             return Result(ok=False, text=_words(error, f"{command} failed"))
@@ -78,7 +78,7 @@ class SdkTool:
         do: Callable[[Mapping[str, object]], str] = getattr(self, f"_{command}")
         try:
             return do(fields)
-        except NoEdit as refusal:
+        except CallFailed as refusal:
             if not isinstance(refusal.__context__, MemtuiError) or refusal.__context__.code != "E_ROOT_REPLACED":
                 raise
         # Nothing was done. A call starts from nothing it has seen before, so it may go to the new folder.
@@ -108,9 +108,9 @@ class SdkTool:
             address, data = self._linked(at, path, self._read)
         except MemtuiError as error:
             if error.code in _NO_FILE:
-                raise NoEdit(_missing(path)) from None
+                raise CallFailed(_missing(path)) from None
             if error.code != "E_NOT_REGULAR":
-                raise NoEdit(_words(error, f"The path {path} cannot be viewed")) from None
+                raise CallFailed(_words(error, f"The path {path} cannot be viewed")) from None
             return self._view_folder(at, path)
         text = _decoded(data, path, "shown")
         self._used(address)
@@ -121,7 +121,7 @@ class SdkTool:
             tree = self._linked(at, path, lambda address: self._engine.folders.tree(address, 2))
         except MemtuiError as error:
             if error.code in _NO_FILE:
-                raise NoEdit(f"Unsupported file type for {path}" if at.path else _missing(path)) from None
+                raise CallFailed(f"Unsupported file type for {path}" if at.path else _missing(path)) from None
             raise
         return listing(path, tree.bytes, tree.entries)
 
@@ -130,18 +130,18 @@ class SdkTool:
         at = self._place(path)
         taken = f"File {path} already exists"
         if not at.path:
-            raise NoEdit(taken)
+            raise CallFailed(taken)
         data = _encoded(text, "file_text")
         try:
             done = self._linked(at, path, lambda to: self._engine.memories.create(to, data, actor=self._actor))
         except MemtuiError as error:
             if error.code == "E_EXISTS":
-                raise NoEdit(taken) from None
+                raise CallFailed(taken) from None
             if error.code in _NO_FILE:
-                raise NoEdit(f"Cannot create {path}: a part of its path is a file, not a directory.") from None
-            raise NoEdit(_words(error, f"Cannot create {path}")) from None
+                raise CallFailed(f"Cannot create {path}: a part of its path is a file, not a directory.") from None
+            raise CallFailed(_words(error, f"Cannot create {path}")) from None
         if not isinstance(done, Saved):
-            raise NoEdit(taken)  # with the same text, but not by this call
+            raise CallFailed(taken)  # with the same text, but not by this call
         self._used(done.address, wrote=True)
         return f"File created successfully at: {path}"
 
@@ -163,11 +163,11 @@ class SdkTool:
         path, text = _text(fields, "insert", "path"), _text(fields, "insert", "insert_text")
         line = fields.get("insert_line")
         if line is None:
-            raise NoEdit(_needs("insert", "insert_line"))
+            raise CallFailed(_needs("insert", "insert_line"))
         if isinstance(line, float) and line.is_integer():
             line = int(line)
         if not isinstance(line, int) or isinstance(line, bool):
-            raise NoEdit(f"Invalid `insert_line` parameter: {line}. It should be a whole number.")
+            raise CallFailed(f"Invalid `insert_line` parameter: {line}. It should be a whole number.")
         number = line
         _encoded(text, "insert_text")
         self._edit(path, lambda data: insert(_decoded(data, path, "changed"), number, text).encode())
@@ -176,32 +176,32 @@ class SdkTool:
     def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
         at = self._place(path)
         if not at.path:
-            raise NoEdit(f"The path {path} is not a file." if self._engine.folders.kind(at) else _missing(path))
-        for _ in range(TRIES):
+            raise CallFailed(f"The path {path} is not a file." if self._engine.folders.kind(at) else _missing(path))
+        for _ in range(MAX_TRIES):
             try:
                 done = self._linked(at, path, lambda to: self._engine.memories.edit(to, change, actor=self._actor))
             except MemtuiError as error:
                 if error.code in _NO_FILE:
-                    raise NoEdit(_missing(path)) from None
+                    raise CallFailed(_missing(path)) from None
                 if error.code == "E_NOT_REGULAR":
-                    raise NoEdit(f"The path {path} is not a file.") from None
-                raise NoEdit(_words(error, f"Cannot edit {path}")) from None
+                    raise CallFailed(f"The path {path} is not a file.") from None
+                raise CallFailed(_words(error, f"Cannot edit {path}")) from None
             if not isinstance(done, Conflict):
                 self._used(done.address, wrote=True)
                 return
-        raise NoEdit(f"Another program keeps changing {path}. Nothing was done. View it, then try again.")
+        raise CallFailed(f"Another program keeps changing {path}. Nothing was done. View it, then try again.")
 
     def _delete(self, fields: Mapping[str, object]) -> str:
         path = _text(fields, "delete", "path")
         at = self._place(path)
         if not at.path:
-            raise NoEdit("Cannot delete the /memories directory itself")
+            raise CallFailed("Cannot delete the /memories directory itself")
         try:
             self._take_away(at, path)
         except MemtuiError as error:
             if error.code in (*_NO_FILE, "E_NOT_REGULAR"):
-                raise NoEdit(f"The path {path} does not exist") from None
-            raise NoEdit(_words(error, f"Cannot delete {path}")) from None
+                raise CallFailed(f"The path {path} does not exist") from None
+            raise CallFailed(_words(error, f"Cannot delete {path}")) from None
         return f"Successfully deleted {path}"
 
     def _rename(self, fields: Mapping[str, object]) -> str:
@@ -209,7 +209,7 @@ class SdkTool:
         source = self._place(old)
         try:
             target = self._place(new)
-        except NoEdit:
+        except CallFailed:
             self._follow(source, old)  # of two wrong paths the SDK's tool names the first
             raise
         try:
@@ -217,7 +217,7 @@ class SdkTool:
                 raise RefusedError("The names are not two of two memories.", code="E_NAME")
             self._move(source, target, old, new)
         except MemtuiError as error:
-            raise NoEdit(self._not_renamed(source, target, old, new, error)) from None
+            raise CallFailed(self._not_renamed(source, target, old, new, error)) from None
         self._used(target, wrote=True)
         return f"Successfully renamed {old} to {new}"
 
@@ -251,7 +251,7 @@ class SdkTool:
             self._follow(target, new)
             real = self._above(source, old), self._above(target, new)
             if self._engine.folders.kind(real[0]) == "link" or real == (source, target):
-                raise NoEdit(f"path '{old}' is a symlink") from None
+                raise CallFailed(f"path '{old}' is a symlink") from None
             move(*real)
 
     def _used(self, address: Address, *, wrote: bool = False) -> None:
@@ -264,11 +264,11 @@ class SdkTool:
     def _place(self, path: str) -> Address:
         """Parse a path lexically; links are followed later, except before `..`."""
         if path != ROOT and not path.startswith(f"{ROOT}/"):
-            raise NoEdit(f"Path must start with {ROOT}, got: {path}")
+            raise CallFailed(f"Path must start with {ROOT}, got: {path}")
         if "\0" in path:
-            raise NoEdit("Path must not hold a NUL character, got: " + path.replace("\0", "\\0"))
+            raise CallFailed("Path must not hold a NUL character, got: " + path.replace("\0", "\\0"))
         if not path.isascii() and any("\ud800" <= c <= "\udfff" for c in path):
-            raise NoEdit(f"Path must be text that has a UTF-8 form, got: {path}")
+            raise CallFailed(f"Path must be text that has a UTF-8 form, got: {path}")
         parts = [part for part in path[len(ROOT) :].split("/") if part not in ("", ".")]
         if ".." not in parts:
             return Address(self._root.id, "/".join(parts))
@@ -276,14 +276,14 @@ class SdkTool:
         for part in parts:
             depth += -1 if part == ".." else 1
             if depth < 0:
-                raise NoEdit(_escapes(path))
+                raise CallFailed(_escapes(path))
         return self._follow(Address(self._root.id, "/".join(parts)), path)
 
     def _follow(self, at: Address, path: str) -> Address:
         try:
             return self._engine.folders.follow(at)
         except RefusedError:
-            raise NoEdit(_escapes(path)) from None
+            raise CallFailed(_escapes(path)) from None
 
     def _above(self, at: Address, path: str) -> Address:
         """Return the address with links in its folder followed, and its last name as it is."""
@@ -307,7 +307,7 @@ class SdkTool:
             return do(self._follow(at, path))
         except RefusedError as error:
             if error.code == "E_SYMLINK":
-                raise NoEdit(f"path '{path}' is a symlink") from None
+                raise CallFailed(f"path '{path}' is a symlink") from None
             raise
 
     def _take_away(self, at: Address, path: str) -> None:
@@ -327,7 +327,7 @@ class SdkTool:
                 self._engine.folders.delete(real, actor=self._actor)
         except RefusedError as error:
             if error.code == "E_SYMLINK":
-                raise NoEdit(f"path '{path}' is a symlink") from None
+                raise CallFailed(f"path '{path}' is a symlink") from None
             raise
 
     def _read(self, address: Address) -> tuple[Address, bytes]:
@@ -349,9 +349,9 @@ def _given(fields: Mapping[str, object], name: str) -> object:
 def _text(fields: Mapping[str, object], command: str, name: str) -> str:
     value = _given(fields, name)
     if value is None:
-        raise NoEdit(_needs(command, name))
+        raise CallFailed(_needs(command, name))
     if not isinstance(value, str):
-        raise NoEdit(f"Invalid `{name}` parameter: it must be a text.")
+        raise CallFailed(f"Invalid `{name}` parameter: it must be a text.")
     return value
 
 
@@ -365,7 +365,7 @@ def _window(value: object) -> tuple[int, int] | None:
         return None
     first, last = value
     if not isinstance(first, int) or not isinstance(last, int):
-        raise NoEdit("Invalid `view_range` parameter: it must be two whole numbers, the first and the last line.")
+        raise CallFailed("Invalid `view_range` parameter: it must be two whole numbers, the first and the last line.")
     return first, last
 
 
@@ -373,7 +373,7 @@ def _encoded(text: str, name: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise NoEdit(
+        raise CallFailed(
             f"Invalid `{name}` parameter: the character at position {error.start} has no UTF-8 form. Nothing was done."
         ) from None
 
@@ -382,7 +382,7 @@ def _decoded(data: bytes, path: str, what: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise NoEdit(
+        raise CallFailed(
             f"The file {path} is not UTF-8 text (byte {error.start}), so it cannot be {what} here."
             " It was left as it is."
         ) from None
@@ -414,7 +414,7 @@ _WIDTH = 6
 _UNITS = "BKMG"
 
 
-class NoEdit(Exception):  # noqa: N818
+class CallFailed(Exception):  # noqa: N818
     """A failed call; its text is the answer."""
 
 
@@ -439,7 +439,7 @@ def content(path: str, text: str, window: tuple[int, int] | None) -> str:
     """Write the answer to viewing a file; `window` is the first and last line, from 1, -1 for the end."""
     lines = text.split("\n")
     if len(lines) > MAX_LINES:
-        raise NoEdit(f"File {path} exceeds maximum line limit of 999,999 lines.")
+        raise CallFailed(f"File {path} exceeds maximum line limit of 999,999 lines.")
     first = 0
     if window is not None:
         first = max(1, window[0]) - 1
@@ -454,13 +454,13 @@ def _numbered(lines: Sequence[str], first: int) -> str:
 
 
 def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:
-    """Replace the single occurrence of a text; return the new text and the answer. Raises NoEdit."""
+    """Replace the single occurrence of a text; return the new text and the answer. Raises CallFailed."""
     count = text.count(old)
     if count == 0:
-        raise NoEdit(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+        raise CallFailed(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
     if count > 1:
         found = ", ".join(map(str, _lines_of(text, old)))
-        raise NoEdit(
+        raise CallFailed(
             f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {found}."
             " Please ensure it is unique"
         )
@@ -482,12 +482,12 @@ def _lines_of(text: str, wanted: str) -> Iterable[int]:
 
 
 def insert(text: str, line: int, new: str) -> str:
-    """Insert lines after a line; the result ends with a newline. Raises NoEdit."""
+    """Insert lines after a line; the result ends with a newline. Raises CallFailed."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     if not 0 <= line <= len(lines):
-        raise NoEdit(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
+        raise CallFailed(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
     lines.insert(line, new.rstrip("\n"))
     changed = "\n".join(lines)
     return changed if changed.endswith("\n") else changed + "\n"

@@ -26,9 +26,9 @@ from textual_serve.download_manager import DownloadManager
 
 from memtui.loopback import Denied, Guard, open_port
 
-LAST_WORDS = 5.0
+STOP_TIMEOUT = 5.0
 """Seconds a workbench gets to end after its visitor left."""
-LARGEST = 1000
+MAX_CELLS = 1000
 """Maximum columns or rows."""
 CODE_SECONDS = 60
 """Lifetime of a one-time code."""
@@ -103,7 +103,7 @@ class Visitor(AppService):
             return
         await self.send_meta({"type": "quit"})
         try:
-            await asyncio.wait_for(process.wait(), LAST_WORDS)
+            await asyncio.wait_for(process.wait(), STOP_TIMEOUT)
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -119,13 +119,13 @@ class Visitor(AppService):
         """Ignore files: the workbench offers none."""
 
 
-VISITORS = 4
+MAX_VISITORS = 4
 """Simultaneous workbenches, a process each."""
 MESSAGE_BYTES = 1 << 20
 """Largest message of a page, enough to paste a memory."""
 REQUEST_SECONDS = 10.0
 """Time limit for a request of a connection."""
-PASSING = 64
+MAX_IDLE = 64
 """Connections without a workbench; the oldest is closed when there are more."""
 
 _HERE = Path(__file__).parent
@@ -184,8 +184,8 @@ class Server:
     async def _websocket(self, request: web.Request) -> web.StreamResponse:
         if not self._guard.knows(request.match_info["token"]):
             return _refused(Denied(401, "Open the address that memtui printed: it holds the token of this run."))
-        if self._visitors >= VISITORS:
-            return _refused(Denied(503, f"{VISITORS} workbenches are open already; close one first."))
+        if self._visitors >= MAX_VISITORS:
+            return _refused(Denied(503, f"{MAX_VISITORS} workbenches are open already; close one first."))
         self._visitors += 1
         try:
             return await self._serve(request)
@@ -247,7 +247,7 @@ class Connection(web.RequestHandler):
         """Close the oldest connection over the limit."""
         super().connection_made(transport)
         self._passing[self] = None
-        if len(self._passing) > PASSING:
+        if len(self._passing) > MAX_IDLE:
             oldest = next(iter(self._passing))
             del self._passing[oldest]
             oldest.force_close()
@@ -383,7 +383,7 @@ async def take(visitor: Visitor, text: str, answer: Callable[[str], Awaitable[No
 
 def bounded(cells: int, usual: int) -> int:
     """Limit a size in cells; the default where it is not positive."""
-    return min(cells, LARGEST) if cells > 0 else usual
+    return min(cells, MAX_CELLS) if cells > 0 else usual
 
 
 def own_command(words: Sequence[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, acting, approver, open_session
 from memtui.wire.verb import Arguments
 
-USUAL = 700
+GC_THRESHOLD = 700
 """Python's default garbage collection threshold, for commands that keep running."""
 LOCK_WAIT = 5.0
 """Seconds to wait for another writer of the same root."""

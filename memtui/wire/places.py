@@ -10,7 +10,7 @@ from memtui.errors import NotFoundError, UsageError
 _HEX = frozenset("0123456789abcdef")
 
 
-class NamedPlace(NamedTuple):
+class MemorySelection(NamedTuple):
     """A selection of memories."""
 
     roots: tuple[str, ...] | None
@@ -27,10 +27,10 @@ class NamedPlace(NamedTuple):
         return not self.path or path == self.path or path.startswith(self.path + "/")
 
 
-EVERYWHERE = NamedPlace(None)
+EVERYWHERE = MemorySelection(None)
 
 
-def place(engine: Engine, text: str) -> NamedPlace:
+def place(engine: Engine, text: str) -> MemorySelection:
     """Parse a root id or alias, `/memories/SCOPE`, the address of a memory or folder, or a file-system path.
 
     Raises:
@@ -38,18 +38,18 @@ def place(engine: Engine, text: str) -> NamedPlace:
     """
     bare = text.rstrip("/")
     if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
-        return NamedPlace(_native(engine, bare[len("/memories/") :]))
+        return MemorySelection(_native(engine, bare[len("/memories/") :]))
     for root in engine.roots.all():
         if bare == root.id or bare in root.aliases:
-            return NamedPlace((root.id,))
+            return MemorySelection((root.id,))
     if "/" not in text and not text.startswith("."):
         engine.roots.find(text)
     real = os.path.realpath(bare or "/")
     for root in engine.roots.all():
         if text.startswith(("/", ".")) and real == os.path.realpath(root.path):
-            return NamedPlace((root.id,))
+            return MemorySelection((root.id,))
     address = engine.roots.resolve(real if bare in (".", "..") else bare)
-    return NamedPlace((address.root,), address.path)
+    return MemorySelection((address.root,), address.path)
 
 
 def _native(engine: Engine, scope: str) -> tuple[str, ...]:

@@ -20,12 +20,12 @@ from memtui.engine.model import Actor, Retention, Root
 from memtui.engine.policy import ROOM
 from memtui.errors import UsageError
 
-ENDS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
+SESSION_HOSTS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
 """Programs that host a person's session: the search for agents among ancestors stops there."""
 _SUFFIXES = (".js", ".mjs", ".cjs", ".py")
 
 
-class Runner(NamedTuple):
+class RunningAgent(NamedTuple):
     """The agent that runs a command."""
 
     agent: str
@@ -84,7 +84,7 @@ def open_session(
         settings: the settings.
         options: the global options.
         lock_wait: seconds to wait for another process before `E_LOCKED`.
-        access: what the session may do; `wire.doors` determines it for agents.
+        access: what the session may do; `wire.access` determines it for agents.
         front: the actor of a person, `cli` or `tui`.
 
     Raises:
@@ -162,7 +162,7 @@ def approver(options: Options, front: str = "cli") -> Approver:
     )
 
 
-def _actor(options: Options, found: Runner | None, front: str) -> Actor:
+def _actor(options: Options, found: RunningAgent | None, front: str) -> Actor:
     given = options.actor
     if found is None:
         return Actor(front) if given == UNNAMED else given
@@ -172,32 +172,32 @@ def _actor(options: Options, found: Runner | None, front: str) -> Actor:
     return Actor(agent if given == UNNAMED else f"{agent}/{given}")
 
 
-def run_by(options: Options) -> Runner | None:
+def run_by(options: Options) -> RunningAgent | None:
     """Return the agent that runs a command, from the process or from a given `agent:` actor.
 
     Over ssh only that actor shows an agent; it can only take rights away.
     """
     name = options.actor.name
     agent = name.removeprefix(AGENT).partition("/")[0] if name.startswith(AGENT) else ""
-    return runner(options.started()) or (Runner(agent, f"--actor {name} says so") if agent else None)
+    return runner(options.started()) or (RunningAgent(agent, f"--actor {name} says so") if agent else None)
 
 
-def runner(started: Started) -> Runner | None:
+def runner(started: Started) -> RunningAgent | None:
     """Return the agent that runs a process, the nearest ancestor first; None when nothing shows one."""
     known = (*KNOWN, *ONLY_RUN)
     for program in started.programs:
         names = _names(program)
         found = next((agent.id for agent in known if not names.isdisjoint(agent.programs)), None)
         if found is not None:
-            return Runner(found, f"{program.name} started it")
-        if program.login or not names.isdisjoint(ENDS):
+            return RunningAgent(found, f"{program.name} started it")
+        if program.login or not names.isdisjoint(SESSION_HOSTS):
             break
     environ = dict(started.environ)
     for agent in known:
         for variable in agent.runs:
             name, _, value = variable.partition("=")
             if environ.get(name) and value in ("", environ[name]):
-                return Runner(agent.id, f"{name} is set")
+                return RunningAgent(agent.id, f"{name} is set")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Verbs as data: parameters, examples and answers, from which the command line parses, helps, completes and documents."""
+"""Verbs as data, from which the command line parses, helps, completes and documents."""
 
 from typing import NamedTuple
 

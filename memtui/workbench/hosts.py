@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Memory, Root, Snapshot
 from memtui.errors import ConflictError, MemtuiError
-from memtui.features.hosts.reach import HostAway, hosts
-from memtui.features.hosts.there import FarRoot, listed, root_of
+from memtui.features.hosts.machines import RemoteHost, hosts
+from memtui.features.hosts.remote_root import RemoteRoot, list_memories, root_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.forest import Effect
@@ -64,7 +64,7 @@ class Hosts:
             self._show(host, known._replace(words="asking..."))
             self._ask(host)
 
-    def _ask(self, host: HostAway) -> None:
+    def _ask(self, host: RemoteHost) -> None:
         def answered(found: tuple[tuple[Root, ...], tuple[Memory, ...]]) -> None:
             self._waits.pop(host.name, None)
             roots, rows = found
@@ -85,14 +85,16 @@ class Hosts:
             latest=name,
         )
 
-    def _look(self, host: HostAway, engine: Engine) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
-        roots, rows = listed(host)
+    def _look(self, host: RemoteHost, engine: Engine) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
+        roots, rows = list_memories(host)
         for root in roots:
-            far = FarRoot(root, host, lambda before, now: self._screen.app.call_later(self._saved, host, before, now))
+            far = RemoteRoot(
+                root, host, lambda before, now: self._screen.app.call_later(self._saved, host, before, now)
+            )
             engine.roots.elsewhere.setdefault(root.id, far)
         return roots, rows
 
-    def _missed(self, host: HostAway, error: MemtuiError) -> None:
+    def _missed(self, host: RemoteHost, error: MemtuiError) -> None:
         """Show in its row why there is no answer, and try again where that may help."""
         screen, name = self._screen, host.name
         known = screen.forest.away[name]
@@ -107,14 +109,14 @@ class Hosts:
             self._waits[name] = min(2 * wait, most), since
             self._ask_later(host, self._waits[name][0])
 
-    def _ask_later(self, host: HostAway, wait: float) -> None:
+    def _ask_later(self, host: RemoteHost, wait: float) -> None:
         app = self._screen.app
         if host.name in self._timers:
             self._timers[host.name].stop()
         again = partial(self._ask_later, host, wait)
         self._timers[host.name] = app.set_timer(wait, lambda: self._ask(host) if app.app_focus else again())
 
-    def _show(self, host: HostAway, found: Away) -> None:
+    def _show(self, host: RemoteHost, found: Away) -> None:
         forest = self._screen.forest
         roots = [root for root in forest.roots.values() if not root.host and root.id not in forest.others]
         here = {root.id for root in roots}.union(forest.others.roots)
@@ -162,7 +164,7 @@ class Hosts:
 
         def tell(engine: Engine, what: Deed) -> bool:
             there = engine.roots.elsewhere[address.root]
-            assert isinstance(there, FarRoot)
+            assert isinstance(there, RemoteRoot)
             there.change(what.words, what.places, what.expected)
             return True
 
@@ -190,7 +192,7 @@ class Hosts:
             lambda engine: screen.verbs.seeing.steps.add(engine, step), what="keep a step of undo", lane=WRITE
         )
 
-    def _saved(self, host: HostAway, before: Snapshot | None, now: Snapshot) -> None:
+    def _saved(self, host: RemoteHost, before: Snapshot | None, now: Snapshot) -> None:
         """Show what was saved there, and add a step of undo."""
         screen, address = self._screen, now.address
         self._put(host, now)
@@ -199,7 +201,7 @@ class Hosts:
 
         def put(engine: Engine, old: Snapshot, new: Snapshot) -> None:
             there = engine.roots.elsewhere[address.root]
-            assert isinstance(there, FarRoot)
+            assert isinstance(there, RemoteRoot)
             if isinstance(there.write(address, new.bytes, old.sha256), Conflict):
                 raise ConflictError(f"{address} changed meanwhile.", unharmed="It stays as it is on that machine.")
             screen.app.call_later(self._put, host, new)
@@ -210,7 +212,7 @@ class Hosts:
 
         self._keep(Step(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
 
-    def _put(self, host: HostAway, now: Snapshot) -> None:
+    def _put(self, host: RemoteHost, now: Snapshot) -> None:
         """Show the text that is there now."""
         known = self._screen.forest.away[host.name]
 

@@ -104,7 +104,7 @@ def test_its_agent_is_a_client(machine: Machine, parrot: KnownAgent) -> None:
 
 
 def test_its_agent_is_known_by_what_it_runs_and_writes_down(machine: Machine, parrot: KnownAgent) -> None:
-    assert session.runner(Started((("PARROT", "1"),))) == session.Runner("parrot", "PARROT is set")
+    assert session.runner(Started((("PARROT", "1"),))) == session.RunningAgent("parrot", "PARROT is set")
     assert parrot.transcripts is not None
     machine.write("-cage/sessions/1.jsonl", '{"cwd": "/cage"}\n')
     assert named_projects(str(machine.path("-cage")), parrot.transcripts) == ("/cage",)

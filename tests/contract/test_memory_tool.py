@@ -19,7 +19,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Actor
 from memtui.memory_tool.call import Result
 from memtui.memory_tool.scoped import ScopedTool
-from memtui.wire.doors import open_door
+from memtui.wire.access import open_agent_session
 from memtui.wire.session import Options
 from tests.contract.memory_calls import CASES, Call, Case, expected, placed
 
@@ -39,7 +39,7 @@ def through_engine(env: dict[str, str], cwd: Path) -> Iterator[Answer]:
             patch.delenv(name)
         for name, value in env.items():
             patch.setenv(name, value)
-        opened = open_door(load_settings(read_environment()), Options(actor=actor), lock_wait=5.0)
+        opened = open_agent_session(load_settings(read_environment()), Options(actor=actor), lock_wait=5.0)
     with opened.engine as engine:
         yield ScopedTool(engine, actor).call
 

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.daemon.events import SEND, WAITING, Follower, Position, ToldEvent, position_of
+from memtui.daemon.events import MAX_BUFFERED, SEND_TIMEOUT, FeedEvent, Follower, Position, position_of
 from memtui.engine.model import Actor, Address, Write
 from tests.daemon.running import Machine, Running
 from tests.test_mask import GITHUB
@@ -36,8 +36,8 @@ def test_what_is_no_id_is_none(text: str) -> None:
     assert position_of(text) is None
 
 
-def event(number: int, *, client: str = "", root: str = "") -> ToldEvent:
-    return ToldEvent(Position(number, 0), "task" if client else "memory_changed", {}, client, root)
+def event(number: int, *, client: str = "", root: str = "") -> FeedEvent:
+    return FeedEvent(Position(number, 0), "task" if client else "memory_changed", {}, client, root)
 
 
 def test_an_event_names_no_secret() -> None:
@@ -48,7 +48,7 @@ def test_an_event_names_no_secret() -> None:
 
 async def test_a_slow_follower_gets_what_waits_and_is_shown_out() -> None:
     follower = Follower("me", lambda _: True, Position(0, 0))
-    texts = [b"%d," % number for number in range(WAITING)]
+    texts = [b"%d," % number for number in range(MAX_BUFFERED)]
     assert [follower.put(part) for part in (texts[:200], texts[200:], [b"more"], [b"more"])] == [
         True,
         True,
@@ -223,7 +223,7 @@ def test_one_who_takes_nothing_for_five_seconds_is_hung_up_on(machine: Machine) 
         gone.register(stalled, select.POLLHUP)
         began = time.monotonic()
         assert gone.poll(60_000)
-        assert time.monotonic() - began > SEND - 1
+        assert time.monotonic() - began > SEND_TIMEOUT - 1
         listening = Listening(running, "0-0")
         listening.until(900)
         assert len(set(listening.told)) == 900

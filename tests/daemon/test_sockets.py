@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.daemon.sockets import LONGEST, alone, bound_file, peer_of, port_token, socket_path
+from memtui.daemon.sockets import MAX_PATH, alone, bound_file, peer_of, port_token, socket_path
 from memtui.errors import BusyError, ConflictError, RefusedError, UsageError
 from tests.daemon.running import Machine
 
@@ -57,7 +57,7 @@ def test_a_folder_that_others_may_use_gets_no_socket(machine: Machine) -> None:
 
 def test_a_path_that_is_too_long_is_moved() -> None:
     assert socket_path("/s", {}) == "/s/run/memtui.sock"
-    long = "/" + "s" * LONGEST
+    long = "/" + "s" * MAX_PATH
     first, second = (socket_path(state, {"XDG_RUNTIME_DIR": "/run/user/7"}) for state in (long, long + "2"))
     assert os.path.dirname(first) == "/run/user/7"
     assert first != second

@@ -22,7 +22,7 @@ from memtui.config.read import load_settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Changes, Health, Root
 from memtui.mcp_server import tools
-from memtui.mcp_server.connection import FULL, Desk
+from memtui.mcp_server.connection import FULL, ClientConnection
 from memtui.wire.session import Options
 from memtui.workbench.bridge import WRITE, Bridge, Finished, HealthChanged, RowsChanged
 from tests.house.source import ROOT
@@ -173,23 +173,25 @@ def an_outside_write(base: Path) -> tuple[str, ...]:
 def an_agents_edit(base: Path) -> tuple[str, ...]:
     """From an agent's call of `str_replace` to its answer, without the library that carries both."""
     settings = load_settings({"HOME": str(base), "XDG_RUNTIME_DIR": str(base)}, home=str(base / "home"))
-    desk = Desk(lambda: settings, Options(only_roots=True, project=str(base)), access=None, context=FULL)
-    desk.meet("codex")
+    connection = ClientConnection(
+        lambda: settings, Options(only_roots=True, project=str(base)), access=None, context=FULL
+    )
+    connection.set_name("codex")
     path = "/memories/global/a.md"
     with hooked() as passed:
         try:
-            called(desk, command="create", path=path, file_text="one\n")
-            called(desk, command="str_replace", path=path, old_str="one", new_str="two")
+            called(connection, command="create", path=path, file_text="one\n")
+            called(connection, command="str_replace", path=path, old_str="one", new_str="two")
             passed.begin()
-            called(desk, command="str_replace", path=path, old_str="two", new_str="three")
+            called(connection, command="str_replace", path=path, old_str="two", new_str="three")
             return passed.end()
         finally:
-            desk.close()
+            connection.close()
 
 
-def called(desk: Desk, **arguments: str) -> None:
+def called(connection: ClientConnection, **arguments: str) -> None:
     """Call the memory tool."""
-    result = tools.call(desk, "memory", arguments)
+    result = tools.call(connection, "memory", arguments)
     assert result.ok, result.text
 
 

@@ -13,7 +13,7 @@ import anyio.lowlevel
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord, Memory
-from memtui.mcp_server.connection import FULL, Desk
+from memtui.mcp_server.connection import FULL, ClientConnection
 from memtui.mcp_server.server import converse
 from memtui.wire.session import Options, open_session
 
@@ -178,13 +178,13 @@ async def talk(
     context: str = FULL,
 ) -> AsyncIterator[Talk]:
     """Serve one client of the test's own home until the block ends."""
-    desk = Desk(lambda: load_settings(read_environment()), options, access=access, context=context)
+    connection = ClientConnection(lambda: load_settings(read_environment()), options, access=access, context=context)
     our_in, their_out = os.pipe()
     their_in, our_out = os.pipe()
     it = Talk(their_out, their_in)
 
     async def serve() -> None:
-        it.status = await converse(our_in, our_out, desk)
+        it.status = await converse(our_in, our_out, connection)
         it.tick()
 
     try:
@@ -198,7 +198,7 @@ async def talk(
                 await it.ended()
             group.cancel_scope.cancel()
     finally:
-        desk.close()
+        connection.close()
         for handle in (our_in, our_out, their_in):
             os.close(handle)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import is_person
-from memtui.mcp_server.connection import LONGEST, actor_of, client_name
+from memtui.mcp_server.connection import MAX_NAME, actor_of, client_name
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from memtui.mcp_server.connection import LONGEST, actor_of, client_name
         ("You", "unknown"),
         (" tui ", "unknown"),
         ("a\x1b[2Jb", "a␛[2Jb"),
-        ("x" * 500, "x" * (LONGEST - 1) + "…"),
+        ("x" * 500, "x" * (MAX_NAME - 1) + "…"),
     ],
 )
 def test_a_name(given_name: str | None, name: str) -> None:
@@ -32,6 +32,6 @@ def test_any_name_makes_an_actor_of_ours(given_name: str) -> None:
     actor = actor_of(client_name(given_name)).name
     assert actor.startswith("mcp:")
     assert actor.isprintable()
-    assert len(actor) <= LONGEST + len("mcp:")
+    assert len(actor) <= MAX_NAME + len("mcp:")
     assert actor.encode()
     assert not is_person(actor)

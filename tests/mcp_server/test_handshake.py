@@ -10,8 +10,8 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.mcp_server import handshake
-from memtui.mcp_server.connection import Desk, Greeting
-from memtui.mcp_server.handshake import VERSIONS, Greeter
+from memtui.mcp_server.connection import ClientConnection, EarlyInput
+from memtui.mcp_server.handshake import VERSIONS, Handshake
 from memtui.mcp_server.server import serve
 from memtui.wire.session import Options
 from tests.mcp_server.talk import OBSERVE, Store
@@ -40,13 +40,13 @@ class Client:
     """The far ends of a server's pipes."""
 
     def __init__(self, access: str | None = None) -> None:
-        self.desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
+        self.connection = ClientConnection(lambda: load_settings(read_environment()), Options(), access=access)
         self.source, self._to = os.pipe()
         self._from, self.target = os.pipe()
         self._reading = os.fdopen(self._from, "rb")
         self.loads = 0
 
-    def open(self, said: bytes, *, later: bytes = b"", answers: int = 0) -> Greeting:
+    def open(self, said: bytes, *, later: bytes = b"", answers: int = 0) -> EarlyInput:
         """Say something at once, and the rest once the library is being loaded, until it was answered so often."""
         loaded, there = os.pipe()
         self.first: list[Message] = []
@@ -64,22 +64,22 @@ class Client:
         waiter = threading.Thread(target=wait)
         os.write(self._to, said)
         try:
-            return Greeter(self.source, self.target, self.desk).run(load)
+            return Handshake(self.source, self.target, self.connection).run(load)
         finally:
             waiter.join(20)
 
-    def go_on(self, opened: Greeting, said: bytes = b"") -> list[Message]:
+    def go_on(self, opened: EarlyInput, said: bytes = b"") -> list[Message]:
         """Have the library serve what came, and something more; everything it says."""
         os.write(self._to, said)
         os.close(self._to)
         self._to = -1
-        assert serve(self.source, self.target, self.desk, opened) == 0
+        assert serve(self.source, self.target, self.connection, opened) == 0
         os.close(self.target)
         self.target = -1
         return [json.loads(line) for line in self._reading]
 
     def close(self) -> None:
-        self.desk.close()
+        self.connection.close()
         self._reading.close()
         for handle in (self.source, self.target, self._to):
             if handle >= 0:
@@ -98,7 +98,7 @@ def answers_of(said: bytes, access: str | None, *, early: bool) -> list[Message]
     one = Client(access)
     try:
         if not early:
-            return one.go_on(Greeting(), said)
+            return one.go_on(EarlyInput(), said)
         found = one.go_on(one.open(said))
         assert one.loads == 1
         return found
@@ -161,7 +161,7 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_what_only_the_library_can_judge_is_left_to_it(client: Client, odd: bytes) -> None:
     said = odd + lines(hello(), ask(7, "tools/list"))
-    assert client.open(said) == Greeting(said)
+    assert client.open(said) == EarlyInput(said)
 
 
 def test_what_comes_with_conditions_is_left_to_the_library(client: Client) -> None:
@@ -189,7 +189,7 @@ def test_a_line_that_is_not_whole_goes_on_where_it_was(client: Client) -> None:
 
 
 def test_no_more_is_kept_than_there_is_room_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handshake, "_KEPT", 1_000)
+    monkeypatch.setattr(handshake, "_MAX_WAITING", 1_000)
     monkeypatch.setattr(handshake, "_CHUNK", 500)
     big = lines(hello(), INITIALIZED, VIEW | {"id": "x" * 2_000})
     rest = lines(VIEW)
@@ -202,11 +202,11 @@ def test_no_more_is_kept_than_there_is_room_for(client: Client, monkeypatch: pyt
 def test_who_says_nothing_has_nothing_answered(client: Client) -> None:
     os.close(client._to)
     client._to = os.open(os.devnull, os.O_WRONLY)
-    assert client.open(b"") == Greeting()
+    assert client.open(b"") == EarlyInput()
 
 
 def test_who_does_not_listen_any_more_is_left(client: Client) -> None:
     client._reading.close()
     os.write(client._to, lines(hello()))
     with pytest.raises(BrokenPipeError):
-        Greeter(client.source, client.target, client.desk).run(lambda: pytest.fail("nobody needs the library"))
+        Handshake(client.source, client.target, client.connection).run(lambda: pytest.fail("nobody needs the library"))

@@ -10,17 +10,17 @@ from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError
 from memtui.features.hot_set.model import Budgets
 from memtui.mcp_server import instructions
-from memtui.mcp_server.connection import FULL, NONE, SHORT, Desk
+from memtui.mcp_server.connection import FULL, NONE, SHORT, ClientConnection
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
 
 def composed(access: str | None = None, *, context: str = FULL) -> str:
-    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access, context=context)
+    connection = ClientConnection(lambda: load_settings(read_environment()), Options(), access=access, context=context)
     try:
-        return instructions.compose(desk)
+        return instructions.compose(connection)
     finally:
-        desk.close()
+        connection.close()
 
 
 def test_a_newcomer_is_told_how_to_begin(store: Store) -> None:

@@ -103,7 +103,7 @@ async def test_a_stream_of_the_later_protocol_brings_what_was_asked_for(store: S
 
 
 async def test_only_memories_can_be_subscribed_to(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(notices, "MAX_SUBSCRIPTIONS", 1)
     async with talk() as it:
         await it.hello()
         with pytest.raises(ProtocolError, match="E_USAGE"):

@@ -221,6 +221,6 @@ async def test_nothing_that_nobody_reviewed_reaches_an_agent_by_any_door(store: 
 async def test_a_followed_resource_that_a_commit_replaced_holds_nothing_to_read(store: Store, planted: Path) -> None:
     uri = "memory:///memories/project/deploy.md"
     with store.engine() as engine:
-        assert resources.held(engine, uri) is None
+        assert resources.content_digest(engine, uri) is None
         review(engine)
-        assert resources.held(engine, uri) == sha256(planted.read_bytes()).hexdigest()
+        assert resources.content_digest(engine, uri) == sha256(planted.read_bytes()).hexdigest()

@@ -310,13 +310,13 @@ async def test_switching_off_holds_for_who_is_connected_already(store: Store) ->
 
 async def test_settings_are_read_again_only_when_they_changed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Engine] = []
-    original: Callable[..., Engine] = desk_module.Desk._open
+    original: Callable[..., Engine] = desk_module.ClientConnection._open
 
     def counted(*arguments: object) -> Engine:
         opened.append(original(*arguments))
         return opened[-1]
 
-    monkeypatch.setattr(desk_module.Desk, "_open", counted)
+    monkeypatch.setattr(desk_module.ClientConnection, "_open", counted)
     async with talk() as it:
         await it.hello()
         for _ in range(3):

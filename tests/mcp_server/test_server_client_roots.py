@@ -79,7 +79,7 @@ async def test_what_is_asked_before_the_roots_are_known_waits_for_them(store: St
 async def test_a_client_that_does_not_name_its_roots_works_where_it_was_started(
     store: Store, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "PATIENCE", 0.05)
+    monkeypatch.setattr(server, "ROOTS_TIMEOUT", 0.05)
     async with talk() as it:
         it.holds_back = True
         await begin(it, other)

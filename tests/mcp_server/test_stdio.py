@@ -132,7 +132,7 @@ async def test_a_lone_surrogate_is_no_reason_to_lose_a_call() -> None:
 
 
 async def test_a_line_that_is_too_long_is_answered_once_and_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "LONGEST", 1_000)
+    monkeypatch.setattr(stdio, "MAX_MESSAGE", 1_000)
     async with line() as it:
         for _ in range(4):
             it.say(b"x" * 900)

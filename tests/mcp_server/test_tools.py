@@ -10,9 +10,9 @@ from memtui.config.read import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.search.tool import SCHEMA
 from memtui.mcp_server import server, tools
-from memtui.mcp_server.connection import Desk
+from memtui.mcp_server.connection import ClientConnection
 from memtui.memory_tool.call import Result, schema
-from memtui.wire.doors import words
+from memtui.wire.access import error_text
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
@@ -33,7 +33,7 @@ from tests.mcp_server.talk import Store
     ],
 )
 def test_an_error_in_words(error: UsageError, said: str) -> None:
-    assert words(error) == said
+    assert error_text(error) == said
 
 
 def test_an_answer_can_always_be_sent() -> None:
@@ -44,12 +44,12 @@ def test_an_answer_can_always_be_sent() -> None:
 @pytest.mark.parametrize(("access", "may"), [(None, True), ("rw", True), ("plan", True), ("ro", False)])
 def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     (Path.cwd() / ".git").mkdir()
-    desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
-    memory, *others = tools.offered(desk)
+    connection = ClientConnection(lambda: load_settings(read_environment()), Options(), access=access)
+    memory, *others = tools.offered(connection)
     assert memory["annotations"]["readOnlyHint"] is not may
     assert all(tool["annotations"]["readOnlyHint"] for tool in others)
     assert len(others) == 5
-    desk.close()
+    connection.close()
     said = memory["description"] + json.dumps(memory["inputSchema"]["properties"]["command"])
     assert ("create, str_replace" in memory["description"]) is may
     assert ("only read memories" in said) is (access == "ro")

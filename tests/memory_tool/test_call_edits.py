@@ -5,11 +5,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memtui.memory_tool.call import (
-    Hidden,
     Matches,
     NoSuchLine,
     NotText,
     NotUnique,
+    SecretTouched,
     check_masks,
     find,
     insert,
@@ -160,7 +160,7 @@ def test_no_edit_beside_a_secret_takes_its_mask_off(text: str, old: str, new: st
     after = str_replace(text.encode(), old, new)
     assert after != text.encode()
     if refused:
-        with pytest.raises(Hidden):
+        with pytest.raises(SecretTouched):
             check_masks(text.encode(), after)
     else:
         check_masks(text.encode(), after)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.memory_tool import sdk
-from memtui.memory_tool.sdk import NoEdit
+from memtui.memory_tool.sdk import CallFailed
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_numbers_are_right_however_far_down(lines: int, first: int, last: int) -
 
 def test_more_lines_than_are_ever_shown() -> None:
     assert sdk.content("p", "\n" * 999_998, (1, 1)) == HEAD + "     1\t"
-    with pytest.raises(NoEdit, match=r"^File p exceeds maximum line limit of 999,999 lines\.$"):
+    with pytest.raises(CallFailed, match=r"^File p exceeds maximum line limit of 999,999 lines\.$"):
         sdk.content("p", "\n" * 999_999, None)
 
 
@@ -93,7 +93,7 @@ def test_every_character_of_a_new_text_stands_for_itself(new: str) -> None:
     ],
 )
 def test_what_is_not_replaced(text: str, old: str, words: str) -> None:
-    with pytest.raises(NoEdit) as caught:
+    with pytest.raises(CallFailed) as caught:
         sdk.str_replace("p", text, old, "new")
     assert str(caught.value) == words
 
@@ -115,6 +115,6 @@ def test_lines_are_inserted(text: str, line: int, new: str, result: str) -> None
 
 @pytest.mark.parametrize("line", [-1, 3])
 def test_a_line_that_is_not_there(line: int) -> None:
-    with pytest.raises(NoEdit) as caught:
+    with pytest.raises(CallFailed) as caught:
         sdk.insert("one\ntwo\n", line, "x")
     assert str(caught.value) == f"Invalid `insert_line` parameter: {line}. It should be within the range [0, 2]."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.web.server import LARGEST, Visitor, bounded, own_command, take
+from memtui.web.server import MAX_CELLS, Visitor, bounded, own_command, take
 
 
 class Heard(Visitor):
@@ -40,7 +40,7 @@ async def told(text: str) -> tuple[bool, list[object], list[str]]:
         ('["stdin", "j\\u001b[A"]', b"j\x1b[A"),
         ('["stdin", "\\ud800"]', b"?"),
         ('["resize", {"width": 80, "height": 24}]', {"type": "resize", "width": 80, "height": 24}),
-        ('["resize", {"width": 99999999, "height": -1}]', {"type": "resize", "width": LARGEST, "height": 24}),
+        ('["resize", {"width": 99999999, "height": -1}]', {"type": "resize", "width": MAX_CELLS, "height": 24}),
         ('["focus"]', {"type": "focus"}),
         ('["blur"]', {"type": "blur"}),
     ],
@@ -84,7 +84,7 @@ async def test_no_message_breaks_the_server(value: object) -> None:
 
 @given(st.integers())
 def test_a_size_is_one_a_terminal_can_have(cells: int) -> None:
-    assert 1 <= bounded(cells, 80) <= LARGEST
+    assert 1 <= bounded(cells, 80) <= MAX_CELLS
 
 
 def test_nothing_in_the_working_directory_is_loaded() -> None:

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import NotFoundError, UsageError
-from memtui.wire.places import NamedPlace, place, target, version
+from memtui.wire.places import MemorySelection, place, target, version
 
 
 @pytest.fixture
@@ -26,24 +26,24 @@ def engine(tmp_path: Path) -> Engine:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("notes", NamedPlace(("notes",))),
-        ("mine/", NamedPlace(("notes",))),
-        ("notes/deep/", NamedPlace(("notes",), "deep")),
-        ("mine/deep/a.md", NamedPlace(("notes",), "deep/a.md")),
-        ("/memories", NamedPlace(("memtui:global", "memtui:project"))),
-        ("/memories/", NamedPlace(("memtui:global", "memtui:project"))),
-        ("/memories/project/", NamedPlace(("memtui:project",))),
-        ("/memories/project/a.md", NamedPlace(("memtui:project",), "a.md")),
+        ("notes", MemorySelection(("notes",))),
+        ("mine/", MemorySelection(("notes",))),
+        ("notes/deep/", MemorySelection(("notes",), "deep")),
+        ("mine/deep/a.md", MemorySelection(("notes",), "deep/a.md")),
+        ("/memories", MemorySelection(("memtui:global", "memtui:project"))),
+        ("/memories/", MemorySelection(("memtui:global", "memtui:project"))),
+        ("/memories/project/", MemorySelection(("memtui:project",))),
+        ("/memories/project/a.md", MemorySelection(("memtui:project",), "a.md")),
     ],
 )
-def test_a_place_is_a_root_a_folder_or_a_memory(engine: Engine, text: str, found: NamedPlace) -> None:
+def test_a_place_is_a_root_a_folder_or_a_memory(engine: Engine, text: str, found: MemorySelection) -> None:
     assert place(engine, text) == found
 
 
 def test_a_path_to_a_root_is_that_root(engine: Engine, tmp_path: Path) -> None:
-    assert place(engine, str(tmp_path / "notes")) == NamedPlace(("notes",))
-    assert place(engine, str(tmp_path / "link")) == NamedPlace(("notes",))
-    assert place(engine, str(tmp_path / "notes" / "deep")) == NamedPlace(("notes",), "deep")
+    assert place(engine, str(tmp_path / "notes")) == MemorySelection(("notes",))
+    assert place(engine, str(tmp_path / "link")) == MemorySelection(("notes",))
+    assert place(engine, str(tmp_path / "notes" / "deep")) == MemorySelection(("notes",), "deep")
 
 
 @pytest.mark.parametrize("text", ["other", "/memories/channel", "/etc", "."])

@@ -4,13 +4,13 @@ import pytest
 
 from memtui.agents.table import KNOWN, ONLY_RUN, Traces
 from memtui.config.started import Program, Started
-from memtui.wire.session import Runner, runner
+from memtui.wire.session import RunningAgent, runner
 
 ME, SHELL = Program("memtui", ("python3", "memtui")), Program("bash", ("bash",))
 CLAUDE = Program("claude", ("claude",))
 
 
-def above(*programs: Program, **environ: str) -> Runner | None:
+def above(*programs: Program, **environ: str) -> RunningAgent | None:
     return runner(Started(tuple(environ.items()), (ME, *programs)))
 
 
@@ -27,9 +27,9 @@ def test_each_mark_names_its_agent(agent: Traces) -> None:
     assert agent.found
     for variable in agent.runs:
         name, _, value = variable.partition("=")
-        assert above(SHELL, **{name: value or "1"}) == Runner(agent.id, f"{name} is set")
+        assert above(SHELL, **{name: value or "1"}) == RunningAgent(agent.id, f"{name} is set")
     for program in agent.programs:
-        assert above(SHELL, Program(program)) == Runner(agent.id, f"{program} started it")
+        assert above(SHELL, Program(program)) == RunningAgent(agent.id, f"{program} started it")
 
 
 def test_no_agent_was_forgotten() -> None:
@@ -45,11 +45,11 @@ def test_a_value_that_means_the_user_is_no_mark() -> None:
 
 def test_an_agent_is_known_by_its_script_too() -> None:
     script = Program("node-MainThread", ("node", "gemini.js"))
-    assert above(SHELL, script) == Runner("gemini", "gemini.js started it")
+    assert above(SHELL, script) == RunningAgent("gemini", "gemini.js started it")
 
 
 def test_the_nearest_agent_counts() -> None:
-    assert above(SHELL, Program("codex"), SHELL, CLAUDE, CLAUDECODE="1") == Runner("codex", "codex started it")
+    assert above(SHELL, Program("codex"), SHELL, CLAUDE, CLAUDECODE="1") == RunningAgent("codex", "codex started it")
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_the_nearest_agent_counts() -> None:
 )
 def test_a_multiplexer_or_a_login_shell_ends_the_search_upwards_but_not_the_environment(end: Program) -> None:
     assert above(SHELL, end, CLAUDE) is None
-    assert above(SHELL, end, CLAUDE, CLAUDECODE="1") == Runner("claude-code", "CLAUDECODE is set")
+    assert above(SHELL, end, CLAUDE, CLAUDECODE="1") == RunningAgent("claude-code", "CLAUDECODE is set")

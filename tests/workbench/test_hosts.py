@@ -12,8 +12,8 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.errors import NotFoundError
-from memtui.features.hosts.reach import HostAway
-from memtui.features.hosts.there import listed
+from memtui.features.hosts.machines import RemoteHost
+from memtui.features.hosts.remote_root import list_memories
 from memtui.workbench import hosts
 from tests.cli.conftest import config
 from tests.features.hosts.conftest import far_home, settings_of, sshd
@@ -178,7 +178,7 @@ async def test_both_sides_of_a_conflict_there_are_merged_or_shown(config: Path, 
 async def test_a_link_that_dies_keeps_the_text_and_saves_it_once_when_it_is_back(
     config: Path, far_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.features.hosts.far.AGAIN", (0.0, 0.0))
+    monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
     monkeypatch.setattr(hosts, "AGAIN", (0.05, 0.05))
     put(far_home, OLD)
     down = tmp_path / "down"
@@ -259,7 +259,7 @@ def test_hostile_rows_are_left_out(tmp_path: Path) -> None:
     answer.write_text(json.dumps({"items": rows}))
     (tmp_path / "fake.py").write_text(FAKE + f"both(begin)\nprint(open({os.fspath(answer)!r}).read())")
     argv = (sys.executable, str(tmp_path / "fake.py"))
-    roots, found = listed(HostAway("build", "", argv, ("memtui",), "", ""))
+    roots, found = list_memories(RemoteHost("build", "", argv, ("memtui",), "", ""))
     assert [root.id for root in roots] == ["@build:memtui:global"]
     assert [(row.address.path, row.bytes, row.pinned) for row in found] == [("a.md", 1, False), ("b.md", 0, False)]
 

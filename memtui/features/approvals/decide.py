@@ -13,7 +13,7 @@ from memtui import mask
 from memtui.engine.ledger.proposals import VOTED_ON, Vote
 from memtui.engine.model import Actor, Remove
 from memtui.errors import RefusedError, UsageError
-from memtui.features.attribution.said import ChatReply, Word
+from memtui.features.attribution.chat import ChatCommand, ChatReply
 from memtui.features.proposals import apply
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.engine.proposal import Proposal
 
-SHOWN = 20
+SHOWN_LINES = 20
 """Lines of a proposal shown in a chat."""
 ME = "me"
 """The voter at the keys of this machine."""
-TEAM = "team:"
+TEAM_PREFIX = "team:"
 """Prefix of voters whom the team's server identifies by their login."""
 HOUR_MS = 3_600_000
 LATE = "Nobody agreed in time."
-HOURS = 24
+DEFAULT_HOURS = 24
 """Default voting period."""
 
 
@@ -53,7 +53,7 @@ def rules(settings: Settings) -> tuple[ApprovalRule, ...]:
         if one.table == "approvals":
             of = tuple(dict.fromkeys(one.texts("of")))
             need = len(of) // 2 + 1 if one.flag("majority") else max(one.number("need"), 1)
-            within = (one.number("hours") or HOURS) * HOUR_MS
+            within = (one.number("hours") or DEFAULT_HOURS) * HOUR_MS
             found.append(ApprovalRule(one.name, one.texts("what"), one.texts("roots"), need, of, within))
     return tuple(found)
 
@@ -77,7 +77,7 @@ def _roots(engine: Engine, one: Proposal) -> list[Root]:
     return [engine.roots.find(name) for name in dict.fromkeys(named)]
 
 
-def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
+def tally(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
     """Tally votes: `accepted`, `rejected` or empty, and the reason."""
     given = [vote for voter, vote in votes.items() if voter in rule.of]
     yes = sum(vote.yes for vote in given)
@@ -89,7 +89,7 @@ def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
     return "", f"{yes} of {rule.need}{': ' if said else ''}{said}"
 
 
-class VoteStand(NamedTuple):
+class VoteStatus(NamedTuple):
     """The state of the votes about a proposal."""
 
     words: str
@@ -107,7 +107,7 @@ class VoteStand(NamedTuple):
         return f"{self.words}, {'waits for you' if ME in self.missing else f'{len(self.missing)} to answer'}"
 
 
-def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) -> Mapping[str, VoteStand]:
+def vote_statuses(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) -> Mapping[str, VoteStatus]:
     """Return the state of the votes, by id, for the proposals that a rule puts to a vote."""
     if not rules(settings):
         return {}
@@ -117,7 +117,7 @@ def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) ->
         if rule is not None:
             votes = engine.votes.of(engine.proposals.get(one.id))
             missing = tuple(voter for voter in rule.of if voter not in votes)
-            found[one.id] = VoteStand(judged(rule, votes)[1], missing, one.at + rule.within, ME in rule.of)
+            found[one.id] = VoteStatus(tally(rule, votes)[1], missing, one.at + rule.within, ME in rule.of)
     return found
 
 
@@ -129,20 +129,20 @@ def vote_here(engine: Engine, settings: Settings, number: str, actor: Actor, *, 
     apply.decide(engine, [number], "open", actor=actor)  # an agent at the keys decides nothing
     decided = cast(engine, rule, one, Vote(ME, "you", yes, ME), actor)
     found = engine.proposals.get(number)
-    return f"Proposal {number} is {found.state}." if decided else judged(rule, engine.votes.of(found))[1]
+    return f"Proposal {number} is {found.state}." if decided else tally(rule, engine.votes.of(found))[1]
 
 
-def approve(word: Word) -> ChatReply:
+def approve(word: ChatCommand) -> ChatReply:
     """Agree to a proposal in a chat; without a number, list what waits."""
     return _vote(word, yes=True) if word.text else _waiting(word)
 
 
-def deny(word: Word) -> ChatReply:
+def deny(word: ChatCommand) -> ChatReply:
     """Refuse a proposal in a chat."""
     return _vote(word, yes=False) if word.text else _waiting(word)
 
 
-def _voters(word: Word, rule: ApprovalRule) -> list[str]:
+def _voters(word: ChatCommand, rule: ApprovalRule) -> list[str]:
     """Return the voters somebody in a chat may vote as: their id at this channel or gateway, else the whole chat.
 
     `chat` and, where there is a team, `team` are no places of persons; a place with `:` would be ambiguous, and the
@@ -158,7 +158,7 @@ def _voters(word: Word, rule: ApprovalRule) -> list[str]:
     return [one for one in (*own, *chat) if one in rule.of]
 
 
-def _asked(word: Word, one: Proposal) -> bool:
+def _asked(word: ChatCommand, one: Proposal) -> bool:
     """Return whether the chatter asked for the turn that made a proposal."""
     if not one.turn:
         return False
@@ -167,7 +167,7 @@ def _asked(word: Word, one: Proposal) -> bool:
     return turn.person in [journal.hashed(turn.channel or turn.via, each) for each in said]
 
 
-def _vote(word: Word, *, yes: bool) -> ChatReply:
+def _vote(word: ChatCommand, *, yes: bool) -> ChatReply:
     engine, (number, *more) = word.session.engine, word.text.split()
     if more:
         raise UsageError("Give one number: each proposal is voted about by itself. None was.")
@@ -184,7 +184,7 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
     decided = cast(engine, rule, one, vote, Actor(f"http:{word.client}"))
     found = engine.proposals.get(number)
     if not decided:
-        return ChatReply(f"Proposal {number}: {judged(rule, engine.votes.of(found))[1]}.")
+        return ChatReply(f"Proposal {number}: {tally(rule, engine.votes.of(found))[1]}.")
     return ChatReply(f"Proposal {number} is {found.state}. {found.note}".strip())
 
 
@@ -198,7 +198,7 @@ def cast(
 
     def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
         over = is_late(engine, rule, one) if late is None else late
-        return ("rejected", LATE) if over else judged(rule, votes)
+        return ("rejected", LATE) if over else tally(rule, votes)
 
     decided = engine.votes.cast(one.id, vote, judge)
     if decided == "accepted":
@@ -213,7 +213,7 @@ def is_late(engine: Engine, rule: ApprovalRule, one: Proposal) -> bool:
     return engine.turns.clock() > one.at + rule.within
 
 
-def _waiting(word: Word) -> ChatReply:
+def _waiting(word: ChatCommand) -> ChatReply:
     from memtui.features.proposals.verbs import patch  # only who asks in a chat what waits needs it
 
     engine = word.session.engine
@@ -221,8 +221,9 @@ def _waiting(word: Word) -> ChatReply:
     for one in apply.waiting(engine, VOTED_ON):
         rule = rule_for(engine, word.settings, one)
         if rule is not None and _voters(word, rule):
-            stand = judged(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
+            stand = tally(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
             lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}\n{mask.shown(one.why)}")
             shown = patch(apply.preview(engine, one.id), person=False)
-            lines += [*shown[:SHOWN], *([f"and {len(shown) - SHOWN:,} lines more"] * (len(shown) > SHOWN))]
+            lines += shown[:SHOWN_LINES]
+            lines += [f"and {len(shown) - SHOWN_LINES:,} lines more"] * (len(shown) > SHOWN_LINES)
     return ChatReply("\n".join(lines) or "Nothing waits for this chat.")

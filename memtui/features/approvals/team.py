@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from memtui.engine.ledger.proposals import VOTED_ON, Vote, steps_sha
 from memtui.engine.model import Actor
 from memtui.errors import ConflictError
-from memtui.features.approvals.decide import LATE, TEAM, cast, is_late, rule_for, rules
+from memtui.features.approvals.decide import LATE, TEAM_PREFIX, cast, is_late, rule_for, rules
 from memtui.features.proposals import apply
 from memtui.features.proposals.verbs import patch
-from memtui.features.team.store import asking, joined
+from memtui.features.team.store import membership, tolerate_outage
 from memtui.mask import mask
 
 if TYPE_CHECKING:
@@ -31,22 +31,24 @@ _LONGEST = 500_000
 
 def begin(session: Session, settings: Settings) -> None:
     """Publish waiting proposals and count the answers."""
-    named = any(one.startswith(TEAM) for rule in rules(settings) for one in rule.of)
+    named = any(one.startswith(TEAM_PREFIX) for rule in rules(settings) for one in rule.of)
     if settings.team_url and named and not session.options.read_only and not settings.worker:
-        with asking(session.engine):
-            look(session.engine, settings)
+        with tolerate_outage(session.engine):
+            synchronize(session.engine, settings)
 
 
-def look(engine: Engine, settings: Settings) -> None:
+def synchronize(engine: Engine, settings: Settings) -> None:
     """Publish each proposal that a rule gives to the team, and apply the team's decisions."""
-    found = joined(engine, settings)
+    found = membership(engine, settings)
     if found is None:
         return
     server, name = found
     asked = {(number, steps): (request, late) for request, number, steps, late in server.call("asked", name)}
     for one in apply.waiting(engine, VOTED_ON):
         rule = rule_for(engine, settings, one)
-        members = [voter.removeprefix(TEAM) for voter in rule.of if voter.startswith(TEAM)] if rule else []
+        members = (
+            [voter.removeprefix(TEAM_PREFIX) for voter in rule.of if voter.startswith(TEAM_PREFIX)] if rule else []
+        )
         if rule is None or not members:
             continue
         key = int(one.id), steps_sha(engine.proposals.get(one.id)).hex()
@@ -77,7 +79,7 @@ def _ask(
 
 def _count(engine: Engine, rule: ApprovalRule, one: Proposal, votes: list[tuple[str, bool]]) -> None:
     for person, yes in votes:
-        voter = f"{TEAM}{person}"
+        voter = f"{TEAM_PREFIX}{person}"
         before = engine.votes.of(engine.proposals.get(one.id)).get(voter)
         if voter not in rule.of or (before is not None and before.yes == yes):
             continue

@@ -14,7 +14,7 @@ from memtui.agents.known.qwen_code import OWN
 from memtui.config.smallfile import read_small
 from memtui.engine.ledger.turns import Chat
 from memtui.errors import RefusedError
-from memtui.features.attribution.said import chat_of, named
+from memtui.features.attribution.chat import chat_of, checked_id
 
 if TYPE_CHECKING:
     from memtui.config.surroundings import Surroundings
@@ -24,7 +24,7 @@ VIA = "qwen"
 _MOST = 1_000
 
 
-class Room(NamedTuple):
+class QwenRoom(NamedTuple):
     """A session and the chat it belongs to."""
 
     session: str
@@ -32,7 +32,7 @@ class Room(NamedTuple):
     chat: Chat
 
 
-def rooms(surroundings: Surroundings) -> tuple[Room, ...]:
+def rooms(surroundings: Surroundings) -> tuple[QwenRoom, ...]:
     """Read the file; skip invalid routes, and return nothing for an invalid file."""
     home = OWN.folder(surroundings)
     if home is None:
@@ -45,7 +45,7 @@ def rooms(surroundings: Surroundings) -> tuple[Room, ...]:
     return tuple(room for one in entries[:_MOST] if (room := _room(one)) is not None)
 
 
-def _room(entry: object) -> Room | None:
+def _room(entry: object) -> QwenRoom | None:
     fields = entry if isinstance(entry, dict) else {}
     target = fields.get("target") if isinstance(fields.get("target"), dict) else {}
     assert isinstance(target, dict)
@@ -56,7 +56,11 @@ def _room(entry: object) -> Room | None:
     session, sender, channel, chat = map(str, texts)
     try:
         several = target.get("isGroup") is True
-        return Room(named("session", session), named("person", sender), chat_of(channel, chat, thread, several=several))
+        return QwenRoom(
+            checked_id("session", session),
+            checked_id("person", sender),
+            chat_of(channel, chat, thread, several=several),
+        )
     except RefusedError:
         return None
 

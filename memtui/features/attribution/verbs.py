@@ -7,7 +7,7 @@ from memtui.engine.ledger.journal import JournalRecord
 from memtui.engine.observation import OBSERVED
 from memtui.errors import NotFoundError
 from memtui.features.actors import who_cell
-from memtui.features.attribution.door import DOES, may_state, turn_json
+from memtui.features.attribution.turns import DOES, require_person, turn_json
 from memtui.safe_text import visible
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -23,7 +23,7 @@ _ASKED = ("person", "turn", "channel", "kind", "after")
 
 def turn(call: Call) -> int:
     """Report a turn."""
-    may_state(call.session)
+    require_person(call.session)
     what, args = call.args.need("what"), call.args
     fields: dict[str, object] = {}
     for name in ("session", "channel", "chat", "thread", "person", "name", "prompt", "model"):

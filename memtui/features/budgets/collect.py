@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 CONSUMER = "usage"
-LONGEST_MS = round(timedelta(days=32).total_seconds() * 1_000)
+MAX_WINDOW_MS = round(timedelta(days=32).total_seconds() * 1_000)
 """Upper bound of a window; older files are not read."""
 _TURNS = 10_000
 
@@ -27,10 +27,10 @@ def begin(session: Session, settings: Settings) -> None:
     """Collect new usage and send due alerts, where there are budgets."""
     if settings.entries("budgets") and not session.options.read_only and not settings.worker:
         collect(session.engine, settings, session.surroundings)
-        alerts(session.engine, settings, workspace_of(session.surroundings).id)
+        send_alerts(session.engine, settings, workspace_of(session.surroundings).id)
 
 
-def alerts(engine: Engine, settings: Settings, lane: str) -> None:
+def send_alerts(engine: Engine, settings: Settings, lane: str) -> None:
     """Send the due alerts of every named budget."""
     for name in settings.entries("budgets"):
         if name.startswith("channel:") and name != "channel:*":
@@ -40,7 +40,7 @@ def alerts(engine: Engine, settings: Settings, lane: str) -> None:
 
 def collect(engine: Engine, settings: Settings, place: Surroundings) -> int:
     """Record new usage; return the number of new replies and turns."""
-    since = engine.spend.clock() - LONGEST_MS
+    since = engine.spend.clock() - MAX_WINDOW_MS
     told, count = set[str](), 0
     for turn in engine.turns.all(since=since, limit=_TURNS):
         used = (turn.tokens_in or 0) + (turn.tokens_out or 0)

@@ -9,7 +9,7 @@ FEATURE = Feature(
     stands="memtui.features.budgets.view_rows:standing",
     short="memtui.features.budgets.state:short",
     chat={"budget": "memtui.features.budgets.verbs:answer"},
-    gateways={"budgets/admit": "memtui.features.budgets.verbs:may_begin"},
+    gateways={"budgets/admit": "memtui.features.budgets.verbs:admit_prompt"},
     verbs=(
         Verb(
             "budget",

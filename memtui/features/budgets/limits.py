@@ -146,9 +146,9 @@ def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> N
     if not shared(settings, one.key):
         once()
     elif engine.claims.get(f"alert:{cause}") is None:
-        from memtui.features.budgets.team import first_to_tell
+        from memtui.features.budgets.team import alert_once
 
-        first_to_tell(engine, settings, f"alert:{cause}", once)
+        alert_once(engine, settings, f"alert:{cause}", once)
 
 
 def refusal(admission: Admission) -> RefusedError:

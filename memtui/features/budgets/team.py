@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.spend import Spent
-from memtui.features.team.store import asking, joined
+from memtui.features.team.store import membership, tolerate_outage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 500
 
 
-def tell(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
+def send_debits(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
     """Send new debits of a budget; return None where this ledger did not join. Raises as the server does."""
-    found = joined(engine, settings)
+    found = membership(engine, settings)
     while found is not None and (new := engine.spend.unsent(key, _AT_ONCE)):
         found[0].call("debit", json.dumps([one._asdict() for one in new]))
         engine.spend.sent(new)
@@ -38,8 +38,8 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
     """
     own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
     if ask and not engine.roots.read_only:
-        with asking(engine):
-            server = tell(engine, settings, key)
+        with tolerate_outage(engine):
+            server = send_debits(engine, settings, key)
             if server is None:
                 return own
             ((real, guess),) = server.call("spent", key, *window)
@@ -53,10 +53,10 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
     return Spent(real, guess) if known else Spent(own.real, max(real + guess - own.real, own.estimate))
 
 
-def first_to_tell(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
+def alert_once(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
     """Queue an alert on the one machine of the team that claims it first."""
-    with asking(engine):
-        found, holder = joined(engine, settings), new_id()
+    with tolerate_outage(engine):
+        found, holder = membership(engine, settings), new_id()
         fence = found[0].value("take", cause, holder, "") if found is not None else 0
         if fence is not None:
             queue()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtui.config.settings import Settings
 from memtui.engine.ledger.database import new_id
 from memtui.errors import RefusedError, UsageError
-from memtui.features.attribution.door import Fields, known_fields, text_of
-from memtui.features.attribution.said import ChatReply, Word, named
+from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id
+from memtui.features.attribution.turns import Fields, check_fields, text_field
 from memtui.features.budgets.collect import collect
 from memtui.features.budgets.limits import (
     Admission,
@@ -112,15 +112,15 @@ def budget_json(one: BudgetState) -> Json:
     }
 
 
-def may_begin(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
+def admit_prompt(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
     """Return whether a prompt of a channel may begin, for a gateway."""
     del client  # what a gateway may speak for was looked at before
-    known_fields(fields, "channel")
-    channel = named("channel", text_of(fields, "channel"))
+    check_fields(fields, "channel")
+    channel = checked_id("channel", text_field(fields, "channel"))
     return admission_json(admit(session.engine, settings, channel, lane=workspace_of(session.surroundings).id))
 
 
-def answer(word: Word) -> ChatReply:
+def answer(word: ChatCommand) -> ChatReply:
     """Answer `/budget` with what is spent and left."""
     states = admit(word.session.engine, word.settings, word.chat.channel).states
     lines = [f"{one.key}: {budget_words(one)}, until {rfc3339(one.end)}" for one in states]

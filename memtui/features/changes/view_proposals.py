@@ -19,7 +19,7 @@ from memtui.engine.model import Actor, Address, Change, Rename, Saved, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
 from memtui.errors import ConflictError
 from memtui.features.actors import who_words
-from memtui.features.approvals.decide import ME, VoteStand, stands, vote_here
+from memtui.features.approvals.decide import ME, VoteStatus, vote_here, vote_statuses
 from memtui.features.changes.parts import PART, hunks_out, with_hunk
 from memtui.features.changes.view_place import ShownProposal
 from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, ReviewData
@@ -63,10 +63,10 @@ _ID = 8
 
 def with_votes(engine: Engine, settings: Settings, loaded: ReviewData) -> ReviewData:
     """Say with what is listed how votes stand, where rules have others agree to it as well."""
-    return loaded._replace(votes=stands(engine, settings, loaded.proposals))
+    return loaded._replace(votes=vote_statuses(engine, settings, loaded.proposals))
 
 
-def runs(one: Proposal, votes: Mapping[str, VoteStand], width: int, look: Clock) -> list[Run]:
+def runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit("memtui" if one.by.startswith("rule:") else who_words(one.by), 14, plain=look.ascii) + " "
@@ -79,7 +79,7 @@ def runs(one: Proposal, votes: Mapping[str, VoteStand], width: int, look: Clock)
     return [*lead, (one_line(said, room, ascii_tokens=look.ascii), "dim" if one.state == "later" else "name")]
 
 
-def show(engine: Engine, number: str, now: int, look: Look, votes: VoteStand | None = None) -> ShownProposal:
+def show(engine: Engine, number: str, now: int, look: Look, votes: VoteStatus | None = None) -> ShownProposal:
     """Read and draw a proposal: why, what shows it, and what each step would do.
 
     Raises:

@@ -14,7 +14,7 @@ from memtui.engine.model import BROUGHT, Address, Change, Root
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import NotFoundError
 from memtui.features.actors import KINDS, common_place, taints, who_words
-from memtui.features.approvals.decide import VoteStand
+from memtui.features.approvals.decide import VoteStatus
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.parts import PART
 from memtui.features.proposals.apply import waiting
@@ -86,7 +86,7 @@ class ReviewData(NamedTuple):
     """What is decided about changes, and not carried out."""
     taints: Mapping[Address, str] = {}
     """What the session that wrote a change had taken in from outside before."""
-    votes: Mapping[str, VoteStand] = {}
+    votes: Mapping[str, VoteStatus] = {}
     """How votes stand about proposals that others agree to as well."""
 
 
@@ -151,7 +151,7 @@ class ReviewRows(ListRows[ReviewItem]):
         self.rejected: set[str] = set()
         """Ids of those that were rejected, and stay in the list until that is carried out."""
         self._known = ReviewData()
-        self.votes: Mapping[str, VoteStand] = {}
+        self.votes: Mapping[str, VoteStatus] = {}
         self._open: dict[Key, bool] = {}
         """What the user opened or closed, and what was open when it was first shown."""
 

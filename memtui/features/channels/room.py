@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 FILE, FORMAT = "CHANNEL.md", "remembered"
 QWEN_FILE, QWEN = "channel/chat/CHANNEL.json", "qwen-room"
 """Qwen Code's chat file as layouts name it, and its format."""
-LONGEST, MOST = 2_000, 500
+MAX_CHARS, MAX_ENTRIES = 2_000, 500
 """Code points of an entry; entries of a chat."""
 TRIES = 8
 _SLUG = 20
 
 
-def names_of(chat: Chat) -> tuple[str, str, str]:
+def path_parts(chat: Chat) -> tuple[str, str, str]:
     """Return the parts of a chat's path: a readable slug, the channel's hash, the hash of chat and thread."""
     slug = re.sub(r"[^A-Za-z0-9_.-]", "_", chat.channel)[:_SLUG]
     slug = "_" * len(slug) if slug in (".", "..") else slug
@@ -56,14 +56,14 @@ def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]
     chats = (*engine.turns.chats(), *(room.chat for room in qwen_rooms.rooms(surroundings))) if rooms else ()
     found: dict[tuple[str, ...], str] = {}
     for chat in chats:
-        slug, channel, key = names_of(chat)
+        slug, channel, key = path_parts(chat)
         folder, words = f"{slug}-{channel}", f"{chat.chat} {chat.thread}".strip()
         for root_id in rooms:
             found[root_id, folder], found[root_id, f"{folder}/{key}"] = chat.channel, words
     return found
 
 
-def door_of(settings: Settings, chat: Chat) -> str:
+def room_path(settings: Settings, chat: Chat) -> str:
     """Return the folder of a chat for a client restricted to it.
 
     Raises:
@@ -76,7 +76,7 @@ def door_of(settings: Settings, chat: Chat) -> str:
 
 
 def _root(settings: Settings, chat: Chat) -> Root:
-    return room_root(settings.data_dir, *names_of(chat))
+    return room_root(settings.data_dir, *path_parts(chat))
 
 
 def room_of(session: Session, chat: Chat) -> Root:
@@ -104,8 +104,8 @@ def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -
         ConflictError: other writers kept changing the file.
     """
     line = " ".join(text.split())
-    if len(line) > LONGEST:
-        said = f"The entry has {len(line):,} characters, and may have {LONGEST:,}."
+    if len(line) > MAX_CHARS:
+        said = f"The entry has {len(line):,} characters, and may have {MAX_CHARS:,}."
         raise RefusedError(said, code="E_TOO_BIG", hint="Say it shorter.")
     if re.search(KEY_HEAD, line):
         raise RefusedError(
@@ -139,9 +139,9 @@ def _with(data: bytes, entry: bytes) -> bytes:
     file = parse(data, FORMAT)
     if _folded(entry) in {_folded(file.text(one)) for one in file.entries}:
         raise _KnownError
-    if len(file.entries) >= MOST:
+    if len(file.entries) >= MAX_ENTRIES:
         raise RefusedError(
-            f"The chat has {MOST} entries already.",
+            f"The chat has {MAX_ENTRIES} entries already.",
             code="E_TOO_MANY",
             hint="Take out what is no longer so: memtui entries, or /clear memory in the chat.",
         )

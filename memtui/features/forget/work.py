@@ -20,7 +20,7 @@ from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entri
 from memtui.features.proposals.value import bounded, proposal
 from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.pointers import carry
-from memtui.wire.doors import door_access
+from memtui.wire.access import client_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -36,7 +36,7 @@ def forget(working: Working) -> Planned:
     task, engine, roots = working.task, working.engine, working.roots
     person = is_person(task.client)
     if not person:
-        access = door_access(working.settings, task.client)
+        access = client_access(working.settings, task.client)
         roots = tuple(filter(access.shows, roots))
     scope = {"user": "global"}.get(str(task.request.get("scope")), task.request.get("scope"))
     here = {root.id: root for root in roots if scope in (None, root.scope)}

@@ -10,24 +10,24 @@ from typing import IO
 
 from memtui.engine.model import Actor, Finding
 from memtui.errors import RefusedError, UsageError
-from memtui.features.hosts import asked, far
-from memtui.features.hosts.far import Far, ask, call, guarded, usable
-from memtui.features.hosts.reach import HostAway, host_named, hosts, words_for
-from memtui.features.hosts.there import refuse_taken_back, ssh_name
+from memtui.features.hosts import envelope, remote_call
+from memtui.features.hosts.machines import RemoteHost, command_line, host_named, hosts
+from memtui.features.hosts.remote_call import RemoteCall, ask, call, retry_guarded, unreachable_reason
+from memtui.features.hosts.remote_root import refuse_taken_back, ssh_name
 from memtui.safe_text import visible
 from memtui.wire import outcomes, values
+from memtui.wire.access import client_access, lowest, switched_off
 from memtui.wire.call import Call
-from memtui.wire.doors import door_access, least, switched_off
 from memtui.wire.output import Column, Output
 from memtui.wire.session import Session, acting, run_by
 from memtui.wire.verb import Arguments, Verb
 
-_OURS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
+_LOCAL_OPTIONS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
 """Global options that concern this machine."""
 _DOORS = ("mcp", "tool", "context")
 _STREAMS = ("mcp", "tool", "watch")
 """Verbs that run until somebody ends them."""
-_THERE = ("edit", "demo", "web", "keys", "serve")
+_NEEDS_TERMINAL = ("edit", "demo", "web", "keys", "serve")
 """Verbs that need the terminal of that machine, or outlive the call."""
 _RAW = ("view", "export", "context", "recall", "entries", "dream", "extract", "tool", "mcp")
 """Verbs whose piped output is passed on as it is; all other output is made safe."""
@@ -35,22 +35,22 @@ _READS = ("ls", "view", "search", "history", "blame", "diff", "trash", "status",
 """Verbs that change nothing, whatever their options."""
 
 
-def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
+def run_remote(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
     """Run the command line on another machine; without a verb, open the workbench there."""
     host = host_named(given.settings, on)
-    words = given.again(_OURS)
+    words = given.again(_LOCAL_OPTIONS)
     if host.project and given.options.project is None:
         words = ["--project", host.project, *words]
     if verb is None and not version:
         return _workbench(given, host, words)
-    if verb is not None and verb.name in _THERE:
+    if verb is not None and verb.name in _NEEDS_TERMINAL:
         raise UsageError(f"{verb.name} is done at that machine.", hint=f"memtui --on {host.name} opens memtui there.")
     text, stream = _text(given, verb)
     name = verb.name if verb else ""
     if verb is not None and name in _DOORS:
         _door(given, verb)
     if name not in ("mcp", "tool") or given.options.actor != Actor("cli"):
-        words = ["--actor", writer(given), *words]
+        words = ["--actor", remote_actor(given), *words]
     asks = [*words, *_words(verb, given.args, text=text is not None)]
     live = name in _STREAMS or given.args.flag("follow")
     raw, parts, tries = name in _RAW, list[bytes](), list[None]()
@@ -66,10 +66,12 @@ def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
             address, expected = given.args.need("address"), given.args.need("expect")
             refuse_taken_back(host, words, address, expected, sha256(text).hexdigest())
         tries.append(None)
-        limit, reads = None if live else far.ANSWER, not name or name in _READS
-        return call(Far(host, asks, stream if text is None else text, limit=limit, reads=reads), take, given.out.say)
+        limit, reads = None if live else remote_call.MAX_ANSWER, not name or name in _READS
+        return call(
+            RemoteCall(host, asks, stream if text is None else text, limit=limit, reads=reads), take, given.out.say
+        )
 
-    status = guarded(once) if name == "save" else once()
+    status = retry_guarded(once) if name == "save" else once()
     _show(given.out, parts, raw=raw)
     return status
 
@@ -96,13 +98,13 @@ def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> 
     out.answered = out.answered or bool(data)
 
 
-def writer(given: Call) -> str:
+def remote_actor(given: Call) -> str:
     """Return the actor of changes there: this user on this machine, or the agent that runs the command; never `cli`."""
     found = acting(given.options)
     return found.name if found != Actor("cli") else ssh_name()
 
 
-def _workbench(given: Call, host: HostAway, words: list[str]) -> int:
+def _workbench(given: Call, host: RemoteHost, words: list[str]) -> int:
     """Open the workbench there in this terminal; only for a person, because whoever has it approves there."""
     found = run_by(given.options)
     if found is not None or not given.out.interactive:
@@ -111,8 +113,8 @@ def _workbench(given: Call, host: HostAway, words: list[str]) -> int:
             code="E_PERSON",
             hint="Give a verb to do there, such as ls.",
         )
-    packed = asked.pack("screen", words)
-    status: int = subprocess.call(words_for(host, (packed,), terminal=True), cwd=far.folder(host))
+    packed = envelope.pack("screen", words)
+    status: int = subprocess.call(command_line(host, (packed,), terminal=True), cwd=remote_call.working_directory(host))
     return status if status in outcomes.MEANING else outcomes.STORAGE
 
 
@@ -158,8 +160,8 @@ def _door(given: Call, verb: Verb) -> None:
     """Apply this machine's access rules to an agent that calls there. Raises `E_DISABLED`."""
     found = run_by(given.options)
     client = given.args.text("client") or (found.agent if found else "")
-    access = door_access(given.settings, client, given.args.text("access"))
-    level = least(access.label, *(level for _, level in access.scopes))
+    access = client_access(given.settings, client, given.args.text("access"))
+    level = lowest(access.label, *(level for _, level in access.scopes))
     if level == "off":
         raise switched_off(f"A scope of the table [access], and so every other machine for {client or 'this client'},")
     if level != "rw" and any(param.key == "access" for param in verb.params):
@@ -187,7 +189,7 @@ def host(given: Call) -> int:
     return outcomes.DONE
 
 
-def _test(given: Call, one: HostAway) -> int:
+def _test(given: Call, one: RemoteHost) -> int:
     project = ("--project", one.project) if one.project else ()
     version = str(ask(one, ("--version",)).get("version"))
     items = ask(one, (*project, "roots")).get("items")
@@ -201,6 +203,6 @@ def _test(given: Call, one: HostAway) -> int:
 def findings(session: Session) -> Iterator[Finding]:
     """Yield the findings of `memtui doctor` about other machines, without asking any."""
     for one in hosts(session.settings).values():
-        why = usable(one)
+        why = unreachable_reason(one)
         if why:
             yield Finding("warning", "hosts", f"{one.name} cannot be reached: {why}.", f"memtui host test {one.name}")

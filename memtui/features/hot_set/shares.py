@@ -21,7 +21,7 @@ from memtui.features.hot_set.fit import HOOK, hook_characters
 from memtui.features.hot_set.model import Budgets, Context, LeftOut
 from memtui.given import reach
 from memtui.given.tokens import counter
-from memtui.wire.doors import OTHERS, door_access
+from memtui.wire.access import OTHERS, client_access
 
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
@@ -149,7 +149,7 @@ def _load(
     used = tuple(_left(row, engine, "not-pinned") for row in mine.used)
     rest = tuple(_left(row, engine, "no-hook") for shelf in mine.pinned for row in shelf.rows)
     try:
-        access = door_access(settings, door.client)
+        access = client_access(settings, door.client)
     except MemtuiError as error:
         said = f"{error.message} {error.hint}".strip()
         return Given(door, None, said, itself=mine.itself, left_out=_because("off", (*rest, *used)))

@@ -4,8 +4,8 @@ from memtui.errors import UsageError
 from memtui.features.hot_set.assemble import PARTS, build
 from memtui.features.hot_set.model import Block, Context, GivenMemory, LeftOut
 from memtui.wire import outcomes
+from memtui.wire.access import open_agent_session
 from memtui.wire.call import LOCK_WAIT, Call
-from memtui.wire.doors import open_door
 from memtui.wire.outcomes import Json
 
 
@@ -16,7 +16,9 @@ def context(call: Call) -> int:
         if call.out.json or part != "all":
             raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
         return _hook(call)
-    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT)
+    session = open_agent_session(
+        call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT
+    )
     engine = session.engine
     try:
         _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
@@ -57,7 +59,7 @@ def _fitting(call: Call) -> str:
     from memtui.features.hot_set.own import pinned
 
     client = call.args.text("client") or ""
-    session = open_door(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
+    session = open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
     try:
         own = pinned(session.engine, session.surroundings, client)
         return hook(fitted(session.engine, hook_characters, HOOK, own=own))

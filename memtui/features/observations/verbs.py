@@ -23,8 +23,8 @@ from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
 from memtui.matching import Query
 from memtui.wire import outcomes, values
+from memtui.wire.access import switched_off
 from memtui.wire.call import Call
-from memtui.wire.doors import switched_off
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column, age, attended, size
 from memtui.wire.session import Session, approver

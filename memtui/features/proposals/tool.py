@@ -14,7 +14,7 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.feature import Offer
 from memtui.features.proposals.value import QUOTE, WHY, bounded, proposal
 from memtui.given import reach
-from memtui.memory_tool.call import Hidden, Refusal, Result, check_masks, parse_path
+from memtui.memory_tool.call import Refusal, Result, SecretTouched, check_masks, parse_path
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -139,7 +139,7 @@ def _step(engine: Engine, fields: Mapping[str, str]) -> Step:
     after = (there.bytes.replace(old, text) if old else text) if alone else there.bytes
     try:
         check_masks(there.bytes, after, old.decode())
-    except Hidden:
+    except SecretTouched:
         raise RefusedError(
             f"This would change a secret in {fields['path']} that is masked for you.",
             code="E_MASKED",

@@ -11,7 +11,7 @@ from memtui.features.recall import block
 from memtui.features.recall.find import LIMIT, SWITCHES, recall
 from memtui.memory_tool.call import Result, whole_number
 from memtui.telemetry import tell
-from memtui.wire.doors import switched_off
+from memtui.wire.access import switched_off
 
 NAME = "memory_recall"
 MOST = 10

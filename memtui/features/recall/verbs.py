@@ -18,8 +18,8 @@ from memtui.features.recall.find import BM25, LIMIT, SWITCHES
 from memtui.features.recall.find import recall as find
 from memtui.telemetry import tell
 from memtui.wire import outcomes, values
+from memtui.wire.access import open_agent_session, switched_off
 from memtui.wire.call import LOCK_WAIT, Call
-from memtui.wire.doors import open_door, switched_off
 from memtui.wire.output import Column
 
 SOON = 0.3
@@ -55,7 +55,7 @@ def recall(call: Call) -> int:
             raise switched_off(key)
     client, scorer = call.args.text("client"), call.args.text("scorer") or BM25
     if client is not None:
-        with open_door(call.settings, call.options, client=client, lock_wait=LOCK_WAIT).engine as engine:
+        with open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT).engine as engine:
             return _rows(call, engine, request, scorer, client)
     return _rows(call, call.engine, request, scorer, call.agent or None)
 
@@ -114,7 +114,7 @@ def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
     if prompt is None:
         return {}
     client = call.args.text("client") or ""
-    engine = open_door(settings, call.options, client=client, lock_wait=LOCK_WAIT).engine
+    engine = open_agent_session(settings, call.options, client=client, lock_wait=LOCK_WAIT).engine
     opened.append(engine)
     began = now_ms()
     recalled = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False)

@@ -17,7 +17,7 @@ from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberR
 from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.features.tasks.workspace import workspace_of
 from memtui.given.reach import withheld
-from memtui.wire.doors import door_access
+from memtui.wire.access import client_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -62,7 +62,7 @@ def remember(working: Working) -> Planned:
     task, roots = working.task, working.roots
     among = None
     if not is_person(task.client):
-        access = door_access(working.settings, task.client)
+        access = client_access(working.settings, task.client)
         roots = tuple(filter(access.shows, roots))
         hidden = withheld(working.engine)
         rows = working.engine.rows.list([root.id for root in roots]).items

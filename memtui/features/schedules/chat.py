@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 from memtui.config.read import local_zone
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import RefusedError, UsageError
-from memtui.features.attribution.said import ChatReply
+from memtui.features.attribution.chat import ChatReply
 from memtui.features.schedules import times
-from memtui.features.schedules.plan import JOB, OF_CHATS, ScheduleWish, add, how_words
+from memtui.features.schedules.plan import CHAT_PREFIX, JOB, ScheduleRequest, add, off_reason
 from memtui.features.tasks.workspace import workspace_of
 from memtui.mask import mask
 from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
-    from memtui.features.attribution.said import Word
+    from memtui.features.attribution.chat import ChatCommand
 
 _ASKED = re.compile(r'(?:["“]([^"“”]+)["”]|(@[a-z]+))\s+(\S.*)', re.DOTALL)
 _HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N or /schedule cancel N.'
 
 
-def answer(word: Word) -> ChatReply:
+def answer(word: ChatCommand) -> ChatReply:
     """Add, list, disable or cancel a schedule of this chat."""
     first, _, rest = word.text.partition(" ")
     if first in ("", "list"):
@@ -37,19 +37,19 @@ def answer(word: Word) -> ChatReply:
     return _add(word)
 
 
-def _prefix(word: Word) -> str:
-    return f"{OF_CHATS}{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
+def _prefix(word: ChatCommand) -> str:
+    return f"{CHAT_PREFIX}{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
 
 
-def _mine(word: Word) -> list[PlannedRun]:
+def _mine(word: ChatCommand) -> list[PlannedRun]:
     return [one for one in word.session.engine.schedules.all() if one.name.startswith(_prefix(word))]
 
 
 def _line(one: PlannedRun) -> str:
-    return f"{one.id}: {one.spec} {one.zone}, {one.label}, {how_words(one) or 'on'}"
+    return f"{one.id}: {one.spec} {one.zone}, {one.label}, {off_reason(one) or 'on'}"
 
 
-def _end(word: Word, number: str, *, cancel: bool) -> ChatReply:
+def _end(word: ChatCommand, number: str, *, cancel: bool) -> ChatReply:
     found = next((one for one in _mine(word) if str(one.id) == number), None)
     if found is None:
         return ChatReply(f"There is no schedule {number[:20]} here. /schedule list shows them.")
@@ -63,7 +63,7 @@ def _end(word: Word, number: str, *, cancel: bool) -> ChatReply:
     return ChatReply(f"{found.id} is {'cancelled' if cancel else 'disabled'}.")
 
 
-def _add(word: Word) -> ChatReply:
+def _add(word: ChatCommand) -> ChatReply:
     channel = word.settings.entries("channels").get(word.chat.channel)
     job = channel.text("job") if channel is not None else ""
     if channel is None or not job:
@@ -78,7 +78,7 @@ def _add(word: Word) -> ChatReply:
     target = next((one.name for one in places if one.text("to") == word.chat.chat), "")
     count = max((int(n) for one in _mine(word) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
     zone = channel.text("zone") or local_zone()
-    wish = ScheduleWish(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, mask(said).text[:60])
+    wish = ScheduleRequest(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, mask(said).text[:60])
     made = add(
         engine,
         word.settings,
@@ -87,7 +87,7 @@ def _add(word: Word) -> ChatReply:
         creator=f"chat:{word.name or word.person or 'unknown'}",
         agreed=word.listed and channel.text("schedule") == "allowed",
     )
-    coming = next(times.comes(made.spec, made.zone, engine.schedules.clock()), None)
+    coming = next(times.due_times(made.spec, made.zone, engine.schedules.clock()), None)
     when = rfc3339(coming) if coming is not None else "never"
     waits = f"It waits for a person: memtui schedule resume {made.name}" if made.waits else f"Next: {when}"
     return ChatReply(f"{made.id} is scheduled. {waits}")

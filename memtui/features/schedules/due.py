@@ -25,16 +25,16 @@ def begin(session: Session, settings: Settings) -> None:
     """Queue what is due in the lane of this session."""
     if not session.options.read_only and settings.lifecycle_enabled and not settings.worker:
         lane = workspace_of(session.surroundings).id
-        look(session.engine, lane)
-        team.look(session.engine, settings, lane)
+        queue_due(session.engine, lane)
+        team.queue_due(session.engine, settings, lane)
 
 
-def look(engine: Engine, workspace: str) -> tuple[Task, ...]:
+def queue_due(engine: Engine, workspace: str) -> tuple[Task, ...]:
     """Queue the due times of a lane as tasks."""
     now, queued = engine.schedules.clock(), []
     for one in engine.schedules.all(workspace):
         upto = one.upto if one.upto <= now + DAY_MS else now - DAY_MS  # the clock was far ahead when it was taken
-        found = None if one.paused or one.waits else times.due(one.spec, one.zone, upto, now)
+        found = None if one.paused or one.waits else times.newest_due(one.spec, one.zone, upto, now)
         task = None if found is None else take(engine, one, found.at, missed=found.missed)
         queued += [task] if task is not None else []
     return tuple(queued)
@@ -49,9 +49,9 @@ def take(engine: Engine, one: PlannedRun, at: int, *, missed: int = 0, trigger: 
         request = {"schedule": one.name, "id": one.id, "due": at}
         return engine.tasks.enqueue(KIND, one.workspace, f"schedule:{one.name}", request, trigger=trigger)
 
-    return engine.claims.once(key(one.id, at), queue, note=times.missed_words(missed))
+    return engine.claims.once(claim_key(one.id, at), queue, note=times.missed_words(missed))
 
 
-def key(schedule: int, due: int) -> str:
+def claim_key(schedule: int, due: int) -> str:
     """Return the name of the claim of a due time."""
     return f"run:{schedule}:{due}"

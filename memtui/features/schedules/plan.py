@@ -26,18 +26,18 @@ from memtui.mask import mask
 from memtui.wire.params import GLOBALS
 
 JOB = "job"
-OF_CHATS = "chat-"
+CHAT_PREFIX = "chat-"
 """Prefix of the names of schedules made in a chat."""
-TEXT = 4_000
+MAX_TEXT = 4_000
 """Characters of the text that a job is given."""
-_BARRED = frozenset(one.name for one in GLOBALS) - {"--json", "--all-projects", "--read-only"}
+_FORBIDDEN_OPTIONS = frozenset(one.name for one in GLOBALS) - {"--json", "--all-projects", "--read-only"}
 """Global options that would change where, as whom, or how it runs."""
-_OF_ONE = frozenset({"--fix", "--mute", "--unmute", "--reason"})
+_LOCAL_OPTIONS = frozenset({"--fix", "--mute", "--unmute", "--reason"})
 """Options that team schedules may not use: a member cannot change memories of another."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
-class ScheduleWish(NamedTuple):
+class ScheduleRequest(NamedTuple):
     """A request for a schedule."""
 
     name: str
@@ -57,7 +57,7 @@ def schedulable() -> tuple[str, ...]:
 def add(
     engine: Engine,
     settings: Settings,
-    wish: ScheduleWish,
+    wish: ScheduleRequest,
     *,
     workspace: str,
     creator: str,
@@ -106,8 +106,8 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
                 f"There are: {', '.join(jobs) or 'none'}. A job is a table [jobs.NAME] with argv and cwd.",
             )
         text = " ".join(words[2:]).strip()
-        if len(text) > TEXT:
-            raise _wrong(f"The text is over {TEXT:,} characters.", "Keep long texts in a file that the job reads.")
+        if len(text) > MAX_TEXT:
+            raise _wrong(f"The text is over {MAX_TEXT:,} characters.", "Keep long texts in a file that the job reads.")
         return (JOB, words[1], text)
     known = schedulable()
     if not words or words[0] not in known:
@@ -119,26 +119,26 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
     if any(word.startswith("--yes") for word in words):
         raise _wrong("A schedule agrees to nothing in your place.", "Leave out --yes.")
     options = {word.partition("=")[0] for word in words}
-    if wrong := options & _BARRED:
+    if wrong := options & _FORBIDDEN_OPTIONS:
         raise _wrong(f"A schedule takes no {min(wrong)}.", "Leave it out: it runs here, and as itself.")
-    if team and (wrong := options & _OF_ONE):
+    if team and (wrong := options & _LOCAL_OPTIONS):
         raise _wrong(f"A schedule of the team takes no {min(wrong)}.", "Leave it out: it only looks.")
-    if any("\0" in word or len(word) > TEXT for word in words):
+    if any("\0" in word or len(word) > MAX_TEXT for word in words):
         raise _wrong("A word of it cannot be given to a program.", "Leave it out.")
     return tuple(words)
 
 
-def what_words(one: PlannedRun) -> str:
+def command_text(one: PlannedRun) -> str:
     """Write what a schedule runs: `digest -> team`, `job standup 'What did you do?'`."""
     return shlex.join(mask(word).text for word in one.words if word) + (f" -> {one.target}" if one.target else "")
 
 
-def comes(one: PlannedRun, now: int) -> int | None:
+def next_due(one: PlannedRun, now: int) -> int | None:
     """Return the next due time in milliseconds, or None."""
-    return next(times.comes(one.spec, one.zone, max(one.upto, now)), None)
+    return next(times.due_times(one.spec, one.zone, max(one.upto, now)), None)
 
 
-def how_words(one: PlannedRun) -> str:
+def off_reason(one: PlannedRun) -> str:
     """Return why a schedule does not run; empty when it does."""
     if one.waits:
         return f"waits for you: set by {one.creator}"
@@ -148,7 +148,7 @@ def how_words(one: PlannedRun) -> str:
 def question(one: PlannedRun) -> str:
     """Write what a person is asked to agree to, with text of others in quotes."""
     label, who = shlex.quote(mask(one.label).text), shlex.quote(one.creator)
-    return f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
+    return f"{one.name} runs {command_text(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
 
 
 def resume(engine: Engine, table: ScheduleTable | TeamSchedules, one: PlannedRun) -> None:
@@ -177,11 +177,11 @@ def refuse_waiting(one: PlannedRun) -> None:
 
 def refuse_reserved(name: str) -> None:
     """Refuse a name reserved for schedules of chats."""
-    if name.startswith(OF_CHATS):
-        raise _wrong(f"Names that begin with {OF_CHATS} are those of chats.", "Take another name.")
+    if name.startswith(CHAT_PREFIX):
+        raise _wrong(f"Names that begin with {CHAT_PREFIX} are those of chats.", "Take another name.")
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Split a command line as a shell does; raises `E_SCHEDULE` on an open quotation."""
     try:
         return shlex.split(text)

@@ -17,7 +17,7 @@ from memtui.engine.task import OPEN, Task
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times
 from memtui.features.team.postgres import TeamServer, team_of
-from memtui.features.team.store import asking, the_server
+from memtui.features.team.store import the_server, tolerate_outage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 KIND = "scheduled"
 TEAM = "team"
 """The lane of schedules that any machine may run."""
-OWNED_MS, RENEW_S = 30_000, 10.0
+CLAIM_MS, RENEW_S = 30_000, 10.0
 """Duration of a claim, and seconds between renewals."""
 
 _FAR_MS = 32_503_680_000_000
@@ -81,17 +81,19 @@ class TeamSchedules:
         self._server.call("pause_schedule", schedule, why)
 
 
-def known(engine: Engine, settings: Settings, *, ask: bool = True) -> tuple[tuple[PlannedRun, OnceClaim | None], ...]:
+def all_schedules(
+    engine: Engine, settings: Settings, *, ask: bool = True
+) -> tuple[tuple[PlannedRun, OnceClaim | None], ...]:
     """Return all schedules with their newest runs: this machine's, then the team's while its server answers."""
-    found = [(one, newest(engine, one)) for one in engine.schedules.all()]
+    found = [(one, newest_run(engine, one)) for one in engine.schedules.all()]
     if ask and (server := team_of(settings)) is not None:
-        with asking(engine):
+        with tolerate_outage(engine):
             table = TeamSchedules(server)
             found += [(one, table.lasts.get(one.id)) for one in table.all()]
     return tuple(found)
 
 
-def newest(engine: Engine, one: PlannedRun) -> OnceClaim | None:
+def newest_run(engine: Engine, one: PlannedRun) -> OnceClaim | None:
     """Return the newest run of a schedule of this machine."""
     return next(iter(engine.claims.of(f"run:{one.id}:", 1)), None) if one.workspace != TEAM else None
 
@@ -135,7 +137,7 @@ class TeamRun(NamedTuple):
     def hold(self, ms: int = 0) -> bool:
         """Renew the claim for its duration plus `ms`; return False when another machine owns it."""
         key = f"run:{self.id}:{self.due}"
-        return bool(self.server.value("hold", key, self.holder, self.fence, OWNED_MS + ms))
+        return bool(self.server.value("hold", key, self.holder, self.fence, CLAIM_MS + ms))
 
     def finish(self, how: str, why: str = "") -> bool:
         """End the run as `ok`, `failed` or `skipped`; return False when another machine owns it."""
@@ -149,14 +151,14 @@ class TeamRun(NamedTuple):
             nonlocal begun, lost
             if not lost and time.monotonic() - begun > RENEW_S:
                 begun = time.monotonic()
-                with asking(working.engine):  # away: the claim ends by itself, and `finish` finds that
+                with tolerate_outage(working.engine):  # away: the claim ends by itself, and `finish` finds that
                     lost = not self.hold()
             return lost or asked()
 
         return working._replace(cancelled=cancelled)
 
 
-def run_of(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
+def team_run(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
     """Return the claim that a task owns; None for schedules of this machine."""
     if "fence" not in request:
         return None
@@ -164,12 +166,12 @@ def run_of(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
     return TeamRun(the_server(settings), number, due, str(request.get("holder")), fence)
 
 
-def look(engine: Engine, settings: Settings, lane: str) -> None:
+def queue_due(engine: Engine, settings: Settings, lane: str) -> None:
     """Queue due times of the team that can run here."""
     server = team_of(settings)
     if server is None:
         return
-    with asking(engine):
+    with tolerate_outage(engine):
         table = TeamSchedules(server)
         now = table.clock()
         for one in table.all():
@@ -179,7 +181,7 @@ def look(engine: Engine, settings: Settings, lane: str) -> None:
 
 
 def _due(one: PlannedRun, now: int) -> times.Due | None:
-    return times.due(one.spec, one.zone, one.upto, now)
+    return times.newest_due(one.spec, one.zone, one.upto, now)
 
 
 def _runs_here(settings: Settings, server: TeamServer, one: PlannedRun) -> bool:
@@ -206,9 +208,9 @@ def take(
     def queue() -> Task:
         return engine.tasks.enqueue(KIND, lane, f"schedule:{one.name}", request, trigger=trigger)
 
-    return engine.claims.once(key(one.id, due.at, fence), queue, note=note)
+    return engine.claims.once(claim_key(one.id, due.at, fence), queue, note=note)
 
 
-def key(schedule: int, due: int, fence: int) -> str:
+def claim_key(schedule: int, due: int, fence: int) -> str:
     """Return the name of this machine's record of a due time that it claimed."""
     return f"{TEAM}:{schedule}:{due}:{fence}"

@@ -18,7 +18,7 @@ from memtui.errors import UsageError
 
 WORDS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@weekly": "0 0 * * 0", "@monthly": "0 0 1 * *"}
 ONCE = "@once"
-COUNTED = 1_000
+MAX_COUNTED = 1_000
 """Limit up to which missed times are counted."""
 _BACK = (timedelta(hours=2), timedelta(days=2), timedelta(days=40))
 """How far to look back for the newest time before scanning everything."""
@@ -30,12 +30,12 @@ class Due(NamedTuple):
     at: int
     """Milliseconds since the epoch."""
     missed: int = 0
-    """`COUNTED` stands for more."""
+    """`MAX_COUNTED` stands for more."""
 
 
 def missed_words(missed: int) -> str:
     """Write how many times were missed; empty for none."""
-    return f"{missed}{'+' * (missed >= COUNTED)} earlier times went by" if missed else ""
+    return f"{missed}{'+' * (missed >= MAX_COUNTED)} earlier times went by" if missed else ""
 
 
 def check(spec: str, zone: str, now: int) -> str:
@@ -47,7 +47,7 @@ def check(spec: str, zone: str, now: int) -> str:
     first, _, rest = spec.strip().partition(" ")
     if first == ONCE:
         once = f"{ONCE} {_once(rest.strip(), zone)}"
-        if next(comes(once, zone, now), None) is None:
+        if next(due_times(once, zone, now), None) is None:
             raise _wrong(f"{rest.strip()!r} went by already.", "Write a time that comes.")
         return once
     fields = WORDS.get(spec.strip(), spec).split()
@@ -81,7 +81,7 @@ def _wrong(message: str, hint: str) -> UsageError:
     return UsageError(message, code="E_SCHEDULE", unharmed="No schedule was made or changed.", hint=hint)
 
 
-def comes(spec: str, zone: str, after: int) -> Iterator[int]:
+def due_times(spec: str, zone: str, after: int) -> Iterator[int]:
     """Yield the times after one, in order; `spec` as `check` wrote it."""
     if spec.startswith(ONCE):
         at = _ms(spec.partition(" ")[2], zone)
@@ -94,14 +94,14 @@ def comes(spec: str, zone: str, after: int) -> Iterator[int]:
             yield at
 
 
-def due(spec: str, zone: str, after: int, now: int) -> Due | None:
+def newest_due(spec: str, zone: str, after: int, now: int) -> Due | None:
     """Return the newest time after `after` and up to `now`; None for none."""
-    first = [*islice(takewhile(lambda at: at <= now, comes(spec, zone, after)), COUNTED + 1)]
-    if len(first) <= COUNTED:
+    first = [*islice(takewhile(lambda at: at <= now, due_times(spec, zone, after)), MAX_COUNTED + 1)]
+    if len(first) <= MAX_COUNTED:
         return Due(first[-1], len(first) - 1) if first else None
     for back in (*_BACK, timedelta.max):
         begin = max(after, now - round(back.total_seconds() * 1_000))
-        newest = [*takewhile(lambda at: at <= now, comes(spec, zone, begin))][-1:]
+        newest = [*takewhile(lambda at: at <= now, due_times(spec, zone, begin))][-1:]
         if newest:
-            return Due(newest[0], COUNTED)
+            return Due(newest[0], MAX_COUNTED)
     raise AssertionError("the last look begins at `after`")

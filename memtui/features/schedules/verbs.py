@@ -11,25 +11,25 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.schedules import due, times
 from memtui.features.schedules.plan import (
-    ScheduleWish,
+    ScheduleRequest,
     add,
-    comes,
-    how_words,
+    command_text,
+    next_due,
+    off_reason,
     question,
     refuse_reserved,
     refuse_waiting,
     resume,
-    split,
-    what_words,
+    split_words,
 )
 from memtui.features.schedules.state import BY_HAND
-from memtui.features.schedules.team import TEAM, TeamSchedules, known, newest, take
+from memtui.features.schedules.team import TEAM, TeamSchedules, all_schedules, newest_run, take
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.team.store import the_server, trouble
+from memtui.features.team.store import outage, the_server
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -76,10 +76,10 @@ def _add(call: Call, words: list[str]) -> int:
     name, spec, *what = words
     refuse_reserved(name)
     here = workspace_of(call.session.surroundings)
-    wish = ScheduleWish(
+    wish = ScheduleRequest(
         name,
         spec,
-        split(what[0]) if len(what) == 1 else what,
+        split_words(what[0]) if len(what) == 1 else what,
         call.args.text("zone") or local_zone(),
         call.args.text("to") or "",
         call.args.text("label") or "",
@@ -89,14 +89,14 @@ def _add(call: Call, words: list[str]) -> int:
     if team is not None and not is_person(call.actor.name):
         call.approve("make a schedule of the team", f"Make {name} of {' '.join(what)[:200]!r}?", "ask the user to")
     made = add(call.engine, call.settings, wish, workspace=here.id, creator=call.actor.name, table=team)
-    said = how_words(made) or f"next {_next(made, call.engine.schedules.clock()) or 'never'}"
-    call.out.fact(schedule_json(call.session, made), f"{made.name}: {what_words(made)}, {said}")
+    said = off_reason(made) or f"next {_next(made, call.engine.schedules.clock()) or 'never'}"
+    call.out.fact(schedule_json(call.session, made), f"{made.name}: {command_text(made)}, {said}")
     return outcomes.DONE
 
 
 def _list(call: Call) -> int:
-    found = known(call.engine, call.settings)
-    if call.settings.team_url and trouble(call.engine) is not None:
+    found = all_schedules(call.engine, call.settings)
+    if call.settings.team_url and outage(call.engine) is not None:
         call.out.say("The team's server is away: memtui team status")
     if call.out.json:
         call.out.document(values.listing(schedule_json(call.session, *one) for one in found))
@@ -114,9 +114,9 @@ def _list(call: Call) -> int:
     rows = [
         (
             one.name,
-            what_words(one) + {here: "", TEAM: "  of the team"}.get(one.workspace, "  elsewhere"),
+            command_text(one) + {here: "", TEAM: "  of the team"}.get(one.workspace, "  elsewhere"),
             f"{one.spec} {one.zone}",
-            how_words(one) or _next(one, now) or "never",
+            off_reason(one) or _next(one, now) or "never",
             _last(last),
             who_cell(call.out, one.creator),
         )
@@ -188,14 +188,15 @@ def _told(call: Call, chosen: tuple[PlannedRun, ...], what: str) -> int:
     now = [_table(call).get(one.name) for one in chosen]
     names = ", ".join(one.name for one in chosen) or "nothing"
     call.out.fact(
-        values.listing(schedule_json(call.session, one, newest(call.engine, one)) for one in now), f"{names}: {what}"
+        values.listing(schedule_json(call.session, one, newest_run(call.engine, one)) for one in now),
+        f"{names}: {what}",
     )
     return outcomes.DONE
 
 
 def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = None) -> Json:
     """Turn a schedule with its newest run into JSON."""
-    coming = comes(one, session.engine.schedules.clock())
+    coming = next_due(one, session.engine.schedules.clock())
     return {
         "name": one.name,
         "time": one.spec,
@@ -206,8 +207,8 @@ def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = No
         "by": one.creator,
         "workspace": one.workspace,
         "made": rfc3339(one.made),
-        "next": rfc3339(coming) if coming is not None and not how_words(one) else None,
-        "paused": how_words(one) or None,
+        "next": rfc3339(coming) if coming is not None and not off_reason(one) else None,
+        "paused": off_reason(one) or None,
         "failures": one.failures,
         "last": None if last is None else {"due": rfc3339(int(last.key.rpartition(":")[2])), "state": last.state},
         "missed": None if last is None or not last.note else last.note,
@@ -215,7 +216,7 @@ def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = No
 
 
 def _next(one: PlannedRun, now: int) -> str:
-    coming = comes(one, now)
+    coming = next_due(one, now)
     return "" if coming is None else rfc3339(coming)
 
 
@@ -230,8 +231,8 @@ def findings(session: Session) -> Iterator[Finding]:
     """Yield the findings of `memtui doctor`: schedules that stopped, wait, or are overdue."""
     now = session.engine.schedules.clock()
     for one in session.engine.schedules.all():
-        words = how_words(one)
-        late = times.due(one.spec, one.zone, one.upto, now - LATE_MS) if not words else None
+        words = off_reason(one)
+        late = times.newest_due(one.spec, one.zone, one.upto, now - LATE_MS) if not words else None
         if late is not None:
             words = f"was due at {rfc3339(late.at)}, and nobody ran it"
         if words and one.paused != BY_HAND:

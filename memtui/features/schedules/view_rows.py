@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from memtui.features.actors import who_words
 from memtui.features.schedules import due, team
-from memtui.features.schedules.plan import comes, how_words, question, resume, what_words
+from memtui.features.schedules.plan import command_text, next_due, off_reason, question, resume
 from memtui.features.schedules.state import BY_HAND
 from memtui.features.schedules.times import Due
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
-from memtui.features.team.store import the_server, trouble
+from memtui.features.team.store import outage, the_server
 from memtui.ui.draw.times import full
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ _RUNS = 10
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
     """Yield rows for this machine's schedules, and the team's while its server answers."""
-    away = trouble(engine) if settings.team_url else None
-    for one, last in team.known(engine, settings, ask=away is None and not engine.roots.read_only):
+    away = outage(engine) if settings.team_url else None
+    for one, last in team.all_schedules(engine, settings, ask=away is None and not engine.roots.read_only):
         yield _row(engine, settings, lane, one, last)
     if away is not None:
         why = f"the server is away since {full(away[0])}"
@@ -35,16 +35,16 @@ def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[Standing
 
 
 def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: OnceClaim | None) -> StandingRow:
-    now, off = engine.schedules.clock(), how_words(one)
-    state = "waits" if one.waits else "paused" if off else "on" if last is None else how(last)
+    now, off = engine.schedules.clock(), off_reason(one)
+    state = "waits" if one.waits else "paused" if off else "on" if last is None else state_of(last)
     style = "problem" if state == "failed" or (off and one.paused != BY_HAND) else "dim" if off else "good"
-    words = what_words(one) if one.paused in ("", BY_HAND) else one.paused
+    words = command_text(one) if one.paused in ("", BY_HAND) else one.paused
     shared = one.workspace == team.TEAM
     elsewhere = bool(lane) and one.workspace != lane and not shared
 
     def shows(engine: Engine) -> Iterator[tuple[str, str]]:
-        coming = comes(one, now)
-        yield "Runs", what_words(one)
+        coming = next_due(one, now)
+        yield "Runs", command_text(one)
         if one.words[0] == "digest":
             yield "Says", "what `memtui digest` prints"
         yield "At", f"{one.spec} ({one.zone})"
@@ -55,7 +55,7 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
             yield "Agree", question(one)
         runs = [last] if shared and last is not None else engine.claims.of(f"run:{one.id}:", _RUNS)
         for run in runs if last is not None else ():
-            yield "Ran", f"{full(_due(run))}  {how(run)}" + (f", {run.note}" if run.note else "")
+            yield "Ran", f"{full(_due(run))}  {state_of(run)}" + (f", {run.note}" if run.note else "")
 
     def pause(engine: Engine) -> str:
         _table(engine, settings, one).pause(one.id, BY_HAND)
@@ -74,14 +74,14 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
             task = due.take(engine, one, engine.schedules.clock(), trigger="manual")
         return f"{one.name} is queued." if task is not None else f"{one.name} was just begun."
 
-    asks = f"x again agrees to: {what_words(one)}. enter shows all of it." if one.waits else ""
+    asks = f"x again agrees to: {command_text(one)}. enter shows all of it." if one.waits else ""
     acts = {"task_cancel": StandingAct("resume", again, asks) if off else StandingAct("pause", pause)}
     if not one.waits and not elsewhere:
         acts["task_retry"] = StandingAct("run now", run)
-    return StandingRow(GROUP, one.name, state, style, words, None if off else comes(one, now), shows, acts)
+    return StandingRow(GROUP, one.name, state, style, words, None if off else next_due(one, now), shows, acts)
 
 
-def how(run: OnceClaim) -> str:
+def state_of(run: OnceClaim) -> str:
     """Return the state of a run in one word."""
     return {"": "queued", "again": "retries"}.get(run.state, run.state)
 

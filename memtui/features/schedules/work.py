@@ -15,7 +15,7 @@ from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import who_words
-from memtui.features.attribution.said import plain_name
+from memtui.features.attribution.chat import plain_name
 from memtui.features.budgets.limits import admit, refusal
 from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
@@ -31,21 +31,21 @@ from memtui.wire.session import Options, Session
 if TYPE_CHECKING:
     from memtui.features.tasks.work import Working
 
-AGAIN_MS = (60_000, 300_000, 900_000)
+RETRY_MS = (60_000, 300_000, 900_000)
 """Delays before a failed run is retried."""
-MOST_FAILED = 5
+MAX_FAILURES = 5
 """Due times in a row that fail before the schedule is paused."""
-SECONDS = 285
+TIME_LIMIT_S = 285
 """Time limit of a run: below the lane's own limit, so that a slow run counts as failed."""
-OUTPUT = 65_536
+MAX_OUTPUT = 65_536
 """Characters of output that are kept."""
-_FOUND = 8
+_FINDINGS_STATUS = 8
 """Exit status of a command that found something, which is not a failure."""
 
 
 def scheduled(working: Working) -> Planned:
     """Run a scheduled task; one of the team waits while its server is away. Raises after the last retry."""
-    ours = team.run_of(working.settings, working.task.request)
+    ours = team.team_run(working.settings, working.task.request)
     if ours is None:
         return _scheduled(working, None)
     try:
@@ -53,7 +53,7 @@ def scheduled(working: Working) -> Planned:
     except StorageError as error:
         if error.code != "E_OFFLINE":
             raise
-        return Planned(again=AGAIN_MS[0])
+        return Planned(again=RETRY_MS[0])
 
 
 def _lost(working: Working) -> Planned:
@@ -68,7 +68,7 @@ def _scheduled(working: Working, ours: team.TeamRun | None) -> Planned:
     except NotFoundError:
         return Planned(result={"summary": f"The schedule {name} was removed before it ran."})
     refuse_waiting(one)
-    claim = due.key(one.id, at) if ours is None else team.key(one.id, at, ours.fence)
+    claim = due.claim_key(one.id, at) if ours is None else team.claim_key(one.id, at, ours.fence)
     known = engine.claims.get(claim)
     if known is not None and known.state == "ok" and one.words[0] not in works():
         return Planned(result={"summary": f"{name} ran already."})
@@ -83,13 +83,13 @@ def _scheduled(working: Working, ours: team.TeamRun | None) -> Planned:
         planned, text = _perform(working, one)
     except MemtuiError as error:
         tries = (known.tries if known is not None else 0) + 1
-        if ours is not None and not ours.hold(AGAIN_MS[-1] if tries <= len(AGAIN_MS) else 0):
+        if ours is not None and not ours.hold(RETRY_MS[-1] if tries <= len(RETRY_MS) else 0):
             return _lost(working)
         if working.cancelled():
             raise
-        if tries <= len(AGAIN_MS):
+        if tries <= len(RETRY_MS):
             engine.claims.mark(claim, "again", tries=tries)
-            return Planned(again=AGAIN_MS[tries - 1])
+            return Planned(again=RETRY_MS[tries - 1])
         _failed(working, one, claim, error, ours)
         raise
     if ours is not None and not ours.finish("ok"):
@@ -115,12 +115,12 @@ def _ended(working: Working, one: PlannedRun) -> None:
 
 def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, ours: team.TeamRun | None) -> None:
     table = working.engine.schedules
-    why = f"it failed {MOST_FAILED} times in a row, the last time with: {error.message}"
+    why = f"it failed {MAX_FAILURES} times in a row, the last time with: {error.message}"
     if ours is not None:
         ours.finish("failed", why)
     with working.engine.claims.together():
         new = working.engine.claims.mark(claim, "failed") and ours is None
-        if new and table.ended(one.id, failed=True) >= MOST_FAILED:
+        if new and table.ended(one.id, failed=True) >= MAX_FAILURES:
             table.pause(one.id, why)
 
 
@@ -164,7 +164,7 @@ def _job(working: Working, one: PlannedRun) -> str:
         job.texts("argv"),
         cwd,
         read_environment(),
-        SECONDS,
+        TIME_LIMIT_S,
         working.cancelled,
         _error,
     )
@@ -181,7 +181,7 @@ def _verb(working: Working, one: PlannedRun) -> str:
         [sys.executable, *words, *one.words],
         working.workspace.path,
         read_environment(),
-        SECONDS,
+        TIME_LIMIT_S,
         working.cancelled,
         _error,
     )
@@ -190,11 +190,11 @@ def _verb(working: Working, one: PlannedRun) -> str:
 
 def _output(child: Child, given: bytes) -> str:
     code, out, told = run(child, given)
-    if code not in (0, _FOUND):
+    if code not in (0, _FINDINGS_STATUS):
         last = mask(told.decode("utf-8", "replace")).text.strip().rpartition("\n")[2]
         raise _error(f"{child.name} ended with {code}: {last[-300:]}", "Look whether it runs by itself.")
     text = mask(out.decode("utf-8", "replace")).text  # the whole, because half of a secret is not known as one
-    return text[:OUTPUT] + ("\n(cut)" if len(text) > OUTPUT else "")
+    return text[:MAX_OUTPUT] + ("\n(cut)" if len(text) > MAX_OUTPUT else "")
 
 
 def _error(message: str, hint: str) -> RefusedError:

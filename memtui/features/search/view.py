@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 
     from memtui.engine import Engine
 
-REST = 0.08
+DELAY = 0.08
 """Seconds after the last letter before the search starts."""
 FORGET_AFTER = 60.0
 """Seconds away from this view after which cached texts are dropped."""
-FIRST = 200
+FIRST_HITS = 200
 """Hits shown at first."""
-LOOKING: list[Line] = [[], [("  Searching...", "dim")]]
-PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
+SEARCHING: list[Line] = [[], [("  Searching...", "dim")]]
+NAVIGATION_KEYS = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
 """Keys that a line of text does not take."""
 GROUP, BESIDE = "search", "search-text"
 """Job groups: the search, and the text beside it."""
@@ -88,11 +88,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._searching = False
         self._fresh = True
         """Whether the next search lists the folders first."""
-        self._limit = FIRST
+        self._limit = FIRST_HITS
         self._idle: Timer | None = None
         self._kept: tuple[object, ...] | None = None
         """Key of the hit the user moved to, which stays under the cursor when more is found."""
-        self._beside: Beside | None = None
+        self._beside: HitPage | None = None
         self._does |= {
             "search_open": self._open,
             "search_all": self.type_words,
@@ -214,11 +214,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _typed(self) -> None:
         """Search when no further letter follows."""
-        self._limit, self._kept = FIRST, None
+        self._limit, self._kept = FIRST_HITS, None
         self._draw_bars()
         if self.due is not None:
             self.due.stop()
-        self.due = self.set_timer(REST, self._search)
+        self.due = self.set_timer(DELAY, self._search)
 
     # Searching
 
@@ -299,7 +299,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _toggle(self, what: str) -> None:
         self.sources = self.sources._replace(**{what: not getattr(self.sources, what)})
-        self._limit = FIRST
+        self._limit = FIRST_HITS
         self._draw_bars()
         self.load()
 
@@ -393,7 +393,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Return what is shown without rows: what can be typed, or tried."""
         if self._found is None:
             return HINTS
-        return nothing_lines(self.sources, self._key) if self._found.complete else LOOKING
+        return nothing_lines(self.sources, self._key) if self._found.complete else SEARCHING
 
     def read_row(self) -> None:
         """Read the text of the current hit."""
@@ -409,13 +409,13 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         query, width = self._query, self.page.text_width
         if isinstance(item, Hit) and query is not None:
             self.jobs.run(
-                lambda engine: beside(engine, item, query, width, plain=self.ascii),
+                lambda engine: hit_page(engine, item, query, width, plain=self.ascii),
                 self._show_beside,
                 what=f"read {item.memory.address}",
                 latest=BESIDE,
             )
 
-    def _show_beside(self, found: Beside) -> None:
+    def _show_beside(self, found: HitPage) -> None:
         before, self._beside = self._beside, found
         self.show_text(found.hit, found.page)
         line = found.hit.line or (found.lines[0] if found.lines else None)
@@ -474,7 +474,7 @@ class SearchLine:
 
     def feed(self, key: str, character: str | None) -> bool:
         """Take a key; return False when it means nothing in a line of text."""
-        if key in PASSED:
+        if key in NAVIGATION_KEYS:
             return False
         letter = character is not None and character.isprintable()
         if letter:
@@ -503,7 +503,7 @@ class SearchLine:
         return bars.spread(shown, self._count(), width), None
 
 
-class Beside(NamedTuple):
+class HitPage(NamedTuple):
     """The text of a hit as a page."""
 
     hit: Hit
@@ -512,7 +512,7 @@ class Beside(NamedTuple):
     """Lines of the text, from 1, that match."""
 
 
-def beside(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
+def hit_page(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = False) -> HitPage:
     """Read and draw the text of a hit."""
     address = hit.memory.address
     try:
@@ -520,9 +520,9 @@ def beside(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = 
             engine.history.read(address, hit.version.sha256) if hit.version is not None else engine.read(address).bytes
         )
     except MemtuiError as error:
-        return Beside(hit, words_page(error.message, error.hint, style="problem", width=width))
+        return HitPage(hit, words_page(error.message, error.hint, style="problem", width=width))
     if len(data) > SHOWN_BYTES:
-        return Beside(hit, text_page(data, width, plain=plain))
+        return HitPage(hit, text_page(data, width, plain=plain))
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     places = by_line(text, query.spans(text))
-    return Beside(hit, text_page(data, width, plain=plain, places=places), tuple(sorted(places)))
+    return HitPage(hit, text_page(data, width, plain=plain, places=places), tuple(sorted(places)))

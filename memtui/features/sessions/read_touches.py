@@ -18,8 +18,8 @@ from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
 from memtui.engine.ledger.turns import ReadTurn
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
+from memtui.features.attribution.chat import speaker
 from memtui.features.attribution.qwen_rooms import keep_rooms
-from memtui.features.attribution.said import speaker
 from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
 from memtui.transcripts.event import TOOL, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, needles, skim
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.wire.session import Session
 
-DAYS_MS = 90 * 86_400_000
+MAX_AGE_MS = 90 * 86_400_000
 """Maximum age of sessions that were never read."""
 DAY_MS = 86_400_000
-BEGIN_MS = 5_000
+TIME_LIMIT_MS = 5_000
 """Time limit when reading beside other work."""
-SLICE = 4 * 1_048_576
+SLICE_BYTES = 4 * 1_048_576
 """Bytes parsed at once."""
-_TAINTS = 3
+_MAX_TAINTS = 3
 """Sources named at most."""
 _MORE = "and others"
 
 
-class Read(NamedTuple):
+class SessionsRead(NamedTuple):
     """The result of a run."""
 
     files: int = 0
@@ -87,17 +87,17 @@ class _Places:
 
 def read_touches(
     engine: Engine, settings: Settings, place: Surroundings, *, since: int = 0, stop: Callable[[], bool] = lambda: False
-) -> Read:
+) -> SessionsRead:
     """Read what is new in the sessions of all agents, as far as the user allowed.
 
     Only files written after `since` (milliseconds) are read; `stop` is polled between parts.
     """
     allowed = consent(settings, place)
     if allowed.skipped or engine.roots.read_only:
-        return Read(denied=allowed.skipped or "read_only")
+        return SessionsRead(denied=allowed.skipped or "read_only")
     named = keep_rooms(engine, place)
     roots = engine.roots.all()
-    since = max(since, engine.touches.clock() - DAYS_MS)
+    since = max(since, engine.touches.clock() - MAX_AGE_MS)
     files = sorted(
         ((_written(path), agent, path) for agent, path in allowed_files(settings, place, since=since)), reverse=True
     )
@@ -133,8 +133,8 @@ class _Reading:
         self._touches = 0
         self.skipped: Counter[str] = Counter()
 
-    def said(self, files: int, *, stopped: bool = False) -> Read:
-        return Read(files, self._touches, dict(+self.skipped), stopped)
+    def said(self, files: int, *, stopped: bool = False) -> SessionsRead:
+        return SessionsRead(files, self._touches, dict(+self.skipped), stopped)
 
     def file(self, agent: str, path: str, stop: Callable[[], bool]) -> bool:
         """Read the rest of a file; return whether its end was reached."""
@@ -149,7 +149,7 @@ class _Reading:
                     table.cursors.move(skimmed, path, here)
                 return not stop()
         while True:
-            part = follow(path, reader, cursor, most=SLICE, calls=True, now=table.clock(), stop=stop)
+            part = follow(path, reader, cursor, most=SLICE_BYTES, calls=True, now=table.clock(), stop=stop)
             if part.skipped:
                 self.skipped[part.skipped] += 1
                 return True
@@ -251,13 +251,13 @@ class _Turn:
         """Record what a call read, for later calls."""
         found = taint(event, self._home, self._places.inside).replace(",", "")
         known = [one for one in self.file.taint.split(", ") if one]
-        if found and found not in known and len(known) <= _TAINTS:
-            self.file = self.file._replace(taint=", ".join([*known, found if len(known) < _TAINTS else _MORE]))
+        if found and found not in known and len(known) <= _MAX_TAINTS:
+            self.file = self.file._replace(taint=", ".join([*known, found if len(known) < _MAX_TAINTS else _MORE]))
 
 
 def begin(session: Session, settings: Settings) -> None:
     """Read new parts for a limited time, for processes without a workbench."""
     if not settings.worker:
         clock = session.engine.touches.clock
-        end = clock() + BEGIN_MS
+        end = clock() + TIME_LIMIT_MS
         read_touches(session.engine, settings, session.surroundings, stop=lambda: clock() > end)

@@ -18,7 +18,7 @@ def question(read: str, keep: str, worker: str) -> str:
     return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
 
 
-def put(settings: Settings, read: str, keep: str) -> None:
+def write_consent(settings: Settings, read: str, keep: str) -> None:
     """Write the answer into the settings file, leaving all else in it; raises `E_CONFIG` where it cannot be edited."""
     from memtui.clients import disk, tomlfile
 
@@ -28,7 +28,7 @@ def put(settings: Settings, read: str, keep: str) -> None:
     disk.replace(path, before, text.encode(), private=True)
 
 
-def noted(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
+def record_consent(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
     """Record a changed setting in the activity; return the newest record."""
     said = f"transcripts.read = {settings.transcripts_read}, transcripts.keep = {settings.transcripts_keep}"
     return note(engine, said, "transcripts.read = ask, transcripts.keep = places", known=known)

@@ -7,7 +7,7 @@ from memtui.agents.table import canonical, title_of
 from memtui.engine import now_ms
 from memtui.errors import UsageError
 from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
-from memtui.features.sessions.switch import noted, put, question
+from memtui.features.sessions.switch import question, record_consent, write_consent
 from memtui.features.tasks.settings import ROOT
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
 from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, READERS, allowed_files, keeps_cards
@@ -29,7 +29,7 @@ def sessions(call: Call) -> int:
     if asked == "list" or any(call.args.text(name) for name in ("agent", "since", "address")):
         return _list(call)
     settings = call.settings
-    last = noted(call.engine, settings)
+    last = record_consent(call.engine, settings)
     chosen, keep = asked, call.args.text("keep") or settings.transcripts_keep
     if chosen is not None or keep != settings.transcripts_keep:
         read = {None: settings.transcripts_read, "on": ALL}.get(chosen, chosen or "")
@@ -39,7 +39,7 @@ def sessions(call: Call) -> int:
             call.out.say(
                 "Cards of sessions stay, and nobody is given them: `memtui obs clear` takes them out for good."
             )
-        last = noted(call.engine, settings, known=True)
+        last = record_consent(call.engine, settings, known=True)
     found = Counter(agent for agent, _ in allowed_files(settings, call.session.surroundings))
     if call.out.json:
         call.out.document(
@@ -133,11 +133,11 @@ def _change(call: Call, read: str, keep: str) -> None:
     if read != OFF:
         asked = question(read, keep, call.settings.lifecycle_worker)
         call.approve("let agents' sessions be read", asked, "write it into the settings file")
-    put(call.settings, read, keep)
+    write_consent(call.settings, read, keep)
 
 
 def status(session: Session) -> Json:
     """Return the consent and its date."""
-    last = noted(session.engine, session.settings)
+    last = record_consent(session.engine, session.settings)
     since = f" since {rfc3339(last.at)}" if last is not None else ""
     return {"read": session.settings.transcripts_read + since, "keep": session.settings.transcripts_keep}

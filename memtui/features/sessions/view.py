@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 WIDE = 70
 """Cells from which a row shows the session's folder."""
-MOST = 500
+MAX_SESSIONS = 500
 """Sessions shown."""
 
 
@@ -51,7 +51,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         """Load the sessions."""
 
         def read(engine: Engine) -> tuple[SessionTouches, ...]:
-            return placed(engine, engine.touches.sessions(engine.roots.names(), limit=MOST))
+            return placed(engine, engine.touches.sessions(engine.roots.names(), limit=MAX_SESSIONS))
 
         self.host.jobs.run(read, self.take, what="list agents' sessions", latest="sessions", awaited=awaited)
 

@@ -24,11 +24,11 @@ from memtui.engine.model import Actor, Address, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import StorageError
 from memtui.features.approvals.decide import approve
-from memtui.features.attribution.door import begin, end, request
-from memtui.features.attribution.said import Word
+from memtui.features.attribution.chat import ChatCommand
+from memtui.features.attribution.turns import begin, end, request
 from memtui.features.channels.room import FILE, append, room_of
 from memtui.features.proposals.value import proposal
-from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
@@ -144,8 +144,8 @@ def furnish(around: Surroundings, settings: Settings) -> None:
         (kept,) = engine.proposals.add([made])
         end(engine, GATEWAY, {"turn": turn})
         person, name, _ = _SAID[1]
-        approve(Word(session, settings, GATEWAY, CHAT, person, name, "", kept.id, allowed=True, listed=False))
-        wish = ScheduleWish("morning", "0 9 * * 1-5", ("digest",), "UTC", label="what changed")
+        approve(ChatCommand(session, settings, GATEWAY, CHAT, person, name, "", kept.id, allowed=True, listed=False))
+        wish = ScheduleRequest("morning", "0 9 * * 1-5", ("digest",), "UTC", label="what changed")
         add(engine, settings, wish, workspace=workspace_of(around).id, creator="tui")
 
 

@@ -181,10 +181,10 @@ def _client(found: "ClientState", settings: Settings) -> Iterator[Finding]:
 
 def _allowed(settings: Settings, client: str, flag: str | None) -> str:
     """Say what the flag of its entry and the table leave an agent."""
-    from memtui.wire.doors import door_access
+    from memtui.wire.access import client_access
 
     try:
-        access = door_access(settings, client, flag)
+        access = client_access(settings, client, flag)
     except MemtuiError as error:
         return f"{error.message.removesuffix('.')} [{error.code}]"
     scopes = [f"{level} in {scope}" for scope, level in access.scopes]

@@ -9,7 +9,7 @@ from memtui.errors import UsageError, missing_extra
 from memtui.features.feature import load
 from memtui.ui.action import Action
 from memtui.wire import outcomes, values
-from memtui.wire.call import USUAL, Call
+from memtui.wire.call import GC_THRESHOLD, Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 from memtui.wire.session import Session
@@ -148,7 +148,7 @@ def workbench(call: Call) -> int:
 def run_workbench(session: Session, *, demo: bool) -> int:
     """Run the workbench to its end and return the exit number; it collects garbage as often as programs usually do."""
     run = load("memtui.workbench.app:run_workbench")
-    gc.set_threshold(USUAL)
+    gc.set_threshold(GC_THRESHOLD)
     status: int = run(session, demo=demo)
     return status
 
@@ -249,7 +249,7 @@ def _server() -> Callable[..., object]:
         if (missing.name or "").startswith("memtui"):
             raise
         raise missing_extra("Serving to a browser", "web") from None
-    gc.set_threshold(USUAL)
+    gc.set_threshold(GC_THRESHOLD)
     return serve
 
 

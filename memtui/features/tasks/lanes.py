@@ -25,7 +25,7 @@ from memtui.features.tasks.settings import noted
 from memtui.features.tasks.work import Planned, working_in
 from memtui.features.tasks.workspace import Workspace
 from memtui.telemetry import tell
-from memtui.wire.doors import door_access
+from memtui.wire.access import client_access
 from memtui.wire.session import Session
 
 BEGIN_S = 60.0
@@ -180,7 +180,7 @@ class _Work:
         working = working_in(session, settings)._replace(workspace=self._workspace, task=task, progress=self._progress)
         planned: Planned = load(place)(working._replace(cancelled=lambda: self._end() is not None))
         if not is_person(task.client):
-            access = door_access(settings, task.client)
+            access = client_access(settings, task.client)
             for root in {step.address.root for step in planned.steps}:
                 access.require(session.engine.roots.find(root))
         return planned

@@ -21,12 +21,12 @@ _AWAY = "team:away"
 
 
 @contextmanager
-def asking(engine: Engine) -> Iterator[None]:
-    """Suppress errors of the server in the block, and record since when and why for `trouble`.
+def tolerate_outage(engine: Engine) -> Iterator[None]:
+    """Suppress errors of the server in the block, and record since when and why for `outage`.
 
     A read-only ledger cannot record, so there the error is raised.
     """
-    known = trouble(engine)
+    known = outage(engine)
     try:
         yield
     except MemtuiError as error:
@@ -40,7 +40,7 @@ def asking(engine: Engine) -> Iterator[None]:
             engine.claims.mark(_AWAY, "")
 
 
-def trouble(engine: Engine) -> tuple[int, str, str] | None:
+def outage(engine: Engine) -> tuple[int, str, str] | None:
     """Return since when the server fails in milliseconds, the error's code, and its message; None while it answers."""
     found = engine.claims.get(_AWAY)
     if found is None or not found.state:
@@ -54,7 +54,7 @@ def store_name(engine: Engine, settings: Settings) -> str:
     return settings.team_store or engine.journal.head().partition(":")[0]
 
 
-def joined(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
+def membership(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
     """Return the server and this ledger's name there, if it joined; raises as `TeamServer.call`."""
     server, name = team_of(settings), store_name(engine, settings)
     return (server, name) if server is not None and name and server.value("is_joined", name) else None
@@ -63,13 +63,13 @@ def joined(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
 def begin(session: Session, settings: Settings) -> None:
     """Send new records of the journal, if this ledger joined."""
     if settings.team_url and not session.options.read_only and not settings.worker:
-        with asking(session.engine):
+        with tolerate_outage(session.engine):
             push(session.engine, settings)
 
 
 def push(engine: Engine, settings: Settings) -> int:
     """Send the journal in order, 500 records at a time; return the number the team has now."""
-    found = joined(engine, settings)
+    found = membership(engine, settings)
     if found is None:
         return 0
     server, name = found

@@ -9,7 +9,7 @@ from memtui.engine.model import Finding
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.tasks.settings import ROOT
 from memtui.features.team.postgres import MEMBER, script
-from memtui.features.team.store import asking, push, store_name, the_server, trouble
+from memtui.features.team.store import outage, push, store_name, the_server, tolerate_outage
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -142,9 +142,9 @@ def team_json(session: Session) -> Json:
     """Ask the server, and turn the state of the team into JSON."""
     engine, settings = session.engine, session.settings
     server, name, rows = the_server(settings), store_name(engine, settings), list[tuple[Any, ...]]()
-    with asking(engine):
+    with tolerate_outage(engine):
         rows = server.call("stores")
-    away = trouble(engine)
+    away = outage(engine)
     return {
         "login": server.login or None,
         "store": name or None,
@@ -169,12 +169,12 @@ def status(session: Session) -> Json:
     """Return the status of the team without asking the server; empty where there is none."""
     if not session.settings.team_url:
         return {}
-    away = trouble(session.engine)
+    away = outage(session.engine)
     return {"server": f"away since {rfc3339(away[0])}: {away[2]}" if away else "answered when it was asked last"}
 
 
 def findings(session: Session) -> Iterator[Finding]:
     """Yield the findings of `memtui doctor` about the team's server."""
-    if session.settings.team_url and (away := trouble(session.engine)) is not None:
+    if session.settings.team_url and (away := outage(session.engine)) is not None:
         said = f"What is the team's does not go on since {rfc3339(away[0])}: {away[2]}"
         yield Finding("warning", "team", said, "memtui team status asks it again; all else goes on.")

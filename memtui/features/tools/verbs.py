@@ -8,7 +8,7 @@ from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError, missing_extra
 from memtui.memory_tool.call import Result
 from memtui.wire import outcomes
-from memtui.wire.call import LOCK_WAIT, USUAL, Call
+from memtui.wire.call import GC_THRESHOLD, LOCK_WAIT, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
     from memtui.engine.look.roots import Access
-    from memtui.wire.doors import LiveDoor
-    from memtui.wire.sdk_door import SdkDoor
+    from memtui.wire.access import LiveAccess
+    from memtui.wire.sdk_access import SdkAccess
     from memtui.wire.session import Options
 
     Answer = Callable[[Mapping[str, object]], Result]
@@ -46,21 +46,21 @@ def tool(call: Call) -> int:
     if base is not None:
         return _sdk(call, options, base, client or "")
     from memtui.memory_tool.scoped import ScopedTool
-    from memtui.wire.doors import LiveDoor
+    from memtui.wire.access import LiveAccess
     from memtui.wire.session import open_session
 
     def open_engine(settings: "Settings", access: "Access") -> "Engine":
         return open_session(settings, options, lock_wait=LOCK_WAIT, access=access).engine
 
-    door = LiveDoor(call.reload, open_engine, client=client or "", access=call.args.text("access"))
+    door = LiveAccess(call.reload, open_engine, client=client or "", access=call.args.text("access"))
     return _attend(call, door, lambda: ScopedTool(door.engine(), options.actor).call, LONGEST, door.engine)
 
 
 def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
     """Answer in the words of Anthropic's SDK, for one folder."""
-    from memtui.wire.sdk_door import SdkDoor
+    from memtui.wire.sdk_access import SdkAccess
 
-    door = SdkDoor(
+    door = SdkAccess(
         call.reload,
         base,
         actor=options.actor,
@@ -79,11 +79,11 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
 
 
 def _attend(
-    call: Call, door: "LiveDoor | SdkDoor", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
+    call: Call, door: "LiveAccess | SdkAccess", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
 ) -> int:
     """Serve a client to its end; one that is shut out is answered so, and the exit number says it at the end."""
     from memtui.errors import MemtuiError
-    from memtui.wire.doors import words
+    from memtui.wire.access import error_text
 
     shut: MemtuiError | None = None
 
@@ -93,7 +93,7 @@ def _attend(
             do = now()
         except MemtuiError as error:
             shut = error
-            return Result(ok=False, text=words(error))
+            return Result(ok=False, text=error_text(error))
         shut = None
         return found if isinstance(found, Result) else do(found)
 
@@ -240,7 +240,7 @@ def mcp(call: Call) -> int:
     import gc
     from importlib.util import find_spec
 
-    from memtui.features.attribution.said import chat_of, named
+    from memtui.features.attribution.chat import chat_of, checked_id
     from memtui.features.feature import load
 
     if call.out.interactive:
@@ -253,13 +253,15 @@ def mcp(call: Call) -> int:
 
     def settle() -> None:
         gc.freeze()
-        gc.set_threshold(USUAL)
+        gc.set_threshold(GC_THRESHOLD)
         gc.enable()
 
     # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
     access = call.args.text("access")
     names = [call.args.text(name) for name in ("channel", "chat", "thread")]
     chat = None if names == [None] * 3 else chat_of(*(name or "" for name in names))
-    options = call.given._replace(session=named("session", call.args.text("session") or "", needed=chat is not None))
+    options = call.given._replace(
+        session=checked_id("session", call.args.text("session") or "", needed=chat is not None)
+    )
     status: int = serve(call.reload, options, access=access, context=context, chat=chat, loaded=settle)
     return status

@@ -11,7 +11,7 @@ from memtui.features.approvals.decide import HOUR_MS
 from memtui.features.approvals.team import begin
 from memtui.features.proposals.apply import revise
 from memtui.features.team.postgres import TeamServer, team_server_of
-from memtui.features.team.store import store_name, trouble
+from memtui.features.team.store import outage, store_name
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli, Person
 from tests.features.approvals import test_decide
@@ -42,7 +42,7 @@ def suggested(session: Session, *steps: Step) -> str:
 
 def look(session: Session) -> None:
     begin(session, session.settings)
-    assert trouble(session.engine) is None
+    assert outage(session.engine) is None
 
 
 def member(server: Server, name: str) -> TeamServer:

@@ -11,7 +11,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.errors import MemtuiError
 from memtui.features.budgets.limits import admit, debit, state
 from memtui.features.team.postgres import TeamServer
-from memtui.features.team.store import store_name, the_server, trouble
+from memtui.features.team.store import outage, store_name, the_server
 from memtui.features.team.verbs import team_json
 from memtui.wire.session import Options, Session, open_session
 from tests.examples import sized, tried
@@ -95,7 +95,7 @@ def test_while_the_server_is_away_what_others_spent_warns_and_declines_nobody(se
         assert (there.allowed, there.advisory) == (True, True)
         assert not allowed(first)  # it knows by itself
         use(second, "c")
-        away = trouble(second.engine)
+        away = outage(second.engine)
         assert away is not None
         assert away[1] == "E_OFFLINE"
     finally:

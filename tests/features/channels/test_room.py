@@ -12,10 +12,10 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.attribution.said import chat_of
-from memtui.features.channels.room import FILE, append, entries_of, names_of, room_of
+from memtui.features.attribution.chat import chat_of
+from memtui.features.channels.room import FILE, append, entries_of, path_parts, room_of
 from memtui.features.channels.verbs import open_chat, remember_in_chat, say_in_chat
-from memtui.wire.doors import door_access
+from memtui.wire.access import client_access
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli, Person, cli, config
 from tests.conftest import ROOT
@@ -45,14 +45,14 @@ def say(opened: Session, text: str, **more: object) -> tuple[str, str | None]:
 @pytest.mark.parametrize("name", ["../x", ".", "..", "n" * 300, "🦊", "a b", "a_b", "-rf"])
 def test_any_channel_has_a_safe_folder_of_its_own(name: str, session: Session) -> None:
     append(session.engine, room_of(session, chat_of(name, "c")), chat_of(name, "c"), "x", actor=Actor("cli"))
-    slug, channel, chat = names_of(Chat(name, "c"))
+    slug, channel, chat = path_parts(Chat(name, "c"))
     assert slug not in (".", "..")
     assert len(slug) <= 20
     folder = Path(session.settings.data_dir) / "memory" / "channel" / f"{slug}-{channel}" / chat
     assert (folder / FILE).is_file()
-    assert names_of(Chat("a b", "c"))[0] == names_of(Chat("a_b", "c"))[0]
-    assert names_of(Chat("a b", "c")) != names_of(Chat("a_b", "c"))
-    assert names_of(Chat("a", "c", "t")) != names_of(Chat("a", "c"))
+    assert path_parts(Chat("a b", "c"))[0] == path_parts(Chat("a_b", "c"))[0]
+    assert path_parts(Chat("a b", "c")) != path_parts(Chat("a_b", "c"))
+    assert path_parts(Chat("a", "c", "t")) != path_parts(Chat("a", "c"))
 
 
 def test_channels_that_begin_alike_keep_their_ids_whichever_changed_last(session: Session) -> None:
@@ -192,7 +192,7 @@ def test_a_session_that_all_share_ends_after_a_second_word(
 def test_agents_see_no_chat_but_one_their_door_was_opened_on(session: Session) -> None:
     root = room_of(session, CHAT)
     append(session.engine, root, CHAT, "x", actor=Actor("cli"))
-    rights = [door_access(session.settings, room=room) for room in ("", root.path, f"{root.path}0")]
+    rights = [client_access(session.settings, room=room) for room in ("", root.path, f"{root.path}0")]
     found = [open_session(session.settings, Options(), lock_wait=1.0, access=access) for access in rights]
     assert [root.id in {one.id for one in each.roots} for each in found] == [False, True, False]
     assert root.id in {one.id for one in open_session(session.settings, Options(), lock_wait=1.0).roots}

@@ -16,7 +16,7 @@ from memtui.errors import RefusedError
 from memtui.features.delivery import send, work
 from memtui.features.delivery.outbox import defuse, parts, queue, usable_entry
 from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_after, webhook_signature
-from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import may_have_come
 from memtui.features.tasks.workspace import workspace_of
@@ -191,7 +191,7 @@ def test_a_room_in_which_memtui_may_not_speak_is_refused_at_once(session: Sessio
     for change in (('channel = "eng"', 'channel = "mute"'), ('channel = "eng"', ""), ('to = "cid1"', "")):
         config.write_text(text.replace(change[0], change[1], 1))
         settings = load_settings(read_environment())
-        wish = ScheduleWish("one", "@daily", ("digest",), "UTC", "ding")
+        wish = ScheduleRequest("one", "@daily", ("digest",), "UTC", "ding")
         with pytest.raises(RefusedError) as error:
             add(session.engine, settings, wish, workspace="w", creator="cli")
         assert error.value.code == "E_DELIVERY"

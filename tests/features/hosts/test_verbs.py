@@ -17,9 +17,9 @@ from memtui.agents.table import CLIENTS
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import UsageError
-from memtui.features.hosts.asked import pack, unpack
-from memtui.features.hosts.far import _UNKNOWN, Far, call
-from memtui.features.hosts.reach import HostAway
+from memtui.features.hosts.envelope import pack, unpack
+from memtui.features.hosts.machines import RemoteHost
+from memtui.features.hosts.remote_call import _UNKNOWN, RemoteCall, call
 from tests.cli.conftest import Cli
 from tests.examples import sized, tried
 from tests.features.hosts.conftest import settings_of
@@ -66,7 +66,7 @@ def test_an_agent_is_named_and_gets_no_terminal_there(
     build: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, person: object
 ) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
-    monkeypatch.setattr("memtui.wire.session.ENDS", ())
+    monkeypatch.setattr("memtui.wire.session.SESSION_HOSTS", ())
     assert cli("--on", "build", "create", NAME, "-", stdin=OLD).status == 0
     assert cli("--on", "build", "ls", "--json").items[0]["actor"] == "agent:claude-code"
     shut = cli("--on", "build", terminal=True)
@@ -146,7 +146,7 @@ def test_a_call_ends_with_us(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "fake.py").write_text(FAKE + does)
     argv = [sys.executable, str(tmp_path / "fake.py"), str(tmp_path / "pid")]
     with pytest.raises(SystemExit, match=str(128 + number)):
-        call(Far(HostAway("build", "", tuple(argv), (), "", ""), ()), lambda _: os.kill(os.getpid(), number))
+        call(RemoteCall(RemoteHost("build", "", tuple(argv), (), "", ""), ()), lambda _: os.kill(os.getpid(), number))
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert signal.signal(number, before) is signal.SIG_DFL
@@ -188,7 +188,7 @@ os._exit(status if where == "none" else 255)
 def test_a_save_whose_connection_is_cut_is_made_once(
     config: Path, cli: Cli, tmp_path: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.features.hosts.far.AGAIN", (0.0, 0.0))
+    monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
     config.write_text(settings_of(far_home, command=cutting(tmp_path, far_home)))
     saved_once(cli, tmp_path, far_home, sized(10, 100))
     tried(cuts=sized(10, 100))

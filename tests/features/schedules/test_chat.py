@@ -8,7 +8,7 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.ledger.turns import Chat
 from memtui.errors import MemtuiError
-from memtui.features.attribution.said import Word
+from memtui.features.attribution.chat import ChatCommand
 from memtui.features.budgets import verbs
 from memtui.features.schedules.chat import answer
 from memtui.wire.session import Options, Session, open_session
@@ -39,7 +39,9 @@ def session(config: Path) -> Iterator[Session]:
 
 def typed(session: Session, text: str, *, chat: str = "c1", channel: str = "eng", listed: bool = False) -> str:
     settings = load_settings(read_environment())
-    asked = Word(session, settings, "bot", Chat(channel, chat), "u", "Ann", "s", text, allowed=listed, listed=listed)
+    asked = ChatCommand(
+        session, settings, "bot", Chat(channel, chat), "u", "Ann", "s", text, allowed=listed, listed=listed
+    )
     try:
         return answer(asked).reply
     except MemtuiError as error:
@@ -73,12 +75,12 @@ def test_what_is_no_schedule_is_refused(session: Session, text: str) -> None:
 def test_a_gateway_asks_whether_a_prompt_may_begin(session: Session) -> None:
     settings = load_settings(read_environment())
     fields = {"channel": "eng"}
-    assert verbs.may_begin(session, settings, "bot", fields)["allowed"] is True
+    assert verbs.admit_prompt(session, settings, "bot", fields)["allowed"] is True
     now = session.engine.spend.clock()
     session.engine.spend.debit("channel:eng", "a", 100, real=True, at=now)
-    said = verbs.may_begin(session, settings, "bot", fields)
+    said = verbs.admit_prompt(session, settings, "bot", fields)
     assert (said["allowed"], said["spent_real"], said["limit"]) == (False, 100, 100)
-    asked = Word(session, settings, "bot", Chat("eng", "c"), "u", "Ann", "s", "", allowed=False, listed=False)
+    asked = ChatCommand(session, settings, "bot", Chat("eng", "c"), "u", "Ann", "s", "", allowed=False, listed=False)
     assert "100 real of 100 tokens" in verbs.answer(asked).reply
     with pytest.raises(MemtuiError):
-        verbs.may_begin(session, settings, "bot", {"channel": "https://x"})
+        verbs.admit_prompt(session, settings, "bot", {"channel": "https://x"})

@@ -22,7 +22,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.schedules import due, times, work
-from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.schedules.state import short
 from memtui.features.schedules.verbs import findings
 from memtui.features.tasks.lanes import work_off
@@ -62,7 +62,7 @@ def settings(session: Session) -> Settings:
 
 
 def make(session: Session, spec: str, *words: str, by: str = "cli", name: str = "one", zone: str = "UTC") -> PlannedRun:
-    wish = ScheduleWish(name, spec, words, zone)
+    wish = ScheduleRequest(name, spec, words, zone)
     return add(session.engine, settings(session), wish, workspace=lane(session).id, creator=by)
 
 
@@ -138,10 +138,10 @@ def test_what_a_schedule_does_is_recorded_as_its_own(session: Session, monkeypat
 def test_the_newest_time_is_the_last_that_comes(spec: str, zone: str, begin: int, length: int) -> None:
     after = START + begin * MINUTE
     now = after + length * MINUTE
-    coming = until(now, times.comes(spec, zone, after))
+    coming = until(now, times.due_times(spec, zone, after))
     assert coming == sorted(set(coming))
-    assert times.due(spec, zone, after, now) == (
-        times.Due(coming[-1], min(len(coming) - 1, times.COUNTED)) if coming else None
+    assert times.newest_due(spec, zone, after, now) == (
+        times.Due(coming[-1], min(len(coming) - 1, times.MAX_COUNTED)) if coming else None
     )
 
 
@@ -149,7 +149,7 @@ def test_clocks_that_change_run_a_day_once() -> None:
     for day, hours in (("2026-03-29", [3]), ("2026-10-25", [2])):  # 02:30 is left out in Berlin; it comes twice
         midnight = datetime.fromisoformat(day).replace(tzinfo=ZoneInfo("Europe/Berlin"))
         begin, end = (round(one.timestamp() * 1_000) for one in (midnight, midnight + timedelta(days=1)))
-        found = until(end - 1, times.comes("30 2 * * *", "Europe/Berlin", begin))
+        found = until(end - 1, times.due_times("30 2 * * *", "Europe/Berlin", begin))
         assert [datetime.fromtimestamp(at / 1_000, midnight.tzinfo).hour for at in found] == hours
 
 
@@ -160,7 +160,7 @@ from memtui.features.schedules import due
 state, now, at = sys.argv[1:]
 engine = Engine.open((), state_dir=state, clock=lambda: int(now))
 engine.tasks.enqueue = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
-due.look(engine, at)
+due.queue_due(engine, at)
 """
 
 
@@ -179,14 +179,14 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(session: Session,
         for engine in chance.sample(others, chance.randrange(3)):
             if chance.random() < 0.1:
                 kills += killed(session.settings.state_dir, engine, lane(session).id)
-            for task in due.look(engine, lane(session).id):
+            for task in due.queue_due(engine, lane(session).id):
                 ran[int(str(task.request["id"]))].append(int(str(task.request["due"])))
                 engine.tasks.cancel(task.id)
     upto = {one.id: one.upto for one in session.engine.schedules.all()}
     for one in made:
         claims = session.engine.claims.of(f"run:{one.id}:", 10_000)
         missed = sum(int(claim.note.split("+")[0].split()[0]) for claim in claims if claim.note)
-        coming = until(upto[one.id], times.comes(one.spec, one.zone, begin))
+        coming = until(upto[one.id], times.due_times(one.spec, one.zone, begin))
         assert len(ran[one.id]) == len(set(ran[one.id])), f"seed {seed}: a due time ran twice"
         assert len(ran[one.id]) + missed == len(coming), f"seed {seed}: {one.spec} {one.zone}"
         assert set(ran[one.id]) <= set(coming)
@@ -207,18 +207,18 @@ def test_a_clock_set_back_repeats_nothing_and_one_set_far_ahead_runs_once(sessio
     one = make(session, "@hourly", "dream")
     at = lane(session).id
     clock.advance(seconds=3_600)
-    assert len(due.look(session.engine, at)) == 1
+    assert len(due.queue_due(session.engine, at)) == 1
     clock.advance(seconds=-3_000)
-    assert due.look(session.engine, at) == ()
+    assert due.queue_due(session.engine, at) == ()
     clock.advance(days=7)
-    assert len(due.look(session.engine, at)) == 1
+    assert len(due.queue_due(session.engine, at)) == 1
     assert session.engine.claims.of(f"run:{one.id}:")[0].note == "166 earlier times went by"
     clock.advance(days=365)
-    assert len(due.look(session.engine, at)) == 1
+    assert len(due.queue_due(session.engine, at)) == 1
     clock.advance(days=-365)
-    assert due.look(session.engine, at) == ()
+    assert due.queue_due(session.engine, at) == ()
     clock.advance(seconds=3_600)
-    assert len(due.look(session.engine, at)) == 1, "it goes on when the clock is right again"
+    assert len(due.queue_due(session.engine, at)) == 1, "it goes on when the clock is right again"
 
 
 def test_processes_that_look_at_once_queue_it_once(session: Session, clock: Clock) -> None:
@@ -228,7 +228,7 @@ def test_processes_that_look_at_once_queue_it_once(session: Session, clock: Cloc
     code = (
         "import sys; from memtui.engine import Engine; from memtui.features.schedules import due;"
         "e = Engine.open((), state_dir=sys.argv[1], clock=lambda: int(sys.argv[3]));"
-        "sys.stdin.read(); print(len(due.look(e, sys.argv[2])))"
+        "sys.stdin.read(); print(len(due.queue_due(e, sys.argv[2])))"
     )
     words = [sys.executable, "-c", code, session.settings.state_dir, lane(session).id, str(START + HOUR)]
     waiting = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -262,7 +262,7 @@ def test_what_fails_is_tried_again_and_paused_after_five_times(
         (task,) = session.engine.tasks.all()
         waits.append(task.not_before - clock.now)
         clock.now = task.not_before
-    assert waits == [*work.AGAIN_MS]
+    assert waits == [*work.RETRY_MS]
     for _ in range(4):
         clock.now += DAY
         for _ in range(4):
@@ -301,17 +301,17 @@ def test_a_job_whose_budget_is_spent_is_skipped(session: Session, clock: Clock, 
 def test_a_job_that_hangs_is_ended_with_all_it_started(
     session: Session, clock: Clock, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(work, "SECONDS", 0.5)
+    monkeypatch.setattr(work, "TIME_LIMIT_S", 0.5)
     config.write_text(jobs(tmp_path, say="sleep 60 & echo $! > child; sleep 60", much="head -c 100000 /dev/zero"))
     make(session, "@hourly", "job", "say")
     clock.advance(seconds=3_600)
     assert look(session) == ["queued"]
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "child").read_text()), 0)
-    monkeypatch.setattr(work, "SECONDS", 60)
+    monkeypatch.setattr(work, "TIME_LIMIT_S", 60)
     config.write_text(jobs(tmp_path, much="head -c 100000 /dev/zero | tr '\\0' x"))
     _, text = work._perform(working(session), make(session, "@hourly", "job", "much", name="much"))
-    assert len(text) == work.OUTPUT + len("\n(cut)")
+    assert len(text) == work.MAX_OUTPUT + len("\n(cut)")
 
 
 def test_what_an_agent_makes_waits_for_a_person(session: Session, clock: Clock) -> None:
@@ -337,7 +337,7 @@ def test_a_kill_at_any_step_leaves_a_run_that_is_done_once(
     config.write_text(jobs(tmp_path, say="echo x >> log"))
     make(session, "@hourly", "job", "say")
     clock.advance(seconds=3_600)
-    (task,) = due.look(session.engine, lane(session).id)
+    (task,) = due.queue_due(session.engine, lane(session).id)
     session.engine.tasks.start(task.id)  # killed before the job
     assert look(session) == ["completed"]
     claim = session.engine.claims.of("run:")[0]
@@ -401,7 +401,7 @@ def test_what_was_said_is_masked_before_it_is_cut(session: Session, clock: Clock
         jobs(
             tmp_path,
             first=f"printf '%0110d {key}' 0",
-            last=f"printf '%0{work.OUTPUT - 9}d {key}' 0",
+            last=f"printf '%0{work.MAX_OUTPUT - 9}d {key}' 0",
             bad=f"printf '{key}%0290d' 0 | tr 0 ' ' >&2; echo . >&2; exit 3",
             who="cat",
         )

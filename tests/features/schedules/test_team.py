@@ -13,13 +13,13 @@ from memtui.engine import Engine
 from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError
 from memtui.features.schedules import team, times
-from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.schedules.team import TeamSchedules
 from memtui.features.schedules.verbs import schedule_json
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.team.postgres import team_server_of
-from memtui.features.team.store import trouble
+from memtui.features.team.store import outage
 from memtui.features.team.verbs import findings
 from memtui.wire.session import Options, Session, open_session
 from tests.conftest import ROOT, Clock
@@ -57,7 +57,7 @@ def machine(server: Server, tmp_path: Path, clock: Clock, monkeypatch: pytest.Mo
 def made(session: Session, server: Server, *words: str) -> None:
     """Make a daily schedule that is due since midnight."""
     found = TeamSchedules(team_server_of(session.settings.team_url))
-    wish = ScheduleWish("one", "0 0 * * *", words or ("job", "say", "text"), "UTC")
+    wish = ScheduleRequest("one", "0 0 * * *", words or ("job", "say", "text"), "UTC")
     add(session.engine, session.settings, wish, workspace="x", creator="cli", table=found)
     server.sql("UPDATE memtui.schedule SET upto = upto - 86400000")
 
@@ -74,7 +74,7 @@ def table(server: Server, login: str) -> TeamSchedules:
 def look(session: Session) -> list[str]:
     """Queue what is due for the team, and work it off."""
     lane = workspace_of(session.surroundings)
-    team.look(session.engine, session.settings, lane.id)
+    team.queue_due(session.engine, session.settings, lane.id)
     work_off(session, workspace=lane, stop=bool)
     return [str((task.result or {}).get("summary", task.state)) for task in session.engine.tasks.all()]
 
@@ -95,7 +95,7 @@ def test_a_due_time_runs_on_one_machine_of_whom_it_names(server: Server, machine
     assert ran(tmp_path) == 2
     (row,) = table(server, "eve").all()
     assert (row.creator, row.failures, row.paused) == ("team:ann", 0, "")
-    assert [trouble(one.engine) for one in (first, second, other)] == [None] * 3
+    assert [outage(one.engine) for one in (first, second, other)] == [None] * 3
 
 
 def test_one_member_stops_no_schedule_of_another(server: Server, machine: Machine) -> None:
@@ -126,7 +126,7 @@ def test_who_slept_or_was_killed_is_followed_by_another_and_says_nothing(
     first, second = machine("ann"), machine("ann")
     made(first, server)
     lane = workspace_of(first.surroundings)
-    team.look(first.engine, first.settings, lane.id)  # it took the due time, and sleeps
+    team.queue_due(first.engine, first.settings, lane.id)  # it took the due time, and sleeps
     assert look(second) == []
     server.sql("UPDATE memtui.claim SET until = 0")
     assert look(second) == ["one: done"]
@@ -164,7 +164,7 @@ def test_while_the_server_is_away_schedules_wait_and_it_is_told(server: Server, 
     first = machine("ann")
     made(first, server)
     lane = workspace_of(first.surroundings)
-    team.look(first.engine, first.settings, lane.id)
+    team.queue_due(first.engine, first.settings, lane.id)
     server.stop()
     try:
         assert look(first) == ["queued"]
@@ -192,7 +192,7 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
     )
     found = table(server, "ann")
     for number, spec in enumerate(SPECS * sized(1, 5)):
-        wish = ScheduleWish(f"s{number}", spec, ("job", "say", "text"), ZONES[number % 5])
+        wish = ScheduleRequest(f"s{number}", spec, ("job", "say", "text"), ZONES[number % 5])
         add(owners[0].engine, owners[0].settings, wish, workspace="x", creator="cli", table=found)
     made, ran, kills = found.all(), list[tuple[int, int]](), 0
     begin, end = clock.now, clock.now + 365 * DAY
@@ -200,11 +200,11 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
         clock.advance(seconds=chance.choice((60, 20_000, 90_000, 700_000)))
         server.sql(f"UPDATE memtui.stepped SET ms = {clock.now}")
         for one in chance.sample(owners, chance.randrange(4)):
-            team.look(one.engine, one.settings, "l")
-            assert trouble(one.engine) is None
+            team.queue_due(one.engine, one.settings, "l")
+            assert outage(one.engine) is None
             for task in one.engine.tasks.all(None, OPEN):
                 one.engine.tasks.cancel(task.id)
-                run = team.run_of(one.settings, task.request)
+                run = team.team_run(one.settings, task.request)
                 assert run is not None
                 if chance.random() < 0.1:
                     kills += 1
@@ -214,7 +214,7 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
     finished = server.sql("SELECT key, note FROM memtui.claim WHERE state = 'ok'")
     for each in found.all():
         missed = sum(int(str(note).split()[0].rstrip("+")) for key, note in finished if note and _of(key) == each.id)
-        coming = until(each.upto, times.comes(each.spec, each.zone, begin))
+        coming = until(each.upto, times.due_times(each.spec, each.zone, begin))
         mine = [at for number, at in ran if number == each.id]
         assert set(mine) <= set(coming), f"seed {seed}"
         assert len(mine) + missed == len(coming), f"seed {seed}: {each.spec} {each.zone}"

@@ -233,7 +233,7 @@ def test_a_use_counts_at_its_own_time_and_not_beside_memtui_s_own_door(world: Wo
 def test_a_kill_while_reading_loses_nothing_and_counts_nothing_twice(
     seed: int, world: World, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SLICE", 400)
+    monkeypatch.setattr(module, "SLICE_BYTES", 400)
     monkeypatch.setattr(follow, "_CHUNK", 400)
     chance = random.Random(seed)
     for name in range(3):

@@ -9,7 +9,7 @@ from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
 from memtui.engine import now_ms
-from memtui.features.approvals.decide import stands
+from memtui.features.approvals.decide import vote_statuses
 from memtui.features.setup.demo import furnish
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session, open_in
@@ -93,6 +93,6 @@ def test_two_people_spoke_one_vote_waits_and_a_digest_is_due(tmp_path: Path) -> 
         ]
         assert engine.changes.unseen() == ()
         (waits,) = engine.proposals.all()
-        stand = stands(engine, settings, [waits])[waits.id]
+        stand = vote_statuses(engine, settings, [waits])[waits.id]
         assert (stand.short, stand.mine) == ("1 of 2: Ines yes, waits for you", True)
         assert [one.name for one in engine.schedules.all()] == ["morning"]

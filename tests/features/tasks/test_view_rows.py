@@ -9,7 +9,7 @@ import pytest
 from memtui.config.named import NamedEntry
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.features.budgets.limits import debit
-from memtui.features.schedules.work import MOST_FAILED
+from memtui.features.schedules.work import MAX_FAILURES
 from memtui.features.tasks.view import TasksView
 from memtui.features.tasks.view_rows import StandingRow
 from tests.workbench.views.real import CLAUDE, Real, World, real
@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> World:
             planned = PlannedRun(0, name, "0 9 * * 1", "UTC", words, "", name, "cli", "lane", 0, 0, waits=waits)
             made = engine.schedules.add(planned)
             if name == "standup":
-                for _ in range(MOST_FAILED):
+                for _ in range(MAX_FAILURES):
                     engine.schedules.ended(made.id, failed=True)
                 engine.schedules.pause(made.id, WHY)
         failed = engine.tasks.enqueue("deliver", "lane", "cli", {"content": "digest"}, trigger="auto")

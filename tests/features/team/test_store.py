@@ -106,13 +106,13 @@ def test_a_copied_home_and_a_forged_record_are_refused_and_a_new_name_goes_on(
     assert store.push(first.engine, first.settings) == 4
     for _ in range(2):
         store.begin(second, second.settings)
-        assert (store.trouble(second.engine) or ("", ""))[1] == "E_CHAIN"
+        assert (store.outage(second.engine) or ("", ""))[1] == "E_CHAIN"
         second.engine.journal.add("note", {"of": "the copy"})
     assert "another past" in next(findings(second)).text
     assert len(records(server)) == 4
     anew = at_home(tmp_path / "two", url, monkeypatch, 'store = "two"')
     store.begin(anew, anew.settings)
-    assert store.trouble(anew.engine) is None
+    assert store.outage(anew.engine) is None
     assert [row[1] for row in records(server)] == [name] * 4 + ["two"] * len(anew.engine.journal.records(-1, limit=100))
     _, two = anew.engine.journal.records(-1, limit=2)
     forged = two._replace(body='{"of":"another"}')

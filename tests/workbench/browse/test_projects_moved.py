@@ -15,7 +15,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address
-from memtui.features.channels.room import names_of
+from memtui.features.channels.room import path_parts
 from memtui.features.health.view import HealthView
 from memtui.features.moved_projects.orphans import Orphan, where
 from memtui.features.moved_projects.repoint import apply, plan
@@ -216,7 +216,7 @@ async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
 
 async def test_folders_of_qwen_codes_chats_are_called_as_the_chats(machine: Machine, tmp_path: Path) -> None:
     for chat in (Chat("team-eng", "c1"), Chat("team-eng", "c2", "7")):
-        slug_, channel, key = names_of(chat)
+        slug_, channel, key = path_parts(chat)
         machine.write(f"~/.qwen/channels/memory/{slug_}-{channel}/{key}/CHANNEL.json", '{"version": 1, "entries": []}')
     target = {"channelName": "team-eng", "senderId": "u1", "chatId": "c1", "isGroup": True}
     machine.write("~/.qwen/channels/sessions.json", json.dumps({"k": {"sessionId": "s", "target": target}}))

@@ -37,8 +37,8 @@ def explained(settings: Settings) -> list[str]:
 def answer(engine: Engine, settings: Settings, read: str) -> str:
     """Store the answer in settings and audit, and return what it means; raises `E_PERSON` or `E_READ_ONLY`."""
     engine.history.check_settable()
-    switch.put(settings, read, settings.transcripts_keep if read == OFF else CARDS)
-    switch.noted(engine, reread(settings), known=True)
+    switch.write_consent(settings, read, settings.transcripts_keep if read == OFF else CARDS)
+    switch.record_consent(engine, reread(settings), known=True)
     if read == OFF:
         return "No session is read. memtui sessions on asks again."
     return "Sessions make cards from now on. memtui sessions off ends it."

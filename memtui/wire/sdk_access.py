@@ -8,14 +8,14 @@ from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, Retention
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root
-from memtui.wire.doors import SETTINGS, LiveDoor
+from memtui.wire.access import SETTINGS, LiveAccess
 
 CLIENT = "anthropic-sdk"
 """Default name of these clients in the `[access]` table."""
 
 
-class SdkDoor:
-    """The access of a long-lived SDK client; see `LiveDoor`."""
+class SdkAccess:
+    """The access of a long-lived SDK client; see `LiveAccess`."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class SdkDoor:
             base: the parent folder of `memories`.
             actor: recorded for changes.
             client: the client's name for itself; empty for `CLIENT`.
-            access: the client's flag; see `door_access`.
+            access: the client's flag; see `client_access`.
             read_only: refuse every change.
             lock_wait: seconds to wait for another process before `E_LOCKED`.
             state_dir: where versions and records are kept; None: where the settings say.
@@ -60,12 +60,12 @@ class SdkDoor:
             )
 
         self._root, self._actor = root, actor
-        self._live = LiveDoor(load, open_engine, client=name, access=access)
+        self._live = LiveAccess(load, open_engine, client=name, access=access)
         self._open: tuple[Engine, SdkTool] | None = None
         self.notices, self.close = self._live.notices, self._live.close
 
     def tool(self) -> SdkTool:
-        """Return the tool for the current settings; raises as `LiveDoor.engine`."""
+        """Return the tool for the current settings; raises as `LiveAccess.engine`."""
         engine, found = self._live.engine(), self._open
         if found is None or found[0] is not engine:
             found = self._open = engine, SdkTool(engine, self._root, self._actor)

@@ -33,7 +33,7 @@ _OPTIONS = (
 """Options of OpenSSH; the user's own configuration still gives alias, jump host and key."""
 
 
-class HostAway(NamedTuple):
+class RemoteHost(NamedTuple):
     """Another machine, as the settings name it."""
 
     name: str
@@ -52,11 +52,11 @@ class HostAway(NamedTuple):
         return shlex.join(self.argv) if self.argv else f"ssh {self.ssh}"
 
 
-def hosts(settings: Settings) -> Mapping[str, HostAway]:
+def hosts(settings: Settings) -> Mapping[str, RemoteHost]:
     """Return the machines of the settings by name."""
     run = os.path.join(settings.state_dir, "run")
     return {
-        name: HostAway(
+        name: RemoteHost(
             name,
             entry.text("ssh", name),
             entry.texts("argv"),
@@ -68,7 +68,7 @@ def hosts(settings: Settings) -> Mapping[str, HostAway]:
     }
 
 
-def host_named(settings: Settings, name: str) -> HostAway:
+def host_named(settings: Settings, name: str) -> RemoteHost:
     """Return a machine by name; raises `E_HOST` for an unknown one."""
     found = hosts(settings)
     if name not in found:
@@ -79,10 +79,10 @@ def host_named(settings: Settings, name: str) -> HostAway:
     return found[name]
 
 
-def words_for(host: HostAway, asked: Sequence[str], *, terminal: bool = False) -> list[str]:
+def command_line(host: RemoteHost, asked: Sequence[str], *, terminal: bool = False) -> list[str]:
     """Return the command line that runs memtui there.
 
-    `asked` is what `asked.py` packs: the remote shell reads it. `terminal` is for a person at the keys.
+    `asked` is what `envelope.py` packs: the remote shell reads it. `terminal` is for a person at the keys.
     """
     if host.argv:
         return [*host.argv, *host.command, *asked]

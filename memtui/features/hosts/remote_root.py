@@ -16,12 +16,12 @@ from memtui.engine import now_ms
 from memtui.engine.disk import paths
 from memtui.engine.model import Address, Conflict, Memory, Root, Saved, Snapshot, Unchanged
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.features.hosts.far import ask, guarded
-from memtui.features.hosts.reach import HostAway
+from memtui.features.hosts.machines import RemoteHost
+from memtui.features.hosts.remote_call import ask, retry_guarded
 from memtui.wire.outcomes import Json
 from memtui.wire.times import parse_time
 
-MOST = 5_000
+MAX_ROWS = 5_000
 """Rows accepted from one machine."""
 SCOPE = "hosts"
 """The scope of its roots in the tree."""
@@ -36,10 +36,12 @@ def ssh_name() -> str:
     return "".join(one if one.isprintable() else "_" for one in name)[:_NAME_LIMIT]
 
 
-def listed(host: HostAway) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
+def list_memories(host: RemoteHost) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
     """List the memories of another machine, and their roots: `@build:memtui:global`. Raises as `ask`."""
     items = ask(host, (*_project(host), "ls")).get("items")
-    found = [_row(host.name, one) for one in (items if isinstance(items, list) else [])[:MOST] if isinstance(one, dict)]
+    found = [
+        _row(host.name, one) for one in (items if isinstance(items, list) else [])[:MAX_ROWS] if isinstance(one, dict)
+    ]
     rows = tuple(row for row in found if row is not None)
     ids = dict.fromkeys(row.address.root for row in rows)
     return tuple(root_of(host.name, one) for one in ids), rows
@@ -77,14 +79,14 @@ def _row(host: str, item: Json) -> Memory | None:
     )
 
 
-def _project(host: HostAway) -> tuple[str, ...]:
+def _project(host: RemoteHost) -> tuple[str, ...]:
     return ("--project", host.project) if host.project else ()
 
 
-class FarRoot:
+class RemoteRoot:
     """One root of another machine."""
 
-    def __init__(self, root: Root, host: HostAway, saved: Callable[[Snapshot | None, Snapshot], object]) -> None:
+    def __init__(self, root: Root, host: RemoteHost, saved: Callable[[Snapshot | None, Snapshot], object]) -> None:
         """Keep its root in the tree, its machine, and a callback for saves: the snapshot before, and the new one."""
         self.root, self._host, self._saved = root, host, saved
         self._kept: dict[Address, Snapshot] = {}
@@ -152,7 +154,7 @@ class FarRoot:
             return ask(self._host, words, given=data)
 
         try:
-            done = guarded(once)
+            done = retry_guarded(once)
         except BusyError as error:
             if error.code != "E_OFFLINE":
                 raise
@@ -189,7 +191,7 @@ class FarRoot:
             return None
 
 
-def refuse_taken_back(host: HostAway, words: Sequence[str], address: str, expected: str, ours: str) -> None:
+def refuse_taken_back(host: RemoteHost, words: Sequence[str], address: str, expected: str, ours: str) -> None:
     """Refuse to repeat a save whose answer was lost when its text was saved and undone there meanwhile.
 
     `words` are global options, `expected` is a digest or `absent`, `ours` the digest of the text. Raises ConflictError.

@@ -11,8 +11,8 @@ from memtui.engine.model import Actor, Address, Write
 from memtui.engine.policy import Root
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, UsageError
-from memtui.features.attribution import door
-from memtui.features.attribution.said import marker, plain_name, speaker
+from memtui.features.attribution import turns
+from memtui.features.attribution.chat import marker, plain_name, speaker
 from tests.conftest import Clock
 from tests.examples import sized, tried
 
@@ -32,7 +32,7 @@ def opened(folder: Path, clock: Clock, session: str = "") -> Engine:
 
 
 def asked(engine: Engine, name: str = "Ann", **more: object) -> str:
-    return str(door.request(engine, "bot", {**ROOM, "person": name.lower(), "name": name, **more})["turn"])
+    return str(turns.request(engine, "bot", {**ROOM, "person": name.lower(), "name": name, **more})["turn"])
 
 
 def test_a_change_is_of_the_turn_that_its_own_session_executes_and_of_no_other(tmp_path: Path, clock: Clock) -> None:
@@ -52,10 +52,10 @@ def test_a_change_is_of_the_turn_that_its_own_session_executes_and_of_no_other(t
             elif what == "begin" and waiting[session][1:] and not running[session]:
                 running[session] = waiting[session].pop(1)
                 assert (
-                    door.begin(person, "bot", {"turn": running[session]})["marker"] == f"[{names[running[session]]}] "
+                    turns.begin(person, "bot", {"turn": running[session]})["marker"] == f"[{names[running[session]]}] "
                 )
             elif what == "end" and running[session]:
-                door.end(person, "bot", {"turn": running[session]})
+                turns.end(person, "bot", {"turn": running[session]})
                 running[session] = ""
             elif what == "write":
                 address = Address("memtui:global", f"{number}.md")
@@ -73,22 +73,22 @@ def test_a_change_is_of_the_turn_that_its_own_session_executes_and_of_no_other(t
 def test_one_turn_is_executed_at_a_time_and_one_that_gives_no_sign_is_lost(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock, "s") as engine:
         first, second = asked(engine), asked(engine, "Bob")
-        door.begin(engine, "bot", {"turn": first})
+        turns.begin(engine, "bot", {"turn": first})
         for turn in (first, second):
             with pytest.raises(BusyError) as refused:
-                door.begin(engine, "bot", {"turn": turn})
+                turns.begin(engine, "bot", {"turn": turn})
             assert refused.value.code == "E_TURN"
         with pytest.raises(NotFoundError):
-            door.begin(engine, "bot", {"turn": "none"})
+            turns.begin(engine, "bot", {"turn": "none"})
         with pytest.raises(RefusedError):
-            door.begin(engine, "other", {"turn": second})
+            turns.begin(engine, "other", {"turn": second})
         clock.now += QUIET_MS - 1
         engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=AGENT)  # a sign
         clock.now += QUIET_MS - 1
         assert engine.turns.executing("s", "bot") is not None
         clock.now += 1
         assert engine.turns.executing("s", "bot") is None
-        door.begin(engine, "bot", {"turn": second})
+        turns.begin(engine, "bot", {"turn": second})
         assert engine.turns.get(first).state == LOST
         assert [record.body.count('"lost"') for record in engine.journal.records(kind="turn")] == [0, 0, 0, 1, 0]
 
@@ -101,9 +101,9 @@ def test_what_a_task_writes_and_proposes_is_of_the_turn_it_was_asked_for_in(tmp_
         opened(tmp_path, clock) as you,
     ):
         turn = asked(asks)
-        door.begin(asks, "bot", {"turn": turn})
+        turns.begin(asks, "bot", {"turn": turn})
         task = asks.tasks.enqueue("remember", "w", "agent:qwen", {"content": "x"}, trigger="manual")
-        door.begin(works, "bot", {"turn": asked(works, "Bob", session="other")})
+        turns.begin(works, "bot", {"turn": asked(works, "Bob", session="other")})
         unasked = you.tasks.enqueue("dream", "w", "tui", {}, trigger="manual")
         shown = (Evidence("request", "remember", quote="x"),)
         for one, of in ((task, turn), (unasked, "")):
@@ -118,7 +118,7 @@ def test_what_a_task_writes_and_proposes_is_of_the_turn_it_was_asked_for_in(tmp_
 
 def test_a_name_that_is_forgotten_is_shown_no_more_and_the_journal_holds(tmp_path: Path, clock: Clock) -> None:
     with opened(tmp_path, clock, "s") as engine:
-        door.begin(engine, "bot", {"turn": asked(engine)})
+        turns.begin(engine, "bot", {"turn": asked(engine)})
         engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=AGENT)
         head = engine.journal.head()
         assert engine.turns.forget("Ann") == 1
@@ -150,7 +150,7 @@ def test_what_cannot_be_said_is_refused_and_nothing_is_kept(
 ) -> None:
     with opened(tmp_path, clock) as engine:
         with pytest.raises(error):
-            door.request(engine, "bot", {**ROOM, **fields})
+            turns.request(engine, "bot", {**ROOM, **fields})
         assert not engine.turns.known
         assert not engine.journal.head()
 

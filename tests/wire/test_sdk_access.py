@@ -9,7 +9,7 @@ from memtui.config.directories import Directories
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
 from memtui.errors import RefusedError, UsageError
-from memtui.wire.sdk_door import CLIENT, SdkDoor
+from memtui.wire.sdk_access import CLIENT, SdkAccess
 
 VIEW = {"command": "view", "path": "/memories"}
 CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
@@ -17,12 +17,12 @@ CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
 
 def opened(
     tmp_path: Path, *rules: tuple[str, str, str], enabled: bool = True, client: str = "", access: str | None = None
-) -> SdkDoor:
+) -> SdkAccess:
     """A door on a folder, for a user who allows this."""
     place = Directories(str(tmp_path / "c"), str(tmp_path / "s"), str(tmp_path / "d"), "test")
     settings = Settings(place, None, agents_enabled=enabled, access=tuple(AccessRule(*rule) for rule in rules))
     base = str(tmp_path / "base")
-    return SdkDoor(lambda: settings, base, actor=Actor("agent:x"), client=client, access=access, lock_wait=5.0)
+    return SdkAccess(lambda: settings, base, actor=Actor("agent:x"), client=client, access=access, lock_wait=5.0)
 
 
 def test_it_opens_one_folder_and_touches_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from memtui.errors import UsageError
 
 OPTION = "--asked="
-LONGEST = 96 * 1024
+MAX_PACKED = 96 * 1024
 """Characters of a packed command line, below the limit of every system."""
 
 
@@ -27,7 +27,7 @@ def pack(mark: str, words: Sequence[str], given: bytes | None = None) -> str:
     """
     whole = [mark, "" if given is None else sha256(given).hexdigest(), *words]
     packed = base64.urlsafe_b64encode(json.dumps(whole).encode("utf-8")).decode("ascii").rstrip("=")
-    if len(packed) > LONGEST:
+    if len(packed) > MAX_PACKED:
         raise UsageError("That is too much for one command on another machine.", hint="Give a long text with --file.")
     return OPTION + packed
 
@@ -44,9 +44,9 @@ def unpack(word: str) -> tuple[str, list[str]]:
         raise UsageError(
             "Only memtui --on on another machine writes --asked.", hint="Write memtui --on HOST."
         ) from None
-    return line(mark).strip(), [f"--given={sha}", *words] if sha else words
+    return answer_mark(mark).strip(), [f"--given={sha}", *words] if sha else words
 
 
-def line(mark: str) -> str:
+def answer_mark(mark: str) -> str:
     """Return the line before an answer."""
     return f"memtui answers {mark}\n"

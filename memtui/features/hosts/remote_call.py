@@ -21,15 +21,15 @@ from typing import IO, NamedTuple, TypeVar
 
 from memtui.engine.disk import fsio
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
-from memtui.features.hosts import asked
-from memtui.features.hosts.reach import HostAway, words_for
+from memtui.features.hosts import envelope
+from memtui.features.hosts.machines import RemoteHost, command_line
 from memtui.wire.outcomes import Json
 
-ANSWER, LINE, NOISE = 64 << 20, 8 << 20, 1 << 20
+MAX_ANSWER, MAX_LINE, MAX_NOISE = 64 << 20, 8 << 20, 1 << 20
 """Byte limits: of an answer, of one of its lines, and of what a login may print before it."""
 SECONDS = 60.0
 """Time limit of `ask`; a verb has none, and ssh notices a lost connection."""
-AGAIN = (0.5, 2.0)
+RETRY_DELAYS = (0.5, 2.0)
 """Delays before a guarded change whose answer was lost is sent again."""
 _CHUNK = 1 << 16
 T = TypeVar("T")
@@ -41,26 +41,26 @@ _MISSING = (126, 127)
 _UNKNOWN = "What was asked may have been done there; look before you ask again."
 
 
-class Far(NamedTuple):
+class RemoteCall(NamedTuple):
     """A remote call."""
 
-    host: HostAway
+    host: RemoteHost
     words: Sequence[str]
     given: bytes | IO[bytes] | None = None
     """The text on standard input, or a stream."""
     seconds: float | None = None
     """None: no limit."""
-    limit: int | None = ANSWER
+    limit: int | None = MAX_ANSWER
     """Bytes of the answer; None: no limit, for verbs that follow."""
     reads: bool = False
     """Whether it changes nothing there."""
 
 
-class _Begun:
+class _AnswerFilter:
     """Filter that drops what precedes an answer, and enforces the limits."""
 
     def __init__(self, mark: str, limit: int | None) -> None:
-        self._line = asked.line(mark).encode()
+        self._line = envelope.answer_mark(mark).encode()
         self._limit = limit
         self.before = b""
         """The end of what was printed before the answer."""
@@ -75,7 +75,7 @@ class _Begun:
             head, found, data = self.before.partition(self._line)
             if not found:
                 self.before = self.before[-_LAST:]
-                if self._count > NOISE:
+                if self._count > MAX_NOISE:
                     raise ValueError("printed more than a login does")
                 return b""
             self.before, self.begun, self._count = head[-_LAST:], True, 0
@@ -83,7 +83,7 @@ class _Begun:
         head, newline, last = data.rpartition(b"\n")
         longest = max(self._since + len(data.partition(b"\n")[0]), *map(len, head.split(b"\n")), len(last))
         self._since = len(last) if newline else self._since + len(data)
-        if longest > LINE and self._limit is None:
+        if longest > MAX_LINE and self._limit is None:
             raise ValueError("sent a line that has no end")
         if self._limit is not None and self._count > self._limit:
             raise ValueError(f"sent more than {self._limit:,} bytes")
@@ -109,7 +109,7 @@ def _ended_with_us() -> Iterator[None]:
 
 
 @_ended_with_us()
-def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
+def call(far: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
     """Run memtui there, and pass on its output as it comes.
 
     `take` gets bytes of the answer, `tell` the lines of standard error; both are hostile. Returns the exit status.
@@ -121,7 +121,7 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
     """
     mark = secrets.token_hex(16)
     given = far.given if isinstance(far.given, bytes) else None
-    argv = words_for(far.host, (asked.pack(mark, far.words, given),))
+    argv = command_line(far.host, (envelope.pack(mark, far.words, given),))
     process = _start(far, argv)
     late = Event()
 
@@ -133,13 +133,13 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
     timer.daemon = True
     if far.seconds is not None:
         timer.start()
-    beside = _Begun(mark, None)
+    beside = _AnswerFilter(mark, None)
     if process.stdin is not None and given is not None:
         Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
         process.stdin = None
     reader = Thread(target=_listen, args=(process.stderr, beside, tell), daemon=True)
     reader.start()
-    answer, wrong = _Begun(mark, far.limit), ""
+    answer, wrong = _AnswerFilter(mark, far.limit), ""
     try:
         wrong = _read(process, answer, take)
         status = process.wait()
@@ -156,13 +156,13 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
     return status
 
 
-def ask(host: HostAway, words: Sequence[str], *, given: bytes | None = None, seconds: float = SECONDS) -> Json:
+def ask(host: RemoteHost, words: Sequence[str], *, given: bytes | None = None, seconds: float = SECONDS) -> Json:
     """Run memtui there with `--json` and return its document; raises as `call`, or the remote error with its code.
 
     Without `given` the call is a query that changes nothing.
     """
     parts: list[bytes] = []
-    status = call(Far(host, ("--json", *words), given, seconds, reads=given is None), parts.append)
+    status = call(RemoteCall(host, ("--json", *words), given, seconds, reads=given is None), parts.append)
     try:
         found = json.loads(b"".join(parts))
         if not isinstance(found, dict):
@@ -177,9 +177,9 @@ def ask(host: HostAway, words: Sequence[str], *, given: bytes | None = None, sec
     return found
 
 
-def guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.sleep) -> T:
+def retry_guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.sleep) -> T:
     """Run a guarded change, and again when its answer was lost; it takes effect once."""
-    for seconds in AGAIN:
+    for seconds in RETRY_DELAYS:
         try:
             return once()
         except BusyError as error:
@@ -189,7 +189,7 @@ def guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.slee
     return once()
 
 
-def folder(host: HostAway) -> str | None:
+def working_directory(host: RemoteHost) -> str | None:
     """Return the working directory of the program that reaches a machine; None: the current one."""
     if host.argv:
         return None
@@ -197,7 +197,7 @@ def folder(host: HostAway) -> str | None:
     return host.run
 
 
-def _start(far: Far, argv: list[str]) -> subprocess.Popen[bytes]:
+def _start(far: RemoteCall, argv: list[str]) -> subprocess.Popen[bytes]:
     given: int | IO[bytes] = subprocess.PIPE if isinstance(far.given, bytes) else far.given or subprocess.DEVNULL
     try:
         return subprocess.Popen(
@@ -206,7 +206,7 @@ def _start(far: Far, argv: list[str]) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            cwd=folder(far.host),
+            cwd=working_directory(far.host),
         )
     except (OSError, ValueError) as error:
         raise RefusedError(
@@ -214,7 +214,7 @@ def _start(far: Far, argv: list[str]) -> subprocess.Popen[bytes]:
         ) from None
 
 
-def usable(host: HostAway) -> str:
+def unreachable_reason(host: RemoteHost) -> str:
     """Return why a machine cannot be tried at all; empty where it can."""
     program = host.argv[0] if host.argv else "ssh"
     return "" if shutil.which(program) else f"there is no program {program!r} here"
@@ -225,7 +225,7 @@ def _feed(pipe: IO[bytes], given: bytes) -> None:
         pipe.write(given)
 
 
-def _listen(pipe: IO[bytes] | None, beside: _Begun, tell: Callable[[str], object]) -> None:
+def _listen(pipe: IO[bytes] | None, beside: _AnswerFilter, tell: Callable[[str], object]) -> None:
     """Pass on the lines of standard error that belong to memtui."""
     if pipe is None:
         return
@@ -240,7 +240,7 @@ def _listen(pipe: IO[bytes] | None, beside: _Begun, tell: Callable[[str], object
         tell(rest.decode("utf-8", "replace"))
 
 
-def _read(process: subprocess.Popen[bytes], answer: _Begun, take: Callable[[bytes], None]) -> str:
+def _read(process: subprocess.Popen[bytes], answer: _AnswerFilter, take: Callable[[bytes], None]) -> str:
     """Read an answer to its end; return what is wrong with it."""
     pipe = process.stdout
     while pipe is not None and (data := os.read(pipe.fileno(), _CHUNK)):
@@ -262,7 +262,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _failed(far: Far, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
+def _failed(far: RemoteCall, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
     """Make the error for a call without a whole answer."""
     host = far.host
     last = said.strip().rpartition("\n")[2][-300:]
@@ -296,7 +296,7 @@ def _failed(far: Far, status: int, wrong: str, said: str, *, late: bool, begun: 
     )
 
 
-def _remote(host: HostAway, what: str) -> StorageError:
+def _remote(host: RemoteHost, what: str) -> StorageError:
     return StorageError(
         f"{host.name} gave no answer that can be used: {what}.",
         code="E_REMOTE",
@@ -305,7 +305,7 @@ def _remote(host: HostAway, what: str) -> StorageError:
     )
 
 
-def _theirs(host: HostAway, error: Json) -> MemtuiError:
+def _theirs(host: RemoteHost, error: Json) -> MemtuiError:
     """Make an error from a remote one; unknown codes become `E_REMOTE`."""
     code, message = str(error.get("code")), str(error.get("message"))[:_LAST]
     hint, unharmed = (str(error.get(key) or "")[:_LAST] for key in ("hint", "unharmed"))

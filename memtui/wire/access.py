@@ -20,7 +20,7 @@ OTHERS = "*"
 """Stands for all clients, or all scopes, that are not named."""
 
 
-def open_door(
+def open_agent_session(
     settings: Settings, options: Options, *, client: str = "", access: str | None = None, lock_wait: float
 ) -> Session:
     """Open a session for an agent; nothing on disk is touched yet.
@@ -35,10 +35,10 @@ def open_door(
     Raises:
         RefusedError: `E_DISABLED`. UsageError: invalid flag; and as `open_session`.
     """
-    return open_session(settings, options, lock_wait=lock_wait, access=door_access(settings, client, access))
+    return open_session(settings, options, lock_wait=lock_wait, access=client_access(settings, client, access))
 
 
-def door_access(settings: Settings, client: str = "", access: str | None = None, room: str = "") -> Access:
+def client_access(settings: Settings, client: str = "", access: str | None = None, room: str = "") -> Access:
     """Return the access of a client: in each scope the lesser of its flag and the `[access]` table.
 
     `room` is the folder of the one chat it may see. Raises RefusedError `E_DISABLED`, UsageError for an invalid flag.
@@ -51,8 +51,8 @@ def door_access(settings: Settings, client: str = "", access: str | None = None,
             code="E_DISABLED",
             hint=f"Only the user can change that, in {SETTINGS}: agents.enabled.",
         )
-    levels = {scope: least(access or "rw", ceiling(settings, client, scope)) for scope in SCOPES}
-    rest = least(access or "rw", ceiling(settings, client, OTHERS))
+    levels = {scope: lowest(access or "rw", allowed_level(settings, client, scope)) for scope in SCOPES}
+    rest = lowest(access or "rw", allowed_level(settings, client, OTHERS))
     if set(levels.values()) == {"off"}:
         raise RefusedError(
             f"Access to memories is switched off for {client or 'this client'}.",
@@ -69,7 +69,7 @@ def switched_off(key: str) -> RefusedError:
     )
 
 
-def ceiling(settings: Settings, client: str, scope: str) -> str:
+def allowed_level(settings: Settings, client: str, scope: str) -> str:
     """Return the highest level the `[access]` table allows a client in a scope; `*` for other scopes."""
     if not settings.access:
         return "rw"
@@ -78,11 +78,11 @@ def ceiling(settings: Settings, client: str, scope: str) -> str:
         for where in (scope, OTHERS):
             found = [rule.access for rule in settings.access if canonical(rule.client) == who and rule.scope == where]
             if found:
-                return least(*found)
+                return lowest(*found)
     return "rw"
 
 
-def least(*levels: str) -> str:
+def lowest(*levels: str) -> str:
     """Return the lowest of some levels."""
     return max(levels, key=LEVELS.index)
 
@@ -110,7 +110,7 @@ class LiveSettings:
             return self._read
 
 
-class LiveDoor:
+class LiveAccess:
     """The access of one long-lived client, settled again whenever the settings change; thread-safe."""
 
     def __init__(
@@ -154,7 +154,7 @@ class LiveDoor:
             try:
                 settings = self._settings.now()
                 if self._engine is None or settings is not self._settled:
-                    access = door_access(settings, self._client, self._flag, self._room(settings))
+                    access = client_access(settings, self._client, self._flag, self._room(settings))
                     if self._engine is None or self._access != access:
                         self._put_away()
                         self._engine, self._access = self._open(settings, access), access
@@ -216,7 +216,7 @@ def _look(config_file: str) -> object:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def words(error: MemtuiError) -> str:
+def error_text(error: MemtuiError) -> str:
     """Write an error for a client: code, message and hint, without a folder of this machine.
 
     Errors of settings and ledger name the category only, because the rest is the user's.

@@ -21,7 +21,7 @@ _HEAD = re.compile(r"\[([^\[\]\n]{1,64})\] ")
 _LOOP = re.compile(r'\[Loop "([^"\n]{0,200})" created by ([^\[\]\n]{1,64})\] ')
 
 
-class Word(NamedTuple):
+class ChatCommand(NamedTuple):
     """A command typed in a chat, as the handlers in `Feature.chat` get it."""
 
     session: Session
@@ -48,7 +48,7 @@ class ChatReply(NamedTuple):
     action: str = ""
 
 
-def named(what: str, text: str, *, needed: bool = True) -> str:
+def checked_id(what: str, text: str, *, needed: bool = True) -> str:
     """Validate the id of a channel, chat, thread, session or person.
 
     Raises:
@@ -74,8 +74,10 @@ def named(what: str, text: str, *, needed: bool = True) -> str:
 
 
 def chat_of(channel: str, chat: str, thread: str = "", *, several: bool = True) -> Chat:
-    """Validate the names of a chat; raises as `named`."""
-    return Chat(named("channel", channel), named("chat", chat), named("thread", thread, needed=False), several)
+    """Validate the names of a chat; raises as `checked_id`."""
+    return Chat(
+        checked_id("channel", channel), checked_id("chat", chat), checked_id("thread", thread, needed=False), several
+    )
 
 
 def plain_name(name: str, otherwise: str = "") -> str:

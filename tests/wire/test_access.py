@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.look.roots import LEVELS, Access
 from memtui.engine.model import SCOPES, Actor, Address, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
-from memtui.wire.doors import LiveDoor, LiveSettings, door_access, open_door
+from memtui.wire.access import LiveAccess, LiveSettings, client_access, open_agent_session
 from memtui.wire.session import Options, Session
 
 PLACE = Directories("/c", "/s", "/d", "test")
@@ -26,13 +26,13 @@ def settings(*rules: tuple[str, str, str], enabled: bool = True) -> Settings:
 
 
 def levels(client: str, access: str | None, *rules: tuple[str, str, str]) -> dict[str, str]:
-    found = door_access(settings(*rules), client, access)
+    found = client_access(settings(*rules), client, access)
     return {scope: found.level(Root("r", "/r", scope=scope)) for scope in SCOPES}
 
 
 def test_without_a_word_an_agent_reads_and_writes() -> None:
     assert set(levels("codex", None).values()) == {"rw"}
-    assert door_access(settings(), "codex").scopes == ()
+    assert client_access(settings(), "codex").scopes == ()
     assert set(levels("", None).values()) == {"rw"}
 
 
@@ -95,7 +95,7 @@ def test_a_flag_can_only_narrow(table: list[tuple[str, str, str]], client: str, 
 )
 def test_switched_off(chosen: Settings, client: str, flag: str | None) -> None:
     with pytest.raises(RefusedError) as error:
-        door_access(chosen, client, flag)
+        client_access(chosen, client, flag)
     assert error.value.code == "E_DISABLED"
     assert "Only the user can change that, in memtui's settings: " in error.value.hint
     assert "/c" not in f"{error.value}"  # an agent may read it
@@ -103,7 +103,7 @@ def test_switched_off(chosen: Settings, client: str, flag: str | None) -> None:
 
 def test_a_word_that_is_no_access_is_named() -> None:
     with pytest.raises(UsageError, match="The access takes rw, plan, ro or off, not 'write'"):
-        door_access(settings(), "codex", "write")
+        client_access(settings(), "codex", "write")
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def door(home: Path, tmp_path: Path) -> Session:
     config.mkdir()
     (config / "config.toml").write_text("[access]\n'*' = 'off'\n[access.codex]\n'*' = 'plan'\nworkspace = 'off'\n")
     options = Options(actor=Actor("mcp:codex"))
-    return open_door(load_settings(read_environment()), options, client="codex-mcp-client", lock_wait=1)
+    return open_agent_session(load_settings(read_environment()), options, client="codex-mcp-client", lock_wait=1)
 
 
 def test_the_engine_holds_to_it(door: Session) -> None:
@@ -134,7 +134,7 @@ def test_the_engine_holds_to_it(door: Session) -> None:
 def test_a_shut_door_touches_nothing(tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(RefusedError):
-        open_door(load_settings(read_environment()), Options(), client="codex", access="off", lock_wait=1)
+        open_agent_session(load_settings(read_environment()), Options(), client="codex", access="off", lock_wait=1)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -144,7 +144,7 @@ class Reads:
     def __init__(self, config: Path) -> None:
         self.config = config
         self.read = self.opened = 0
-        self.door = LiveDoor(self.load, self.open, client="codex")
+        self.door = LiveAccess(self.load, self.open, client="codex")
 
     def load(self) -> Settings:
         self.read += 1

@@ -1,6 +1,6 @@
 """Turns as gateways report them, over HTTP and on the command line: JSON fields in, JSON values out.
 
-Only a gateway named by the user, or a person at a terminal, may say who asked and where (`may_state`).
+Only a gateway named by the user, or a person at a terminal, may say who asked and where (`require_person`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.ledger.turns import AskedTurn, Chat, usage
 from memtui.errors import RefusedError, UsageError
-from memtui.features.attribution.said import chat_of, marker, named, plain_name
+from memtui.features.attribution.chat import chat_of, checked_id, marker, plain_name
 from memtui.wire.outcomes import Json
 from memtui.wire.output import attended
 from memtui.wire.session import Session, approver
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Fields = Mapping[str, object]
 
 
-def may_state(session: Session) -> None:
+def require_person(session: Session) -> None:
     """Refuse a command that claims a speaker or a chat, unless a person types it at a terminal. Raises `E_ACCESS`."""
     agent = approver(session.options).agent
     if agent or not attended():
@@ -34,7 +34,7 @@ def may_state(session: Session) -> None:
         )
 
 
-def text_of(fields: Fields, name: str) -> str:
+def text_field(fields: Fields, name: str) -> str:
     """Return a text field, empty where it is missing; raises UsageError for another type."""
     found = fields.get(name) or ""
     if not isinstance(found, str):
@@ -42,7 +42,7 @@ def text_of(fields: Fields, name: str) -> str:
     return found
 
 
-def known_fields(fields: Fields, *names: str) -> None:
+def check_fields(fields: Fields, *names: str) -> None:
     """Refuse unknown fields."""
     if other := sorted(fields.keys() - set(names)):
         raise UsageError(f"There is no field {other[0][:40]!r}.", hint=f"There are {', '.join(names)}.")
@@ -53,30 +53,30 @@ def chat_fields(fields: Fields) -> Chat:
     several = fields.get("group", True)
     if not isinstance(several, bool):
         raise UsageError("`group` is true or false.")
-    return chat_of(*(text_of(fields, name) for name in ("channel", "chat", "thread")), several=several)
+    return chat_of(*(text_field(fields, name) for name in ("channel", "chat", "thread")), several=several)
 
 
 def request(engine: Engine, via: str, fields: Fields) -> Json:
     """Record a requested turn; `via` is the gateway, `prompt` in the fields the SHA-256 of the text."""
-    known_fields(fields, "session", "channel", "chat", "thread", "group", "person", "name", "prompt")
-    digest, given = text_of(fields, "prompt"), text_of(fields, "name")
-    person = text_of(fields, "person") or (f"name:{plain_name(given)}" if given else "")
+    check_fields(fields, "session", "channel", "chat", "thread", "group", "person", "name", "prompt")
+    digest, given = text_field(fields, "prompt"), text_field(fields, "name")
+    person = text_field(fields, "person") or (f"name:{plain_name(given)}" if given else "")
     try:
         prompt = bytes.fromhex(digest)
     except ValueError:
         prompt = b"?"
     if len(prompt) not in (0, 32):
         raise UsageError("`prompt` is the SHA-256 of what was asked, in hex: the text itself is not kept.")
-    chat = chat_fields(fields) if text_of(fields, "channel") else None
-    session = named("session", text_of(fields, "session"))
-    person = named("person", person, needed=False)
+    chat = chat_fields(fields) if text_field(fields, "channel") else None
+    session = checked_id("session", text_field(fields, "session"))
+    person = checked_id("person", person, needed=False)
     name = plain_name(given, person) if person else ""
     return turn_json(engine.turns.request(session, via, chat, person=person, name=name, prompt=prompt or None))
 
 
 def begin(engine: Engine, via: str, fields: Fields) -> Json:
     """Begin a turn of this gateway; `marker` in the answer goes before the prompt."""
-    known_fields(fields, "turn")
+    check_fields(fields, "turn")
     found = engine.turns.begin(_mine(engine, via, fields))
     chat = Chat(found.channel, found.chat, found.thread, bool(found.several)) if found.channel else None
     return {**turn_json(found), "marker": marker(chat, found.name)}
@@ -84,7 +84,7 @@ def begin(engine: Engine, via: str, fields: Fields) -> Json:
 
 def end(engine: Engine, via: str, fields: Fields) -> Json:
     """End a turn; `in`, `out` and `model` report the usage."""
-    known_fields(fields, "turn", "in", "out", "model")
+    check_fields(fields, "turn", "in", "out", "model")
     used = usage(fields.get("in"), fields.get("out"), fields.get("model") or "")
     return turn_json(engine.turns.end(_mine(engine, via, fields), used))
 
@@ -101,7 +101,7 @@ DOES = {"request": request, "begin": begin, "end": end}
 
 
 def _mine(engine: Engine, via: str, fields: Fields) -> str:
-    found = engine.turns.get(text_of(fields, "turn"))
+    found = engine.turns.get(text_field(fields, "turn"))
     if found.via != via:
         raise RefusedError("The turn is another gateway's.", code="E_ACCESS")
     return found.id
