@@ -9,7 +9,7 @@ from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Actor, Address, Change, Root
 from memtui.errors import MemtuiError
-from memtui.ui.keys.fence import OLDEST, Hold
+from memtui.ui.keys.fence import HOLD_LIMIT, Hold
 from memtui.ui.view_screen import Shell
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Jobs(Protocol):
     def drop(self, group: str) -> None:
         """Discard the jobs of a `latest` group and their results."""
 
-    def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
+    def hold(self, what: str, seconds: float = HOLD_LIMIT, *, optional: bool = True) -> Hold:
         """Make later keys wait."""
 
     def refresh(

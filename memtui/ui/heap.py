@@ -14,23 +14,23 @@ M_ARENA_MAX = -8
 """From malloc.h."""
 
 
-def share() -> None:
+def use_one_heap() -> None:
     """Make all threads use one heap; call before they start."""
     _call("mallopt", M_ARENA_MAX, 1)
 
 
-def give_back() -> None:
+def trim() -> None:
     """Return freed memory to the system."""
     _call("malloc_trim", 0)
 
 
-def keep() -> None:
+def freeze() -> None:
     """Exclude the objects alive now from collection: many rows that stay for long."""
     gc.collect(1)  # what is young and done with is not kept
     gc.freeze()
 
 
-def let_go() -> None:
+def unfreeze() -> None:
     """Include them again."""
     gc.unfreeze()
 

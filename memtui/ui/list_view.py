@@ -31,9 +31,9 @@ from memtui.ui.widgets.rowlist import RowList
 
 T = TypeVar("T")
 
-REST = 0.05
+READ_DELAY = 0.05
 """Seconds the cursor rests before its row is read."""
-PATIENCE = 3.0
+MAX_WAIT = 3.0
 """Seconds of continuous news after which rows are read again anyway."""
 
 
@@ -256,7 +256,7 @@ class ListView(ViewScreen, Generic[T]):
         now = monotonic()
         if self.due is None:
             self._waiting_since = now
-        left = self._waiting_since + PATIENCE - now
+        left = self._waiting_since + MAX_WAIT - now
         if self.due is not None:
             if left <= 0:
                 return
@@ -371,7 +371,7 @@ class ListView(ViewScreen, Generic[T]):
         self.update("#listed-title", "#listed-page-title", "#view-footer")
         if self._rest is not None:
             self._rest.stop()
-        self._rest = self.set_timer(REST, self.read_row) if self.is_mounted else None
+        self._rest = self.set_timer(READ_DELAY, self.read_row) if self.is_mounted else None
 
     def rows_changed(self) -> None:
         """Draw the rows anew after a change."""

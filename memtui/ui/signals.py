@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 SIGNALS = (signal.SIGHUP, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
-LAST_WORDS_SECONDS = 3.0
+EXIT_SECONDS = 3.0
 """Seconds a dying process may take to store drafts, and again to write to the terminal."""
 
 TERMINAL_RESET = (
@@ -33,10 +33,10 @@ TERMINAL_RESET = (
 """Switches off every mode; each sequence is harmless when the mode was not on."""
 
 
-class LastWords:
+class ExitHandlers:
     """The signal handlers of one process; install once, before the app starts."""
 
-    def __init__(self, speak: Callable[[], object], *, seconds: float = LAST_WORDS_SECONDS) -> None:
+    def __init__(self, speak: Callable[[], object], *, seconds: float = EXIT_SECONDS) -> None:
         """`speak` stores every draft, in a thread of its own; it may raise or hang for `seconds`."""
         self._speak = speak
         self._seconds = seconds
@@ -115,7 +115,7 @@ class LastWords:
                 return
 
 
-def after_a_stop(call: Callable[[], object]) -> None:
+def call_after_stop(call: Callable[[], object]) -> None:
     """Call `call` whenever the process continues after a stop, once Textual has taken the terminal again.
 
     Textual then starts on an empty screen and draws only what changes.

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 ASK = b"\x1b]11;?\x1b\\\x1b[c"
-LONGEST = 0.1
+REPLY_SECONDS = 0.1
 """Seconds a terminal has to answer; after that it is not asked again."""
 _COLOUR = re.compile(
     r"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -26,7 +26,7 @@ _BEGUN = re.compile(r"\x1b(?:\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?|\[(?:\?[0-9;]
 """The beginning of an answer, except a lone escape, which is a key."""
 
 
-class Answered(NamedTuple):
+class TerminalReply(NamedTuple):
     """What the terminal answered."""
 
     light: bool | None = None
@@ -37,29 +37,29 @@ class Answered(NamedTuple):
     """Whether answers may still arrive."""
 
 
-def ask(seconds: float = LONGEST) -> Answered:
+def ask(seconds: float = REPLY_SECONDS) -> TerminalReply:
     """Ask the terminal for its background; asks nothing without one or in a background job."""
     try:
         source, target = sys.__stdin__.fileno(), sys.__stderr__.fileno()  # type: ignore[union-attr]
         if not (os.isatty(source) and os.isatty(target)) or os.tcgetpgrp(source) != os.getpgrp():
-            return Answered()
+            return TerminalReply()
         before = termios.tcgetattr(source)
         quiet = [*before[:3], before[3] & ~(termios.ECHO | termios.ICANON), *before[4:]]
         quiet[0] = before[0] & ~(termios.ICRNL | termios.IXON)  # as Textual reads: enter and ctrl+s stay what they are
         termios.tcsetattr(source, termios.TCSANOW, quiet)
     except (OSError, ValueError, AttributeError, termios.error):
-        return Answered()  # no terminal to ask
+        return TerminalReply()  # no terminal to ask
     try:
         os.write(target, ASK)
         return _heard(source, time.monotonic() + seconds)
     except OSError:
-        return Answered()  # it is gone; whoever needs it next says so
+        return TerminalReply()  # it is gone; whoever needs it next says so
     finally:
         with suppress(termios.error):
             termios.tcsetattr(source, termios.TCSANOW, before)
 
 
-def _heard(source: int, end: float) -> Answered:
+def _heard(source: int, end: float) -> TerminalReply:
     data = b""
     while True:
         text = data.decode("utf-8", "replace")
@@ -72,12 +72,12 @@ def _heard(source: int, end: float) -> Answered:
         if not more:
             break
         data += more
-    late = Answers()
+    late = ReplyFilter()
     typed = late.without(text) + late.rest()
-    return Answered(late.light, typed, late.waiting)
+    return TerminalReply(late.light, typed, late.waiting)
 
 
-class Answers:
+class ReplyFilter:
     """Removes the answers from terminal input, in chunks of any size."""
 
     def __init__(self) -> None:

@@ -51,11 +51,11 @@ THEMES = (
 """Every theme of ours; a test checks the contrast of each colour on its background."""
 
 
-KEPT = "theme of the workbench"
+STORED_AS = "theme of the workbench"
 """The name under which the chosen theme is stored."""
 
 
-def kept(chosen: str, settings: Settings) -> dict[str, str]:
+def stored_choice(chosen: str, settings: Settings) -> dict[str, str]:
     """Return what is stored of a choice: the theme, and the setting it replaced."""
     return {"theme": chosen, "instead": settings.theme}
 
@@ -69,7 +69,7 @@ def at_start(settings: Settings, found: object) -> str:
     return chosen
 
 
-def is_open(settings: Settings, found: object) -> bool:
+def follows_terminal(settings: Settings, found: object) -> bool:
     """Whether the terminal's background decides: no theme was chosen, and there are colours."""
     return not settings.terminal.no_color and at_start(settings, found) in ("", "auto")
 

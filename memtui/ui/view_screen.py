@@ -86,7 +86,7 @@ class Shell(Protocol):
         """Show help for a view: `text`, its own actions, then all others."""
 
 
-class Within(NamedTuple):
+class ViewFilter(NamedTuple):
     """A restriction of a view to a part of the tree."""
 
     label: str
@@ -131,7 +131,7 @@ class ViewScreen(KeyedScreen[None]):
         """Map action ids to handlers, for every id of the view's table entry."""
         raise NotImplementedError
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Prepare for being opened (the first time before its widgets exist); `within` restricts it."""
 
     def news(self) -> None:

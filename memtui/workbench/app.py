@@ -25,7 +25,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
-from memtui.ui.terminal_colour import Answered, ask
+from memtui.ui.terminal_colour import TerminalReply, ask
 from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Lines, redraw
 from memtui.ui.widgets.scroller import Scroller
@@ -35,7 +35,7 @@ from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge, Failed, Finished, note_fault
 from memtui.workbench.browse.browser import BrowserScreen
 from memtui.workbench.browse.place import read_place
-from memtui.workbench.main_screen import NOWHERE, AppCalls, Facts
+from memtui.workbench.main_screen import NO_PLACE, AppCalls, StartFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,7 +118,7 @@ class MemtuiApp(SafeEnd[int]):
     TITLE = "memtui"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, bridge: Bridge, facts: Facts) -> None:
+    def __init__(self, bridge: Bridge, facts: StartFacts) -> None:
         super().__init__()
         self.bridge = bridge
         self.fence = bridge.fence = Fence(self, super().on_event)
@@ -185,16 +185,16 @@ class MemtuiApp(SafeEnd[int]):
         self.bridge.attach(self, self.browser)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.set_interval(MOMENT, self._time_passed)
-        signals.after_a_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
+        signals.call_after_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
         """Start reading and watching, once the first frame is on its way."""
-        heap.share()
+        heap.use_one_heap()
         self.bridge.start()
         if self.background is not None:
             self.background.start()
-        self.set_timer(SETTLED, heap.give_back)
+        self.set_timer(SETTLED, heap.trim)
         gc.enable()
         gc.collect()
         gc.freeze()
@@ -302,10 +302,10 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     facts = facts_of(session, bridge, demo=demo)
-    answered = ask() if themes.is_open(facts.settings, facts.kept_theme) else Answered()
+    answered = ask() if themes.follows_terminal(facts.settings, facts.kept_theme) else TerminalReply()
     app = MemtuiApp(bridge, facts._replace(light=answered.light))
     app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
-    last_words = signals.LastWords(app.last_words)
+    last_words = signals.ExitHandlers(app.last_words)
     app.browser.lend_terminal = last_words.lend_terminal
     last_words.install()
     paste_guard.install(partial(paste_guard.GuardedParser, answered=answered))
@@ -318,18 +318,18 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     return app.status
 
 
-def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
+def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> StartFacts:
     """Collect what the screen needs at the start."""
     surroundings = session.surroundings
     name = surroundings.project or "no project"
     kept, damaged = bridge.place(name)
     place = read_place(kept)
     if session.options.fresh:
-        place = NOWHERE
+        place = NO_PLACE
     if session.options.all_projects:
         place = place._replace(projects=True)
     project = surroundings.project.rpartition("/")[2] or surroundings.project
-    return Facts(
+    return StartFacts(
         settings=session.settings,
         roots=own_roots(session),
         project=project,
@@ -342,7 +342,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         unseen=lambda roots: unseen(session, roots),
         listing=bridge.remembered(),
         place_name=name,
-        kept_theme=bridge.place(themes.KEPT)[0],
+        kept_theme=bridge.place(themes.STORED_AS)[0],
         place=place,
         news="What was kept of the last session cannot be read, so this one starts afresh." if damaged else "",
         surroundings=surroundings,

@@ -34,7 +34,7 @@ from memtui.engine.model import (
 )
 from memtui.errors import InternalError, MemtuiError
 from memtui.ui import heap
-from memtui.ui.keys.fence import MOMENT, OLDEST, Fence, Hold
+from memtui.ui.keys.fence import BRIEF_HOLD, HOLD_LIMIT, Fence, Hold
 
 if TYPE_CHECKING:
     from memtui.engine import Engine as Engine
@@ -49,13 +49,13 @@ READ, WRITE, ROWS, DRAFTS = "read", "write", "rows", "drafts"
 ONE_BY_ONE = 64
 """Up to this many rows are read one by one; more are cheaper as one list."""
 
-AT_ONCE = 500
+MESSAGE_ROWS = 500
 """Rows per message: the screen takes them in without a pause."""
 
-MAKE_WAY = 2.0
+READ_PAUSE = 2.0
 """Seconds between reads of rows during a large change, which they would slow down."""
 
-TOLD_EVERY = 0.5
+PROGRESS_INTERVAL = 0.5
 """Seconds between progress messages of a large change."""
 
 ACTIVITY = 60
@@ -154,7 +154,7 @@ class EditorWants(Message):
         self.what, self.text, self.draft = what, text, draft
 
 
-class Target(Protocol):
+class MessageTarget(Protocol):
     """Takes messages from any thread."""
 
     def post_message(self, message: Message) -> bool: ...
@@ -175,8 +175,8 @@ class Bridge:
         self.read_only = read_only
         self.fence: Fence | None = None
         """The key queue; None where there is none."""
-        self._app: Target | None = None
-        self._screen: Target | None = None
+        self._app: MessageTarget | None = None
+        self._screen: MessageTarget | None = None
         self._lanes = Lanes()
         self._latest: dict[str, int] = {}
         self._awaited: dict[str, Hold] = {}
@@ -223,7 +223,7 @@ class Bridge:
         brief = lane == WRITE and not awaited and not replaces
         hold = None
         if awaited or brief or replaces:
-            hold = self.hold(what, MOMENT if brief else OLDEST, optional=lane != WRITE)
+            hold = self.hold(what, BRIEF_HOLD if brief else HOLD_LIMIT, optional=lane != WRITE)
         if hold is not None and latest is not None:
             # Keys that wait for a job wait for the one that replaces it, and no longer than they would have.
             hold.until = earlier.until if earlier is not None and replaces else hold.until
@@ -274,7 +274,7 @@ class Bridge:
 
         self.run(work, then, what=what, otherwise=otherwise, lane=group, latest=group, awaited=awaited)
 
-    def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
+    def hold(self, what: str, seconds: float = HOLD_LIMIT, *, optional: bool = True) -> Hold:
         """See `Fence.hold`."""
         if self.fence is None:
             return Hold(None, what, 0.0, brief=True, optional=optional)
@@ -308,7 +308,7 @@ class Bridge:
         """End a large change after its current memory; return whether one runs."""
         return self._engine.pace.stop()
 
-    def attach(self, app: Target, screen: Target) -> None:
+    def attach(self, app: MessageTarget, screen: MessageTarget) -> None:
         """Set the receivers: `app` of job results, `screen` of news about rows."""
         self._app, self._screen = app, screen
 
@@ -412,7 +412,7 @@ class Bridge:
         self._unsubscribe = self._engine.events.subscribe(self._on_changes)
         self._watch = self._engine.watch.start(self._on_changes, self._on_health)
         self._reread()
-        heap.give_back()
+        heap.trim()
 
     def _reread(self) -> None:
         self._on_changes(self._engine.watch.reconcile())
@@ -438,7 +438,7 @@ class Bridge:
     def _tell_progress(self) -> None:
         """Post the progress of a large change now and then."""
         now = time.monotonic()
-        if now - self._told_at >= TOLD_EVERY and not self._engine.pace.free.is_set():
+        if now - self._told_at >= PROGRESS_INTERVAL and not self._engine.pace.free.is_set():
             self._told_at = now
             self._post(self._screen, Progressed(self.underway))
 
@@ -446,7 +446,7 @@ class Bridge:
         self._post(self._screen, HealthChanged(health))
 
     def _send_pending(self) -> None:
-        self._engine.pace.free.wait(MAKE_WAY)
+        self._engine.pace.free.wait(READ_PAUSE)
         with self._lock:
             addresses, everything, rows = self._pending, self._everything, self._carried
             self._pending, self._everything, self._queued, self._carried = set(), False, False, {}
@@ -466,8 +466,8 @@ class Bridge:
         if addresses:
             rows = {**rows, **dict.fromkeys(addresses), **self._engine.rows.some(addresses)}
         told = list(rows.items())
-        for start in range(0, len(told), AT_ONCE):
-            some = told[start : start + AT_ONCE]
+        for start in range(0, len(told), MESSAGE_ROWS):
+            some = told[start : start + MESSAGE_ROWS]
             there = tuple(row for _, row in some if row is not None)
             self._post(self._screen, RowsChanged(there, tuple(one for one, row in some if row is None)))
 
@@ -508,7 +508,7 @@ class Bridge:
         )
 
     @staticmethod
-    def _post(target: Target | None, message: Message) -> None:
+    def _post(target: MessageTarget | None, message: Message) -> None:
         if target is not None:
             target.post_message(message)
 

@@ -21,8 +21,8 @@ from memtui.features.hosts.remote_root import RemoteRoot, list_memories, root_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.forest import Effect
-from memtui.workbench.tree.roots import Away
-from memtui.workbench.undo import Step
+from memtui.workbench.tree.roots import HostState
+from memtui.workbench.undo import LocalStep
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-AGAIN = (1.0, 30.0)
+RETRY_SECONDS = (1.0, 30.0)
 """Seconds before a machine out of reach is tried again: first and at most; one that answered waits the latter."""
-WHY: Mapping[str, str] = {"E_HOST": "ssh refuses", "E_REMOTE": "no memtui there"}
+REASONS: Mapping[str, str] = {"E_HOST": "ssh refuses", "E_REMOTE": "no memtui there"}
 """The row's words for an error; its page shows the rest."""
 
 
-class Deed(NamedTuple):
+class RemoteCommand(NamedTuple):
     """A command for another machine that changes no text."""
 
     words: tuple[str, ...]
@@ -60,7 +60,7 @@ class Hosts:
     def find(self) -> None:
         """Read all machines, each in its own thread."""
         for host in hosts(self._screen.facts.settings).values():
-            known = self._screen.forest.away.get(host.name, Away((root_of(host.name, f"@{host.name}"),), ()))
+            known = self._screen.forest.away.get(host.name, HostState((root_of(host.name, f"@{host.name}"),), ()))
             self._show(host, known._replace(words="asking..."))
             self._ask(host)
 
@@ -68,11 +68,11 @@ class Hosts:
         def answered(found: tuple[tuple[Root, ...], tuple[Memory, ...]]) -> None:
             self._waits.pop(host.name, None)
             roots, rows = found
-            new = Away(roots or (root_of(host.name, f"@{host.name}"),), rows)
+            new = HostState(roots or (root_of(host.name, f"@{host.name}"),), rows)
             if new != self._screen.forest.away[host.name]:
                 self._show(host, new)
                 self._screen.bridge.refresh_drafts()
-            self._ask_later(host, AGAIN[1])
+            self._ask_later(host, RETRY_SECONDS[1])
 
         name = f"@{host.name}"
         work = partial(self._look, host)
@@ -99,9 +99,9 @@ class Hosts:
         screen, name = self._screen, host.name
         known = screen.forest.away[name]
         moment = time.strftime("%H:%M", time.localtime(screen.now() / 1000))
-        first, most = AGAIN
+        first, most = RETRY_SECONDS
         wait, since = self._waits.get(name, (first / 2, f"away since {moment}"))
-        words = WHY.get(error.code, since)
+        words = REASONS.get(error.code, since)
         note = f"{error.message.rstrip('.')}. {error.hint}".strip()
         roots = tuple(root._replace(note=note) for root in known.roots)
         self._show(host, known._replace(roots=roots, words=words))
@@ -116,7 +116,7 @@ class Hosts:
         again = partial(self._ask_later, host, wait)
         self._timers[host.name] = app.set_timer(wait, lambda: self._ask(host) if app.app_focus else again())
 
-    def _show(self, host: RemoteHost, found: Away) -> None:
+    def _show(self, host: RemoteHost, found: HostState) -> None:
         forest = self._screen.forest
         roots = [root for root in forest.roots.values() if not root.host and root.id not in forest.others]
         here = {root.id for root in roots}.union(forest.others.roots)
@@ -133,9 +133,13 @@ class Hosts:
             return
         address = memory.address
         if action == "trash":
-            self._do(Deed(("rm",), (address,), memory.sha256), Deed(("restore",), (address,)), "moved to the trash")
+            self._do(
+                RemoteCommand(("rm",), (address,), memory.sha256),
+                RemoteCommand(("restore",), (address,)),
+                "moved to the trash",
+            )
         elif action == "pin":
-            pin, unpin = Deed(("pin",), (address,)), Deed(("unpin",), (address,))
+            pin, unpin = RemoteCommand(("pin",), (address,)), RemoteCommand(("unpin",), (address,))
             self._do(*((unpin, pin, "unpinned") if memory.pinned else (pin, unpin, "pinned")))
         else:
             self._ask_name(memory, new=action == "new")
@@ -147,22 +151,22 @@ class Hosts:
             screen.close_prompt()
             to = Address(address.root, text)
             if new:
-                made = Deed(("save", "--expect=absent", "--file=-"), (to,))
-                self._do(made, Deed(("rm",), (to,), sha256(b"").hexdigest()), "created")
+                made = RemoteCommand(("save", "--expect=absent", "--file=-"), (to,))
+                self._do(made, RemoteCommand(("rm",), (to,), sha256(b"").hexdigest()), "created")
             else:
-                there, back = Deed(("mv",), (address, to), sha), Deed(("mv",), (to, address), sha)
+                there, back = RemoteCommand(("mv",), (address, to), sha), RemoteCommand(("mv",), (to, address), sha)
                 self._do(there, back, f"moved to {to}")
 
         label, value = ("new", address.path.removesuffix(address.name)) if new else ("rename", address.path)
         host = screen.forest.roots[address.root].host
         screen.ask(Question(f"{label} on {host}", value, entered, screen.close_prompt))
 
-    def _do(self, deed: Deed, back: Deed, said: str) -> None:
+    def _do(self, deed: RemoteCommand, back: RemoteCommand, said: str) -> None:
         """Run a command there as a step of undo here, and show the result."""
         screen, address = self._screen, deed.places[0]
         host = hosts(screen.facts.settings)[screen.forest.roots[address.root].host]
 
-        def tell(engine: Engine, what: Deed) -> bool:
+        def tell(engine: Engine, what: RemoteCommand) -> bool:
             there = engine.roots.elsewhere[address.root]
             assert isinstance(there, RemoteRoot)
             there.change(what.words, what.places, what.expected)
@@ -170,7 +174,7 @@ class Hosts:
 
         def told(_: bool) -> None:
             self._keep(
-                Step(
+                LocalStep(
                     f"{address} {said}",
                     lambda engine, _: tell(engine, back),
                     lambda engine, _: tell(engine, deed),
@@ -185,7 +189,7 @@ class Hosts:
         work = partial(tell, what=deed)
         screen.bridge.run(work, told, what=f"{deed.words[0]} {address}", lane=f"@{host.name}")
 
-    def _keep(self, step: Step) -> None:
+    def _keep(self, step: LocalStep) -> None:
         """Add a step of undo."""
         screen = self._screen
         screen.bridge.run(
@@ -210,7 +214,7 @@ class Hosts:
             put(engine, now, before)
             return True
 
-        self._keep(Step(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
+        self._keep(LocalStep(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
 
     def _put(self, host: RemoteHost, now: Snapshot) -> None:
         """Show the text that is there now."""

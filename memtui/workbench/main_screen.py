@@ -46,7 +46,7 @@ KEPT_MESSAGES = 200
 EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
 
-class Place(NamedTuple):
+class SavedPlace(NamedTuple):
     """Where the user was."""
 
     view: str = MAIN
@@ -81,10 +81,10 @@ class Place(NamedTuple):
     """The memory open in the editor."""
 
 
-NOWHERE = Place()
+NO_PLACE = SavedPlace()
 
 
-class Facts(NamedTuple):
+class StartFacts(NamedTuple):
     """What the screen is given at the start; only the roots may grow."""
 
     settings: Settings
@@ -105,7 +105,7 @@ class Facts(NamedTuple):
     """The rows of the last run."""
     place_name: str = ""
     """The name under which the place is stored; empty: it is not stored."""
-    place: Place = NOWHERE
+    place: SavedPlace = NO_PLACE
     """Where the user was in the last run."""
     news: str = ""
     """A message for the start."""
@@ -117,7 +117,7 @@ class Facts(NamedTuple):
     """Where the user stands, for what depends on more than the roots."""
 
 
-class Chrome:
+class ScreenStatus:
     """Messages and state shown around the panes."""
 
     def __init__(self, screen: Screen[Any], now: Callable[[], int]) -> None:
@@ -196,14 +196,14 @@ class MainScreen(KeyedScreen[None]):
     filling: FullList
     """Takes in a full list of rows."""
 
-    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], asked: AppCalls) -> None:
+    def __init__(self, bridge: Bridge, facts: StartFacts, table: tuple[Action, ...], asked: AppCalls) -> None:
         super().__init__(table)
         self.bridge, self.facts, self.now = bridge, facts, bridge.now
         self.view_host, self.find_hosts, self.do_there = asked
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self.forest = Forest()
-        self.forest.names = {"project": facts.project, "workspace": facts.workspace}
-        self.chrome = Chrome(self, bridge.now)
+        self.forest.names.scopes = {"project": facts.project, "workspace": facts.workspace}
+        self.chrome = ScreenStatus(self, bridge.now)
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.panes = Panes(self)

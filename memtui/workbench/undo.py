@@ -26,7 +26,7 @@ Projects = Callable[[], Iterable[Root]]
 """Finds the roots of every project; slow."""
 
 
-class Step(NamedTuple):
+class LocalStep(NamedTuple):
     """One step of undo."""
 
     words: str
@@ -42,14 +42,14 @@ class Step(NamedTuple):
     """Part of the engine's step `after`: both are undone and redone together."""
 
 
-class SeenSteps:
+class LocalSteps:
     """The steps of this run; its jobs run in the lane of writes."""
 
     def __init__(self, began: int = 0) -> None:
         """`began`: when this run started, in milliseconds since the epoch."""
         self._began = began
-        self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
-        self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
+        self._done: deque[LocalStep] = deque(maxlen=KEPT_STEPS)
+        self._undone: deque[LocalStep | str | None] = deque(maxlen=KEPT_STEPS)
         """Steps, and transactions of undone operations, oldest first: redo takes the last."""
         self._left: str | None = None
         """The engine's next undo after the last step here: a different one means that something else was done."""
@@ -60,7 +60,7 @@ class SeenSteps:
         self._ends = False
         """Whether a step was done, after which nothing undone earlier is redone."""
 
-    def add(self, engine: Engine, step: Step) -> None:
+    def add(self, engine: Engine, step: LocalStep) -> None:
         """Add a step for what was just done."""
         self._left = engine.undo.next()
         self._done.append(step._replace(after=self._left))
@@ -94,7 +94,7 @@ class SeenSteps:
         if marks or away:
             counts = ((away, "proposal", "rejected"), (marks, "change", "seen"))
             words = ", ".join(f"{count_words(len(some), what)} {said}" for some, what, said in counts if some)
-            self.add(engine, Step(words, back, again, joined=joined))
+            self.add(engine, LocalStep(words, back, again, joined=joined))
         return len(marks)
 
     def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
@@ -103,7 +103,7 @@ class SeenSteps:
         count = self.mark(engine, [change for change in engine.changes.unseen() if change.address in wanted])
         return count + engine.changes.mark_seen(tuple(sorted(wanted)))
 
-    def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
+    def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | LocalStep | PassedOver:
         """Undo whatever is newest: a step here, or an operation.
 
         `roots` finds those of every project, for a step between two of them.
@@ -139,14 +139,14 @@ class SeenSteps:
         self._left = engine.undo.next()
         return done
 
-    def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step:
+    def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | LocalStep:
         """Redo what was undone last; nothing once something else was done. See `undo`.
 
         Raises:
             NotFoundError: `E_NOTHING_TO_UNDO`.
         """
         self._look(engine)
-        if self._undone and isinstance(step := self._undone[-1], Step):
+        if self._undone and isinstance(step := self._undone[-1], LocalStep):
             return self._do_again(engine, step, actor)
         if not self._undone and self._ends:
             raise NotFoundError(
@@ -157,21 +157,21 @@ class SeenSteps:
         self._left = engine.undo.next()
         if self._undone:
             self._follow(self._undone.pop(), self._left)
-        if self._undone and isinstance(step := self._undone[-1], Step) and step.joined:
+        if self._undone and isinstance(step := self._undone[-1], LocalStep) and step.joined:
             self._do_again(engine, step, actor)
         return done
 
-    def _newest(self, after: str | None) -> Step | None:
+    def _newest(self, after: str | None) -> LocalStep | None:
         return self._done[-1] if self._done and self._done[-1].after == after else None
 
-    def _take_back(self, engine: Engine, step: Step, actor: Actor) -> bool:
+    def _take_back(self, engine: Engine, step: LocalStep, actor: Actor) -> bool:
         self._done.pop()
         took = step.back(engine, actor)
         if took:
             self._undone.append(step)
         return took
 
-    def _do_again(self, engine: Engine, step: Step, actor: Actor) -> Step:
+    def _do_again(self, engine: Engine, step: LocalStep, actor: Actor) -> LocalStep:
         step.again(engine, actor)
         self._undone.pop()
         self._done.append(step)
@@ -199,7 +199,7 @@ class SeenSteps:
     def _follow(self, old: object, new: str | None) -> None:
         """Move steps to the new transaction of a redone operation."""
         for index, step in enumerate(self._undone):
-            if isinstance(step, Step) and step.after == old:
+            if isinstance(step, LocalStep) and step.after == old:
                 self._undone[index] = step._replace(after=new)
 
 
@@ -213,13 +213,13 @@ def _decide(engine: Engine, numbers: Iterable[str], state: str, actor: Actor) ->
         decide(engine, ids, state, actor=actor, tidy=False)
 
 
-class SeenChanges:
+class LocalUndo:
     """Marks changes as seen for the screens, and says what happened."""
 
     def __init__(self, bridge: Bridge, say: Callable[[str, str], None]) -> None:
         self._bridge = bridge
         self._say = say
-        self.steps = SeenSteps(bridge.started)
+        self.steps = LocalSteps(bridge.started)
 
     def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
         """Mark changes as seen, as they were shown."""
@@ -250,7 +250,7 @@ class SeenChanges:
             lane=WRITE,
         )
 
-    def report(self, step: Step, *, undone: bool) -> None:
+    def report(self, step: LocalStep, *, undone: bool) -> None:
         """Say that a step was undone or redone."""
         self._say(
             f"Undid: {step.words}. U does it again." if undone else f"Did again: {step.words}. u undoes it.", "good"

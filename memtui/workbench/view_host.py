@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.features.host import ProjectRoots
 from memtui.features.typed_address import Target, rename_target
 from memtui.workbench.actions import VIEW
-from memtui.workbench.undo import Step
+from memtui.workbench.undo import LocalStep
 
 if TYPE_CHECKING:
     from memtui.engine.model import Actor, Address, Change, Root
@@ -27,7 +27,7 @@ class _Shell:
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
         self.table, self.plain, self.views = screen.table, screen.facts.ascii, tuple(VIEW.values())
-        self.header, self.named, self.reload = screen.bars.header, screen.forest.named, screen.bridge.reload
+        self.header, self.named, self.reload = screen.bars.header, screen.forest.names.named, screen.bridge.reload
         self.row_left, self.forget_row = screen.returning.row_in, screen.returning.forget_row
         self.leave, self.show = screen.views.leave, screen.show_view
         self.run, self.help = screen.commands.run, screen.commands.help_on
@@ -152,7 +152,7 @@ class _Operations:
         again: Callable[[Engine, Actor], object],
         then: Callable[[], object] = tuple,
     ) -> None:
-        self._screen.verbs.seeing.steps.add(engine, Step(words, back, again, then))
+        self._screen.verbs.seeing.steps.add(engine, LocalStep(words, back, again, then))
 
     def accept(self, root: str, then: Callable[[], None]) -> None:
         self._screen.accepting.accept(root, then)
@@ -169,7 +169,7 @@ class WorkbenchHost:
         self.shell, self.places, self.operations = _Shell(screen), _Places(screen), _Operations(screen)
         self.jobs, self.settings, self.surroundings = screen.bridge, screen.facts.settings, screen.facts.surroundings
         self.now, self.say, self.show_error = screen.now, screen.say, screen.show_error
-        self.shown, self.short = screen.forest.shown, screen.side.short
+        self.shown, self.short = screen.forest.names.shown, screen.side.short
 
     @property
     def roots(self) -> Mapping[str, Root]:
@@ -180,7 +180,7 @@ class WorkbenchHost:
         screen = self._screen
         return ProjectRoots(
             own_roots={root.id: root for root in screen.facts.roots},
-            scope_names=screen.forest.names,
+            scope_names=screen.forest.names.scopes,
             demo=screen.facts.demo,
             more_roots=screen.facts.more_roots,
             unread=frozenset(root.path for root in screen.every_root or ()),

@@ -16,7 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Listing, Memory, Root, Snapshot
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.workbench.memories import ME, START
 from tests.workbench.shown import settings_in
 
@@ -54,7 +54,7 @@ def main() -> None:
             engine.rows.list = lambda root_ids=None: rows  # type: ignore[method-assign]
             engine.read = lambda address: Snapshot(address, TEXT, SHA, START)  # type: ignore[method-assign]
             bridge = Bridge(engine, actor=ME, clock=lambda: START)
-            MemtuiApp(bridge, Facts(settings_in(folder), (root,), listing=rows)).run()
+            MemtuiApp(bridge, StartFacts(settings_in(folder), (root,), listing=rows)).run()
             bridge.close()
 
 

@@ -28,8 +28,8 @@ from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
-from memtui.ui.draw.difference import Look as Lines
-from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.difference import DiffStyle
+from memtui.ui.draw.times import RowStyle
 from memtui.wire.session import Options, Session, open_in
 
 YOU = Actor("tui")
@@ -142,8 +142,8 @@ def test_history_and_activity_say_from_which_turn_of_a_session_a_memory_came(lan
     (record,) = [each for each in engine.history.audit(txn=done.txn) if each.after]
     past = load_past(engine, record.address)
     pages = [
-        show_past(engine, past, past.entries[0], None, now_ms(), Lines(width=200))[0],
-        show_row(engine, ActivityItem(UndoStep((record,))), None, "", now_ms(), Lines(width=200)).page,
+        show_past(engine, past, past.entries[0], None, now_ms(), DiffStyle(width=200))[0],
+        show_row(engine, ActivityItem(UndoStep((record,))), None, "", now_ms(), DiffStyle(width=200)).page,
     ]
     for page in pages:
         assert said in " ".join("".join(text for text, _ in line.runs) for line in page)
@@ -232,7 +232,7 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
     rows.filter(["waiting"])
     assert len(rows.passing) == 3
     (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
-    drawn = "".join(text for text, _ in row_runs(row, 300, Clock(0), opened=False, counts={}, taint=rows.taint(row)))
+    drawn = "".join(text for text, _ in row_runs(row, 300, RowStyle(0), opened=False, counts={}, taint=rows.taint(row)))
     assert "  after web: audits.example" in drawn
 
 

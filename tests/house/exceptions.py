@@ -10,7 +10,6 @@ SURFACE: Mapping[str, int] = {
     "memtui.ui.list_view.ListView": 55,
     "memtui.ui.plan_screen.PlanScreen": 24,
     "memtui.ui.view_screen.ViewScreen": 30,
-    "memtui.workbench.tree.forest.Forest": 29,
     "memtui.workbench.tree.tree.MemoryTree": 22,
 }
 """Public methods and properties of a class."""
@@ -36,9 +35,6 @@ GERUNDS: Collection[str] = ()
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {
-    "Look": 2,
-    "Step": 2,
-    "Target": 2,
     "Usage": 2,
 }
 """How often a public class has this name."""

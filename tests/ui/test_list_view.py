@@ -12,7 +12,7 @@ from memtui.ui import list_view
 from memtui.ui.action import MOVES, shown_keys
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
-from memtui.workbench.main_screen import Place
+from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.shown import Shown, engine_with, resize, shown
 from tests.workbench.views.filled import VIEWS as IDS
 from tests.workbench.views.filled import Filled
@@ -79,7 +79,7 @@ async def test_after_a_restart_the_cursor_goes_to_its_row_far_down_once(world: W
         view = await listed(screen)
         await screen.press("G", "k")
         key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
-    async with real(world, place=Place(view=view.ID, row=row)) as screen:
+    async with real(world, place=SavedPlace(view=view.ID, row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == view.ID)
         again = screen.app.screen
         assert isinstance(again, ListView)
@@ -149,7 +149,7 @@ async def test_a_storm_of_news_is_worked_out_once_it_is_quiet(key: str, monkeypa
 
 @VIEWS
 async def test_a_storm_without_end_is_worked_out_all_the_same(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_view, "PATIENCE", 0.2)
+    monkeypatch.setattr(list_view, "MAX_WAIT", 0.2)
     async with shown(engine_with()) as screen:
         view = await opened(screen, key)
         monkeypatch.setattr(type(view), "QUIET", 30)
@@ -292,7 +292,7 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(filled: Filled, id
         view = await filled.opened(screen, id_)
         await screen.press("g", "g", "j", "j")
         key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
-    async with real(filled, surroundings=around, place=Place(view=id_, row=row)) as screen:
+    async with real(filled, surroundings=around, place=SavedPlace(view=id_, row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == id_)
         again = screen.app.screen
         assert isinstance(again, ListView)

@@ -15,7 +15,7 @@ PROGRAM = """
 import os, sys, threading, time
 from textual.app import App
 from textual.widgets import Static
-from memtui.ui.signals import LastWords
+from memtui.ui.signals import ExitHandlers
 
 def speak():
     {speak}
@@ -31,7 +31,7 @@ class Program(App):
         if event.key == "f":
             threading.Thread(target=os.write, args=(1, b"." * 1_000_000), daemon=True).start()
 
-words = LastWords(speak, seconds=1.0)
+words = ExitHandlers(speak, seconds=1.0)
 {lent}
 words.install()
 Program().run()

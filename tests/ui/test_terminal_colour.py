@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.terminal_colour import ASK, Answers
+from memtui.ui.terminal_colour import ASK, ReplyFilter
 from tests.terminal import Terminal
 
 NAME = "\x1b[?62;4;22c"
@@ -29,7 +29,7 @@ def test_answers_are_taken_out_wherever_the_pieces_are_cut(
     at = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
     # Nobody else sends the beginning of an answer as one piece; a lone escape is a key and passes at once.
     at = [place for place in at if not text[:place].endswith("\x1b")]
-    answers = Answers()
+    answers = ReplyFilter()
     seen = "".join(answers.without(text[start:stop]) for start, stop in itertools.pairwise(at))
     assert seen + answers.rest() == first + second + third
     assert answers.light is answer[1]
@@ -38,7 +38,7 @@ def test_answers_are_taken_out_wherever_the_pieces_are_cut(
 
 @pytest.mark.parametrize("key", ["\x1b", "\x1b[A", "\x1bOP", "\x1b]", "\x1b[?1c"])
 def test_keys_that_begin_like_an_answer_come_through(key: str) -> None:
-    answers = Answers()
+    answers = ReplyFilter()
     seen = answers.without(key) + answers.rest()
     assert seen == ("" if key == "\x1b[?1c" else key)
 
@@ -48,7 +48,7 @@ def test_keys_that_begin_like_an_answer_come_through(key: str) -> None:
     [("ffff/ffff/ffff", True), ("ff/ff/ff", True), ("f/f/f", True), ("0000/2b2b/3636", False), ("fd/f6/e3", True)],
 )
 def test_colours_of_any_length_are_light_or_dark(colour: str, light: bool) -> None:
-    answers = Answers()
+    answers = ReplyFilter()
     answers.without(f"\x1b]11;rgb:{colour}\x07")
     assert answers.light is light
 

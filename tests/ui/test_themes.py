@@ -79,12 +79,12 @@ def settings(theme: str = "auto", origin: str = "default") -> Settings:
 
 
 def test_what_was_chosen_is_there_at_the_next_start_unless_it_is_set_otherwise_since() -> None:
-    kept = themes.kept("memtui-light", settings())
+    kept = themes.stored_choice("memtui-light", settings())
     assert themes.at_start(settings(), kept) == "memtui-light"
     assert themes.at_start(settings("memtui-contrast", "config.toml, line 2"), kept) == "memtui-contrast"
     assert themes.at_start(settings("auto", "--theme"), kept) == "auto"
     assert themes.at_start(settings("memtui-mono", "MEMTUI_THEME"), kept) == "memtui-mono"
-    over = themes.kept("memtui-light", settings("memtui-contrast", "config.toml, line 2"))
+    over = themes.stored_choice("memtui-light", settings("memtui-contrast", "config.toml, line 2"))
     assert themes.at_start(settings("memtui-contrast", "config.toml, line 9"), over) == "memtui-light"
 
 
@@ -99,12 +99,12 @@ async def test_the_theme_that_is_chosen_is_kept() -> None:
         await screen.type("memtui-light")
         await screen.press("enter")
         await screen.until_text("--read-only keeps nothing")
-        assert screen.engine.engine.places.load(themes.KEPT).value is None
+        assert screen.engine.engine.places.load(themes.STORED_AS).value is None
     async with shown() as screen:
         await screen.press("T")
         await screen.type("memtui-light")
         await screen.press("enter")
         await screen.until_text("Theme memtui-light, at the next start too.")
         engine = screen.engine
-    async with shown(engine, kept_theme=engine.engine.places.load(themes.KEPT).value) as screen:
+    async with shown(engine, kept_theme=engine.engine.places.load(themes.STORED_AS).value) as screen:
         assert screen.app.theme == "memtui-light"

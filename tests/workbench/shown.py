@@ -18,7 +18,7 @@ from memtui.engine.model import Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen
-from memtui.workbench.main_screen import Facts, Place
+from memtui.workbench.main_screen import SavedPlace, StartFacts
 from tests.workbench import stylesheets
 from tests.workbench.memories import ME, Memories, told_at_once
 
@@ -42,7 +42,7 @@ TEXTS = {
 """Memories most tests start with."""
 
 
-AT_THE_FIRST = Place(cursor=("memory", "memtui:global", "style/code.md"))
+AT_THE_FIRST = SavedPlace(cursor=("memory", "memtui:global", "style/code.md"))
 """Where most tests start: the first memory in the tree."""
 
 
@@ -59,14 +59,14 @@ def settings_in(home: str, **chosen: Any) -> Settings:
 def make_app(
     memories: Memories, *, read_only: bool = False, settings: dict[str, Any] | None = None, **facts: Any
 ) -> MemtuiApp:
-    """The app on memories; `facts` are those of `Facts`."""
+    """The app on memories; `facts` are those of `StartFacts`."""
     memories.read_only = read_only
     bridge = Bridge(memories.engine, actor=ME, read_only=read_only, clock=memories.clock)
     chosen = settings_in(str(Path.home()), **(settings or {}))
     if "listing" not in facts:
         facts["listing"] = memories.engine.rows.list()
     told = {"project": "acme-api", "workspace": "fix-login", "place": AT_THE_FIRST, **facts}
-    return MemtuiApp(bridge, Facts(chosen, memories.roots, **told))
+    return MemtuiApp(bridge, StartFacts(chosen, memories.roots, **told))
 
 
 async def resize(pilot: Pilot[Any], width: int, height: int) -> None:

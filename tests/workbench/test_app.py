@@ -257,7 +257,7 @@ async def test_esc_takes_back_one_thing_at_a_time_on_the_main_screen() -> None:
         steps = []
         for _ in range(8):
             await screen.press("escape")
-            steps.append((bool(browser.memories.marks), browser.forest.filtered, bool(browser.panes.zoomed)))
+            steps.append((bool(browser.memories.marks), browser.forest.filter.active, bool(browser.panes.zoomed)))
         changes = [one for one, other in zip(steps, [None, *steps], strict=False) if one != other]
         assert all(sum(a != b for a, b in zip(one, other, strict=True)) <= 1 for one, other in pairwise(changes))
         assert steps[-1] == (False, False, False)
@@ -287,7 +287,7 @@ async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_
         engine.drafts.save(Draft(at("a.md"), base, "mine\n", (0, 0), world.clock()))
     (world.folder / "a.md").write_text("three\n")
     async with real(world, read_only=True) as screen:
-        assert screen.browser.forest.totals.unseen == 1
+        assert screen.browser.forest.top.signs.unseen == 1
         side = screen.browser.side
         await screen.press("k", "j")
         await screen.until(lambda: side.shown is not None)
@@ -301,7 +301,7 @@ async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_
         await screen.press("enter")
         await screen.until_text("Your unsaved draft of this memory waits")
         await screen.press("escape")
-        assert screen.browser.forest.totals.unseen == 1
+        assert screen.browser.forest.top.signs.unseen == 1
         assert not [words for _, words in screen.browser.chrome.said if words.startswith("Could not")]
 
 

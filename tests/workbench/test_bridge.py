@@ -14,7 +14,7 @@ from memtui.engine.disk import faults
 from memtui.engine.model import Address, Changes, Draft, Notice
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench.bridge import (
-    AT_ONCE,
+    MESSAGE_ROWS,
     ONE_BY_ONE,
     ROWS,
     WRITE,
@@ -253,7 +253,7 @@ def test_a_storm_of_changes_is_one_list(news: News, box: Box, engine: Memories) 
 def test_rows_that_come_with_a_change_are_not_asked_for(
     news: News, box: Box, engine: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(AT_ONCE + 1)]
+    many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(MESSAGE_ROWS + 1)]
     rows = {**engine.engine.rows.some(many), A: None}
 
     def fail(_: object) -> None:

@@ -143,7 +143,7 @@ async def test_a_memory_there_is_pinned_renamed_made_and_moved_to_the_trash_each
 async def test_what_is_written_there_is_shown_while_somebody_looks(
     config: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hosts, "AGAIN", (0.05, 0.05))
+    monkeypatch.setattr(hosts, "RETRY_SECONDS", (0.05, 0.05))
     async with workbench(config, settings_of(far_home)) as screen:
         await screen.until_text("HOSTS @build")
         put(far_home, OLD)
@@ -179,7 +179,7 @@ async def test_a_link_that_dies_keeps_the_text_and_saves_it_once_when_it_is_back
     config: Path, far_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
-    monkeypatch.setattr(hosts, "AGAIN", (0.05, 0.05))
+    monkeypatch.setattr(hosts, "RETRY_SECONDS", (0.05, 0.05))
     put(far_home, OLD)
     down = tmp_path / "down"
     line = ("sh", "-c", f'test -e {down} && exit 255; "$@"; s=$?; test -e {down} && exit 255; exit $s', "sh")

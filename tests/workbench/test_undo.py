@@ -13,7 +13,7 @@ from memtui.engine.proposal import Evidence
 from memtui.errors import NotFoundError
 from memtui.features.proposals.apply import decide
 from memtui.features.proposals.value import proposal
-from memtui.workbench.undo import SeenSteps, Step
+from memtui.workbench.undo import LocalStep, LocalSteps
 
 ME, CLAUDE = Actor("tui"), Actor("agent:claude")
 A, C = Address("here", "a.md"), Address("here", "c.md")
@@ -33,9 +33,9 @@ def save(engine: Engine, text: str) -> None:
     engine.save(C, text, expected_sha256=engine.read(C).sha256, actor=ME)
 
 
-def label(step: Done | Step | PassedOver) -> str:
+def label(step: Done | LocalStep | PassedOver) -> str:
     assert not isinstance(step, PassedOver)
-    return "seen" if isinstance(step, Step) else step.label.removeprefix("undo ").removeprefix("redo ")
+    return "seen" if isinstance(step, LocalStep) else step.label.removeprefix("undo ").removeprefix("redo ")
 
 
 def unseen(engine: Engine) -> list[Address]:
@@ -43,7 +43,7 @@ def unseen(engine: Engine) -> list[Address]:
 
 
 def test_redo_does_again_what_was_undone_last_and_no_older_mark(engine: Engine) -> None:
-    steps = SeenSteps()
+    steps = LocalSteps()
     steps.mark(engine, engine.changes.unseen())
     assert label(steps.undo(engine, ME)) == "seen"
     save(engine, "mine\n")
@@ -57,7 +57,7 @@ def test_redo_does_again_what_was_undone_last_and_no_older_mark(engine: Engine) 
 
 
 def test_a_mark_ends_what_could_be_done_again(engine: Engine) -> None:
-    steps = SeenSteps()
+    steps = LocalSteps()
     save(engine, "mine\n")
     steps.undo(engine, ME)
     steps.mark(engine, engine.changes.unseen())
@@ -70,7 +70,7 @@ def test_a_mark_ends_what_could_be_done_again(engine: Engine) -> None:
 
 
 def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Engine) -> None:
-    steps = SeenSteps()
+    steps = LocalSteps()
     save(engine, "one\n")
     steps.mark(engine, engine.changes.unseen())
     save(engine, "two\n")
@@ -83,7 +83,7 @@ def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Eng
 
 
 def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) -> None:
-    steps = SeenSteps()
+    steps = LocalSteps()
     save(engine, "one\n")
     step = Write(Address("here", "new.md"), b"new\n", None)
     shows = [Evidence("request", "somebody")]
@@ -104,15 +104,15 @@ def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) ->
 
 
 def test_a_step_of_which_nothing_is_left_is_passed_over(engine: Engine) -> None:
-    steps, done = SeenSteps(), list[str]()
+    steps, done = LocalSteps(), list[str]()
 
-    def step(words: str, *, left: bool) -> Step:
+    def step(words: str, *, left: bool) -> LocalStep:
         def back(_: Engine, actor: Actor) -> bool:
             assert actor == ME
             done.append(f"back {words}")
             return left
 
-        return Step(words, back, lambda *_: done.append(f"again {words}"))
+        return LocalStep(words, back, lambda *_: done.append(f"again {words}"))
 
     for words, left in (("one", True), ("two", False), ("three", True)):
         steps.add(engine, step(words, left=left))
@@ -120,7 +120,7 @@ def test_a_step_of_which_nothing_is_left_is_passed_over(engine: Engine) -> None:
     assert label(steps.undo(engine, ME)) == "save here/c.md"
     for words in ("three", "one"):
         undone = steps.undo(engine, ME)
-        assert isinstance(undone, Step)
+        assert isinstance(undone, LocalStep)
         assert undone.words == words
     assert done == ["back three", "back two", "back one"]
     assert label(steps.redo(engine, ME)) == "seen"
@@ -128,7 +128,7 @@ def test_a_step_of_which_nothing_is_left_is_passed_over(engine: Engine) -> None:
 
 
 def test_a_step_from_before_this_run_is_named_first_and_taken_back_when_asked_again(engine: Engine) -> None:
-    steps = SeenSteps(began=now_ms() + 60_000)
+    steps = LocalSteps(began=now_ms() + 60_000)
     save(engine, "mine\n")
     for there in (True, False):
         named = steps.undo(engine, ME)
@@ -140,7 +140,7 @@ def test_a_step_from_before_this_run_is_named_first_and_taken_back_when_asked_ag
 
 
 def test_what_somebody_else_did_last_is_named_first(engine: Engine) -> None:
-    steps = SeenSteps()
+    steps = LocalSteps()
     named = steps.undo(engine, ME)
     assert isinstance(named, PassedOver)
     assert (named.newer, named.folder) == ("agent:claude", "")
@@ -157,7 +157,7 @@ def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> 
     with Engine.open(folders, state_dir=state) as engine:
         for path in ("here/a.md", "here/b.md", "there/c.md"):
             engine.memories.create(Address.parse(path), "text\n", actor=ME)
-    steps = SeenSteps()
+    steps = LocalSteps()
     with Engine.open(folders[:1], state_dir=state) as engine:
         told = steps.undo(engine, ME)
         assert told == ("create here/b.md", "create there/c.md", str(tmp_path / "there"))
@@ -178,5 +178,5 @@ def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> 
 def test_an_undo_before_the_start_can_be_done_again(engine: Engine) -> None:
     save(engine, "mine\n")
     engine.undo.undo(actor=ME)
-    SeenSteps().redo(engine, ME)
+    LocalSteps().redo(engine, ME)
     assert engine.read(C).bytes == b"mine\n"

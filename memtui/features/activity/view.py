@@ -18,17 +18,17 @@ from memtui.features.actors import by
 from memtui.features.host import WRITE
 from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.draw.words import partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
     from memtui.features.host import Host
-    from memtui.ui.view_screen import Within
+    from memtui.ui.view_screen import ViewFilter
 
 NEAR = 60
 """Rows before the end at which more are loaded."""
@@ -176,7 +176,7 @@ as it left them. / looks for words, a shows one writer only."""
         items = self.steps.items
         return items[self.list.cursor] if self.list.cursor < len(items) else None
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Begin at the newest."""
         del within
         self.prompt = None
@@ -251,7 +251,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
-        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -315,7 +315,7 @@ as it left them. / looks for words, a shows one writer only."""
         if told:
             self.give(words_page(*told, style="warning", width=self.page.text_width))
             return
-        look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
+        look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now = self.host.now()
         operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
         self.jobs.run(

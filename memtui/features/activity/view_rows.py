@@ -14,7 +14,7 @@ from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord,
 from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
+from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
 from memtui.ui.draw.words import both_ends, count_words, fit
 
 TOGETHER_MS = 2_000
@@ -268,7 +268,7 @@ def writer(record: AuditRecord) -> str:
 
 
 def item_runs(
-    item: ActivityItem, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None
+    item: ActivityItem, steps: Steps, counts: Counts, width: int, look: RowStyle, *, next_undo: str | None
 ) -> list[Run]:
     """Draw a row, without the sign of the cursor.
 
@@ -300,7 +300,7 @@ def item_runs(
     return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
 
 
-def _lead(item: ActivityItem, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
+def _lead(item: ActivityItem, steps: Steps, look: RowStyle, *, wide: bool) -> list[Run]:
     arrow = "  "
     if item.single is None:
         opened = steps.is_open(item.step)
@@ -346,7 +346,7 @@ def strip(
     operations: Iterable[Operation],
     counts: Counts,
     next_undo: str | None,
-    look: Look,
+    look: RowStyle,
     width: int,
     *,
     most: int = 3,

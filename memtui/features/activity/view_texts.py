@@ -24,7 +24,7 @@ from memtui.features.activity.view_rows import (
     writer,
 )
 from memtui.features.actors import KINDS, origin_words, origins, session_words
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
 
@@ -128,7 +128,7 @@ class DrawnStep(NamedTuple):
 
 
 def show(
-    engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
+    engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: DiffStyle, away: str = ""
 ) -> DrawnStep:
     """Draw what a row did.
 
@@ -156,7 +156,7 @@ def show(
     return DrawnStep(item, (*top, *page), tuple(start + len(top) for start in starts))
 
 
-def _difference(engine: Engine, record: AuditRecord, look: Look) -> tuple[Page, tuple[int, ...]]:
+def _difference(engine: Engine, record: AuditRecord, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:
     """Draw what a record did to a text, and return the lines at which its hunks begin."""
     if not has_texts(record):
         said = "Only the name changed." if record.new_address is not None else "No text was changed."
@@ -177,7 +177,7 @@ def _difference(engine: Engine, record: AuditRecord, look: Look) -> tuple[Page, 
     return page, starts
 
 
-def _members(item: ActivityItem, look: Look) -> Page:
+def _members(item: ActivityItem, look: DiffStyle) -> Page:
     lines: list[PageLine] = []
     for record in item.records[:LISTED]:
         state = f"  ({record.state})" if record.state != "done" else ""

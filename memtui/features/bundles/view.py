@@ -20,7 +20,7 @@ from memtui.features.transfer.model import KEPT, LOST
 from memtui.features.transfer.view import index_details
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends
@@ -146,7 +146,7 @@ cursor. Shift with up and down scrolls it."""
         if found is None or at >= len(self.arrivals.rows):
             self.details.show([], top=0)
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+        look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain)
         self.details.show(details(self.arrivals.rows[at], look) + index_details(found.indexes, look), top=0)
 
     def _hint(self, text: str) -> Line:
@@ -160,7 +160,7 @@ cursor. Shift with up and down scrolls it."""
         return [bars.title("Import", notes, width, focused=True, plain=self._plain)]
 
 
-def details(row: Arrival, look: Look) -> list[Line]:
+def details(row: Arrival, look: DiffStyle) -> list[Line]:
     """Draw what becomes of one memory: why, what is mapped for another agent, and the difference."""
     sentences: list[tuple[str, str]] = [(row.why, "warning" if row.what == STAYS else "description")]
     sentences += [(f"{note.kind}: {note.text}", _NOTES.get(note.kind, "good")) for note in row.notes]
@@ -178,7 +178,7 @@ def details(row: Arrival, look: Look) -> list[Line]:
     return lines
 
 
-def _text(here: bytes | None, after: bytes, look: Look) -> Page:
+def _text(here: bytes | None, after: bytes, look: DiffStyle) -> Page:
     """The text that is not here yet, or how the bundle's differs from the one that is."""
     if here is None:
         return text_page(after, look.width, plain=look.plain)

@@ -23,18 +23,17 @@ from memtui.features.changes.view_texts import ShownChange
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import ago
+from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.rowlist import RowList
 
 if TYPE_CHECKING:
     from memtui.features.host import Host
-    from memtui.ui.view_screen import Within
+    from memtui.ui.view_screen import ViewFilter
 
 COUNT_REST = 0.2
 """Seconds the list rests before the lines of its changes are counted."""
@@ -177,7 +176,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """Whether the memory beside the list changed again since it was shown."""
         return self.shown is not None and self.here != self.shown.change
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Begin anew; `within` narrows it to a folder or scope."""
         rows = self.rows
         rows.let_go()
@@ -267,7 +266,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def draw(self, item: ReviewItem, width: int) -> Sequence[Run]:
         """How a row looks."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
-        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
             states = [one.state for one in self.rows.proposals]
             said = view_proposals.words(states) if item.alone else self._change_words()
@@ -379,7 +378,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.read_row()
             return
         change, at, now = item.change, item.at, self.host.now()
-        look = Look(self.page.text_width, self.by_word, self.ascii)
+        look = DiffStyle(self.page.text_width, self.by_word, self.ascii)
         self.jobs.run(
             lambda engine: view_texts.show(engine, change, at, now, look),
             self._give,
@@ -389,7 +388,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def _read_proposal(self, number: str) -> None:
         """Read and draw a proposal as it is now."""
-        now, look = self.host.now(), Look(self.page.text_width, self.by_word, self.ascii, self.shell.named)
+        now, look = self.host.now(), DiffStyle(self.page.text_width, self.by_word, self.ascii, self.shell.named)
         votes = self.rows.votes.get(number)
 
         def give(found: ShownProposal) -> None:

@@ -31,11 +31,10 @@ from memtui.features.proposals.value import main_target, only_expects
 from memtui.safe_text import cell_width, one_line
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, allowed_files, consent
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import ago, full, since
+from memtui.ui.draw.times import RowStyle, ago, full, since
 from memtui.ui.draw.words import count_words, fit
 from memtui.ui.widgets.prompts import Question, yes_no
 
@@ -66,7 +65,7 @@ def with_votes(engine: Engine, settings: Settings, loaded: ReviewData) -> Review
     return loaded._replace(votes=vote_statuses(engine, settings, loaded.proposals))
 
 
-def runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: Clock) -> list[Run]:
+def runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: RowStyle) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit("memtui" if one.by.startswith("rule:") else who_words(one.by), 14, plain=look.ascii) + " "
@@ -79,7 +78,7 @@ def runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: Clock
     return [*lead, (one_line(said, room, ascii_tokens=look.ascii), "dim" if one.state == "later" else "name")]
 
 
-def show(engine: Engine, number: str, now: int, look: Look, votes: VoteStatus | None = None) -> ShownProposal:
+def show(engine: Engine, number: str, now: int, look: DiffStyle, votes: VoteStatus | None = None) -> ShownProposal:
     """Read and draw a proposal: why, what shows it, and what each step would do.
 
     Raises:
@@ -116,7 +115,7 @@ def show(engine: Engine, number: str, now: int, look: Look, votes: VoteStatus | 
     return ShownProposal(view, tuple(page), tuple(starts), tuple(places))
 
 
-def _place(shown: Evidence, look: Look) -> str:
+def _place(shown: Evidence, look: DiffStyle) -> str:
     """Where something was found; a session by the beginning of its id, as its file is found by."""
     if shown.kind == "turn":
         return f"session {shown.name[:_ID]}" if _UUID.fullmatch(shown.name) else f"session {shown.name}, {shown.place}"
@@ -136,7 +135,7 @@ def _what(view: StepView) -> str:
     return f"{step.address}{base}{out}"
 
 
-def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
+def _step(view: StepView, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:
     """What a step does to a text; where it cannot be done, the text that is there now as well."""
     step = view.step
     if not isinstance(step, Write):
@@ -151,7 +150,7 @@ def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
     return tuple(page), starts
 
 
-def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, look: Look) -> Page:
+def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, look: DiffStyle) -> Page:
     """Draw what was said in a session around a turn, as far as sessions may be read; else say why nothing is shown."""
     allowed = [] if place is None else allowed_files(settings, place)
     for agent, path in allowed:
@@ -516,7 +515,7 @@ class Decisions:
         elif cited[seen].kind == "memory":
             view.host.places.history(Address.parse(cited[seen].name), at=cited[seen].sha or None)
         else:
-            settings, place, look = view.host.settings, view.host.surroundings, Look(view.page.text_width)
+            settings, place, look = view.host.settings, view.host.surroundings, DiffStyle(view.page.text_width)
             view.jobs.run(
                 lambda _: turn_page(settings, place, cited[seen], look),
                 view.give,

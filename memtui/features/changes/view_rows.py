@@ -21,8 +21,7 @@ from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import ago
+from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.rows import ListRows
 
@@ -330,7 +329,7 @@ def _keys(changes: Iterable[Change]) -> set[Hashable]:
 
 
 def row_runs(
-    item: ReviewItem, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
+    item: ReviewItem, width: int, look: RowStyle, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
 ) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark.
 
@@ -356,12 +355,12 @@ def row_runs(
     return _change_runs(item.change, lead, width, look, counts, taint)
 
 
-def _who(burst: Burst, width: int, look: Clock) -> str:
+def _who(burst: Burst, width: int, look: RowStyle) -> str:
     """The writer in a column of its own."""
     return fit(burst.who, 14 if width < 100 else 20, plain=look.ascii) + " "
 
 
-def _burst_runs(burst: Burst, width: int, look: Clock, sign: Run, *, opened: bool) -> list[Run]:
+def _burst_runs(burst: Burst, width: int, look: RowStyle, sign: Run, *, opened: bool) -> list[Run]:
     arrow = ("v" if opened else ">") if look.ascii else ("▾" if opened else "▸")
     lead: list[Run] = [
         (arrow, "dim"),
@@ -384,7 +383,7 @@ def burst_words(burst: Burst) -> str:
     return f"{parts}{f'  in {visible(place)}' if place else ''}"
 
 
-def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, counts: Counts, taint: str) -> list[Run]:
+def _change_runs(change: Change, lead: list[Run], width: int, look: RowStyle, counts: Counts, taint: str) -> list[Run]:
     kind: Run = (f"{KINDS[change.kind]:<7} ", KIND_STYLES[change.kind])
     came, went = counts.get(change, (0, 0))
     tail = f"  +{came} -{went}" if came or went else ""

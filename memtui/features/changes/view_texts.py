@@ -15,7 +15,7 @@ from memtui.features.actors import by, session_words, who_words
 from memtui.features.changes.parts import hunks_out
 from memtui.features.changes.view_rows import BACK
 from memtui.features.changes.writers import since_seen
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.times import ago, since
 
@@ -47,7 +47,7 @@ def draw(
     before: bytes | None,
     after: bytes | None,
     heading: Sequence[str],
-    look: Look,
+    look: DiffStyle,
     out: Iterable[int] = (),
 ) -> ShownChange:
     """Draw a change.
@@ -72,7 +72,7 @@ def draw(
     return ShownChange(change, before, after, found, (*top, *places), below)
 
 
-def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
+def _in_one(change: Change, before: bytes | None, after: bytes | None, look: DiffStyle) -> tuple[str, Page]:
     """What is one thing and has no places: why, and what is shown of it."""
     width, plain = look.width, look.plain
     if change.after is None:
@@ -147,7 +147,7 @@ def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
     return found.bytes if found.sha256 == sha256 else None
 
 
-def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> ShownChange:
+def show(engine: Engine, change: Change, at: int, now: int, look: DiffStyle) -> ShownChange:
     """Draw a change.
 
     Args:

@@ -17,7 +17,7 @@ from memtui.features.health.texts import many_at_once
 from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, fixed_words, page, row_runs
 from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action, shown_keys
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Actor
     from memtui.ui.keys.fence import Hold
-    from memtui.ui.view_screen import Within
+    from memtui.ui.view_screen import ViewFilter
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."
@@ -112,7 +112,7 @@ back."""
         """The row whose text is shown: during a key sequence for a whole root, that root."""
         return self._asked or super().item
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Refresh, and keep the cursor where it was left."""
         del within
         self.prompt = None
@@ -203,7 +203,7 @@ back."""
 
     def read_text(self, item: HealthRow) -> None:
         """Draw the page of a row."""
-        look, reports = Look(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
+        look, reports = DiffStyle(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
         name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
 
         def job(engine: Engine) -> Page:

@@ -29,7 +29,7 @@ from memtui.mask import shown_bytes
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, compare, fold_runs
+from memtui.ui.draw.difference import DiffStyle, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import both_ends, count_words, fit
@@ -314,7 +314,7 @@ def _root_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> 
 # The text beside a row
 
 
-def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
+def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: DiffStyle, name: str = "") -> Page:
     """Draw the page of a row; `reports` are those of its root, `name` is that of its index."""
     if row.stray is not None:
         return words_page(*row.stray.lines, style="name", width=look.width)
@@ -342,7 +342,7 @@ def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: L
         return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
 
 
-def _group_page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look) -> Page:
+def _group_page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: DiffStyle) -> Page:
     """Explain a group; during a key sequence for one rule, show what it would change first."""
     kind = row.finding.kind if row.finding is not None else ""
     return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
@@ -366,7 +366,7 @@ def _heading(finding: IndexFinding, row: HealthRow, name: str, width: int) -> Pa
     return (*said, *words_page(f"{how}{finding.fix.label}.", style="good", width=width))
 
 
-def _difference(previews: Sequence[FixPreview], look: Look, said: Collection[str] = ()) -> Page:
+def _difference(previews: Sequence[FixPreview], look: DiffStyle, said: Collection[str] = ()) -> Page:
     """Draw previews, without the notes in `said`."""
     lines: list[PageLine] = []
     for shown in previews:
@@ -379,7 +379,7 @@ def _difference(previews: Sequence[FixPreview], look: Look, said: Collection[str
     return tuple(lines)
 
 
-def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str = "") -> Page:
+def _root_page(engine: Engine, reports: Sequence[IndexReport], look: DiffStyle, kind: str = "") -> Page:
     """Summarize a root's indexes and show what `D r` would change; with `kind` also what `D k` would."""
     width = look.width
     off = dict.fromkeys(report.off for report in reports if report.off)
@@ -411,7 +411,7 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind:
         return (*lines, *words_page(OLD, style="problem", width=width))
 
 
-def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str) -> Page:
+def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: DiffStyle, kind: str) -> Page:
     """Show what fixing all findings of one kind would change."""
     chosen = choose(reports, (kind,))
     if not chosen:
@@ -436,7 +436,9 @@ def _full(found: Measure, policy: Policy) -> str:
     return ", ".join(said) if said else count_words(found.lines, "line")
 
 
-def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: Look, *, shown: int = SHOWN) -> Page:
+def _context(
+    engine: Engine, finding: IndexFinding, report: IndexReport, look: DiffStyle, *, shown: int = SHOWN
+) -> Page:
     """Draw the index around the line of a finding, with the cut line."""
     if report.sha256 is None or finding.line is None:
         return ()
@@ -454,7 +456,7 @@ def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: L
     return tuple(found)
 
 
-def _numbered(text: str, number: int, *, marked: bool, look: Look) -> list[PageLine]:
+def _numbered(text: str, number: int, *, marked: bool, look: DiffStyle) -> list[PageLine]:
     style = "name" if marked else "description"
     sign: Run = (">" if marked else " ", "agent")
     parts = fold_runs([(text[:LINE_CHARACTERS].removesuffix("\r"), style)], max(look.width - 8, 8), plain=look.plain)

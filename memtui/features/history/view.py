@@ -17,11 +17,10 @@ from memtui.features.host import WRITE, Host
 from memtui.pointers import restore
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import since
+from memtui.ui.draw.times import RowStyle, since
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
@@ -133,7 +132,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     def draw(self, item: TimelineEntry, width: int) -> Sequence[Run]:
         """How a row looks."""
-        clock = Clock(self.host.now(), self.ascii)
+        clock = RowStyle(self.host.now(), self.ascii)
         return view_rows.entry_runs(item, width, clock, marked=item.key in self.rows.marks)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -159,7 +158,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def read_text(self, item: TimelineEntry) -> None:
         """Read a row, and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
-        look = Look(self.page.text_width, self.words, self.ascii)
+        look = DiffStyle(self.page.text_width, self.words, self.ascii)
 
         def show(drawn: tuple[Page, tuple[int, ...]]) -> None:
             self.show_text(item, *self._with_remarks(*drawn))

@@ -13,11 +13,10 @@ from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import by, origin_words, origins, who_words
 from memtui.safe_text import one_line, visible
-from memtui.ui.draw.difference import Look as Lines
-from memtui.ui.draw.difference import compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
+from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
 from memtui.ui.draw.words import fit, size_words
 
 if TYPE_CHECKING:
@@ -225,7 +224,7 @@ def notes(entry: TimelineEntry) -> str:
     return ", ".join(words)
 
 
-def entry_runs(entry: TimelineEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
+def entry_runs(entry: TimelineEntry, width: int, look: RowStyle, *, marked: bool) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     plain = look.ascii
     mine = is_person(entry.actor)
@@ -353,7 +352,7 @@ def show(
     entry: TimelineEntry,
     other: TimelineEntry | None,
     now: int,
-    look: Lines,
+    look: DiffStyle,
     *,
     whole: bool = False,
 ) -> tuple[Page, tuple[int, ...]]:
@@ -417,14 +416,14 @@ def _refused(error: MemtuiError, width: int) -> Page:
     return words_page(error.message, error.hint, style="problem", width=width)
 
 
-def _text(data: bytes, look: Lines) -> Page:
+def _text(data: bytes, look: DiffStyle) -> Page:
     why = why_not_text(data, SHOWN_BYTES)
     if why:
         return words_page(f"It cannot be shown as text: {why}.", "r restores it byte for byte.", width=look.width)
     return text_page(data, look.width, plain=look.plain)
 
 
-def _difference(first: bytes, second: bytes, look: Lines) -> tuple[Page, tuple[int, ...]]:
+def _difference(first: bytes, second: bytes, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:
     if first == second:
         return (PageLine(()), *words_page("Both have the same text.", style="name", width=look.width)), ()
     sides = (("The older one", why_not_text(first, SHOWN_BYTES)), ("The newer one", why_not_text(second, SHOWN_BYTES)))

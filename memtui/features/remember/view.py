@@ -21,7 +21,7 @@ from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
 from memtui.mask import shown_parts
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends
@@ -144,7 +144,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         elif isinstance(found, Known):
             lines = [[(f" {found.address}", "heading"), (f" says it already, in line {found.line}.", "warning")]]
         elif found is not None:
-            look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+            look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain)
             made, index = found.changes[0], found.changes[1:]
             may = f"; {who_words(self._worker)} may put it into a memory like it instead"
             who = ", worker none" if self._worker == NONE else may

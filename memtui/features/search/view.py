@@ -39,10 +39,10 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
-from memtui.ui.view_screen import Within
+from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
@@ -146,7 +146,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         item = self.rows.shown[index]
         return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Begin in the line, but not after a restart."""
         del within
         self._in_line = not self.shell.row_left(self.ID)
@@ -387,7 +387,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Draw a row."""
         if self._names[0] != width:
             self._names = (width, name_room(self.rows.shown, width - 1))
-        return row_runs(item, self._query, width, self._names[1], Look(self.host.now(), self.ascii))
+        return row_runs(item, self._query, width, self._names[1], RowStyle(self.host.now(), self.ascii))
 
     def empty_lines(self) -> Sequence[Line]:
         """Return what is shown without rows: what can be typed, or tried."""

@@ -11,7 +11,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import fitted, marked
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
 
 WIDE = 76
@@ -63,7 +63,7 @@ def name_room(items: Iterable[Item], width: int) -> int:
     return max(min(longest, width * 2 // 5, 60), 12)
 
 
-def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
+def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: RowStyle) -> list[Run]:
     """Draw a hit in `width` cells, of which `room` are for its path, with the matches marked."""
     path = hit.memory.address.path
     shown = both_ends(path, room, plain=look.ascii)
@@ -92,7 +92,7 @@ def row_key(item: Item) -> tuple[Address | str, str]:
             return item.memory.address, item.version.sha256 if item.version is not None else ""
 
 
-def row_runs(item: Item, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
+def row_runs(item: Item, query: Query | None, width: int, room: int, look: RowStyle) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     match item:
         case HitGroup():

@@ -22,10 +22,10 @@ from memtui.features.tasks.shown import may_have_come, state_word, what_words
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.tasks.workspace import workspace_of
 from memtui.ui.action import Action
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, fields_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.draw.words import partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
@@ -34,7 +34,7 @@ from memtui.ui.widgets.prompts import yes_no
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
-    from memtui.ui.view_screen import Within
+    from memtui.ui.view_screen import ViewFilter
 
 SHOWN = 500
 """Tasks listed."""
@@ -75,7 +75,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             "task_diff": self._show_difference,
         }
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Reload when the view is entered."""
         del within
         self.prompt = None
@@ -117,14 +117,14 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         """Draw a row."""
         if isinstance(item, str):
             return [(item, "heading")]
-        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if isinstance(item, StandingRow):
             return view_rows.standing_runs(item, width, clock)
         return view_rows.task_runs(item, width, clock, lane=self._lane or item.workspace)
 
     def read_text(self, item: Row) -> None:
         """Draw the page about a row in a thread."""
-        look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
+        look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now, difference = self.host.now(), self._difference and isinstance(item, Task) and item.txn is not None
 
         def draw(engine: Engine) -> tuple[Page, tuple[int, ...]]:

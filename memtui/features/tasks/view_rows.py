@@ -15,11 +15,10 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import who_words
 from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
 from memtui.safe_text import cell_width
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
 from memtui.ui.draw.spans import Run as Piece
-from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import both, stamp
+from memtui.ui.draw.times import RowStyle, both, stamp
 from memtui.ui.draw.words import both_ends, fit
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class StandingRow(NamedTuple):
     """Actions by id."""
 
 
-def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
+def standing_runs(one: StandingRow, width: int, clock: RowStyle) -> list[Piece]:
     """Draw a row that is no task."""
     time = fit("" if one.at is None else stamp(one.at, clock.now), 6, right=True)
     name = clock.named(one.name)
@@ -75,7 +74,7 @@ def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
     ]
 
 
-def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]:
+def task_runs(task: Task, width: int, clock: RowStyle, *, lane: str) -> list[Piece]:
     """Draw a task; one of another `lane` says so."""
     who = "" if is_person(task.client) else who_words(task.client)
     end = [who] if who and width >= _WIDE else []
@@ -93,7 +92,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
     ]
 
 
-def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
+def show(engine: Engine, task: Task, now: int, look: DiffStyle) -> Page:
     """Draw everything known of a task."""
     state = f"{state_word(task)}, {both(task.updated, now)}"
     asked = f"by {who_words(task.client)}, {both(task.created, now)}"
@@ -120,7 +119,7 @@ def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
     return tuple(page)
 
 
-def _result_fields(task: Task, look: Look) -> Iterator[tuple[str, str]]:
+def _result_fields(task: Task, look: DiffStyle) -> Iterator[tuple[str, str]]:
     """Yield result fields that are not in the row or shown otherwise."""
     result = dict(task.result or {})
     if result.get("summary"):
@@ -134,7 +133,7 @@ def _result_fields(task: Task, look: Look) -> Iterator[tuple[str, str]]:
             yield name[:10], look.named(words)
 
 
-def _run_page(run: Run, look: Look) -> Iterator[PageLine]:
+def _run_page(run: Run, look: DiffStyle) -> Iterator[PageLine]:
     counts = value_words(run.counts)
     said = f"Run: {run.outcome}, worker {run.worker}, {(run.ended - run.at) / 1_000:.1f} s"
     yield from _titled(said, words_page(counts, width=look.width) if counts else ())
@@ -148,7 +147,7 @@ def _titled(title: str, page: Sequence[PageLine]) -> list[PageLine]:
     return [PageLine(()), *words_page(title, style="heading"), *page]
 
 
-def written(engine: Engine, task: Task, look: Look) -> tuple[Page, tuple[int, ...]]:
+def written(engine: Engine, task: Task, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:
     """Draw the differences a task made, memory by memory; return the lines and where each place begins."""
     page, starts = list[PageLine](), list[int]()
     records = engine.history.audit(txn=task.txn, limit=1_000) if task.txn is not None else ()
@@ -167,7 +166,7 @@ def _heading(record: AuditRecord) -> str:
     return f"{record.operation} {record.address}{new}"
 
 
-def _record_page(engine: Engine, record: AuditRecord, look: Look) -> tuple[Page, tuple[int, ...]]:
+def _record_page(engine: Engine, record: AuditRecord, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:
     try:
         before, after = (
             b"" if sha is None else engine.history.read_audited(record.seq, sha)

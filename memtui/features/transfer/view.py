@@ -17,7 +17,7 @@ from memtui.features.transfer.plan import Wish, plan, translates
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
@@ -230,7 +230,7 @@ cursor. Shift with up and down scrolls it."""
         if found is None:
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._plain, named=self._there.named)
+        look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain, named=self._there.named)
         lines = details(found, found.items[at] if at < len(found.items) else None, look)
         self.details.show([*note_lines(self._root, look), *lines], top=0)
 
@@ -348,7 +348,7 @@ def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, R
     return f"in the shape of {' and '.join(titles)}"
 
 
-def note_lines(root: Root | None, look: Look) -> list[Line]:
+def note_lines(root: Root | None, look: DiffStyle) -> list[Line]:
     """Draw what is known of a root: who writes there, and that its agent reads none of it."""
     if root is None or not root.note:
         return []
@@ -356,7 +356,7 @@ def note_lines(root: Root | None, look: Look) -> list[Line]:
     return [list(line.runs) for line in words_page(root.note, style=style, width=look.width)]
 
 
-def details(wanted: TransferPlan, item: Transfer | None, look: Look) -> list[Line]:
+def details(wanted: TransferPlan, item: Transfer | None, look: DiffStyle) -> list[Line]:
     """Draw what becomes of one memory, and what is written besides."""
     lines: list[Line] = []
     if item is not None and not item.problem:
@@ -376,7 +376,7 @@ def details(wanted: TransferPlan, item: Transfer | None, look: Look) -> list[Lin
     return lines
 
 
-def index_details(indexes: Iterable[IndexChange], look: Look) -> list[Line]:
+def index_details(indexes: Iterable[IndexChange], look: DiffStyle) -> list[Line]:
     """Draw what indexes get."""
     lines: list[Line] = []
     for change in indexes:
@@ -387,5 +387,5 @@ def index_details(indexes: Iterable[IndexChange], look: Look) -> list[Line]:
     return lines
 
 
-def _difference(before: bytes, after: bytes, look: Look) -> list[Line]:
+def _difference(before: bytes, after: bytes, look: DiffStyle) -> list[Line]:
     return [list(line.runs) for line in compare(before, after, look)[1]] if before != after else []

@@ -18,7 +18,7 @@ from memtui.features.transfer.new_memory import NewPlan, Sheet, fields_of, plan_
 from memtui.features.transfer.view import index_details, note_lines
 from memtui.safe_text import one_line
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.plan_screen import PlanList, PlanScreen
@@ -125,7 +125,7 @@ typed is there when you come back."""
     def show_details(self) -> None:
         """Go to the field under the cursor, and show what is written."""
         self.prompt = self.prompts[self.fields.rows[self.fields.cursor]]
-        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+        look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain)
         lines: list[Line] = [[], *note_lines(self._root, look)]
         if self._refused is not None and self.prompts[NAME].text.strip():
             text = f"{self._refused.message} {self._refused.hint}".strip()

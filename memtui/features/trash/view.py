@@ -17,12 +17,12 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
+from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
 from memtui.ui.draw.words import both_ends, count_words, fit, partly_done, size_words
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
-from memtui.ui.view_screen import Within
+from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             "copy_sha": lambda: host.copy(self.entry.sha256, "the sha-256"),
         }
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Begin anew."""
         del within
         self.prompt = None
@@ -79,7 +79,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
 
     def draw(self, item: TrashEntry, width: int) -> Sequence[Run]:
         """How a row looks."""
-        look = Look(self.host.now(), self.ascii, self.shell.named)
+        look = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
 
     def read_text(self, item: TrashEntry) -> None:
@@ -240,7 +240,7 @@ def writer(entry: TrashEntry) -> str:
     return who_words(entry.actor, entry.address.root)
 
 
-def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
+def entry_runs(entry: TrashEntry, width: int, look: RowStyle, *, marked: bool) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     wide = width >= WIDE
     when = full(entry.at) if wide else stamp(entry.at, look.now)

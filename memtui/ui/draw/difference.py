@@ -15,7 +15,7 @@ from memtui import mask
 from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of, why_not_text
 from memtui.safe_text import visible
-from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, with_bare, words_page
+from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, with_revealed, words_page
 from memtui.ui.draw.spans import Run
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{6,}")
@@ -23,7 +23,7 @@ TAGS_READ = 60
 """Characters shown of a text hidden in tag characters."""
 
 
-class Look(NamedTuple):
+class DiffStyle(NamedTuple):
     """Options for drawing a difference."""
 
     width: int
@@ -34,7 +34,7 @@ class Look(NamedTuple):
     """Shortens memory addresses in a text."""
 
 
-def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
+def compare(before: bytes, after: bytes, look: DiffStyle) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
     """Draw the difference of two whole texts; see `why_not_text` for texts that cannot be drawn.
 
     Returns:
@@ -54,7 +54,7 @@ def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ..
     return found, tuple(page), tuple(starts)
 
 
-def difference(before: bytes | None, after: bytes | None, look: Look) -> Page:
+def difference(before: bytes | None, after: bytes | None, look: DiffStyle) -> Page:
     """Draw how two texts differ, or say why that is not possible; None: the text did not exist."""
     sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
     if said := [f"{name}: {why}." for name, why in sides if why]:
@@ -74,7 +74,7 @@ def _both(data: bytes) -> list[_Both]:
 
 
 def _hunk_lines(
-    old: Sequence[_Both], new: Sequence[_Both], found: Sequence[ByteHunk], index: int, look: Look
+    old: Sequence[_Both], new: Sequence[_Both], found: Sequence[ByteHunk], index: int, look: DiffStyle
 ) -> Iterator[PageLine]:
     """Draw one hunk with its context, which two neighbours share."""
     hunk = found[index]
@@ -89,7 +89,7 @@ def _hunk_lines(
         words = _word_lines("\n".join(gone), "\n".join(come), start + 1, look)
         same = gone == bare_gone and come == bare_come
         bare = () if same else _word_lines("\n".join(bare_gone), "\n".join(bare_come), start + 1, look)
-        yield from words if same else with_bare(words, bare)
+        yield from words if same else with_revealed(words, bare)
     else:
         spans = _pairs(gone, come)
         for at, line in enumerate(old[slice(*hunk.before)]):
@@ -116,13 +116,17 @@ def _pairs(gone: Sequence[str], come: Sequence[str]) -> tuple[list[Sequence[Span
     return none
 
 
-def _line(both: _Both, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
+def _line(
+    both: _Both, number: int, sign: str, style: str, spans: Sequence[Span], look: DiffStyle
+) -> Iterator[PageLine]:
     shown, bare = both
     rows = _rows(shown, number, sign, style, spans, look)
-    yield from rows if shown == bare else with_bare(rows, _rows(bare, number, sign, style, (), look))
+    yield from rows if shown == bare else with_revealed(rows, _rows(bare, number, sign, style, (), look))
 
 
-def _rows(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
+def _rows(
+    data: bytes, number: int, sign: str, style: str, spans: Sequence[Span], look: DiffStyle
+) -> Iterator[PageLine]:
     text = _text(data)
     pieces: list[Run] = []
     at = 0
@@ -141,7 +145,7 @@ def _rows(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span]
         yield PageLine((head, *runs), number)
 
 
-def _word_lines(old: str, new: str, number: int, look: Look) -> Iterator[PageLine]:
+def _word_lines(old: str, new: str, number: int, look: DiffStyle) -> Iterator[PageLine]:
     """Draw both texts as one, with removed words in `[-...-]` and added ones in `{+...+}`."""
     marks = {SAME: ("", "", "name"), REMOVED: ("[-", "-]", "del"), ADDED: ("{+", "+}", "add")}
     lines: list[list[Run]] = [[]]

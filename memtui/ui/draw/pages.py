@@ -39,7 +39,7 @@ class PageLine(NamedTuple):
 Page = tuple[PageLine, ...]
 
 
-def with_bare(lines: Iterable[PageLine], bare: Iterable[PageLine]) -> Iterator[PageLine]:
+def with_revealed(lines: Iterable[PageLine], bare: Iterable[PageLine]) -> Iterator[PageLine]:
     """Attach to masked lines (at least one) the lines that replace them when secrets are revealed."""
     first, *rest = lines
     yield first._replace(bare=tuple(bare))
@@ -147,7 +147,7 @@ def _text_lines(
             yield from rows
         else:
             parts = [[(part, style)] for part in fold(_drawn(bare, plain=plain), room)]
-            yield from with_bare(rows, _rows(lead, parts, bare, style, gutter, number))
+            yield from with_revealed(rows, _rows(lead, parts, bare, style, gutter, number))
 
 
 def _drawn(line: str, *, plain: bool) -> str:

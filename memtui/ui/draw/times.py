@@ -14,7 +14,7 @@ SHORT, LONG = 6, 16
 UNKNOWN = "?"
 
 
-class Look(NamedTuple):
+class RowStyle(NamedTuple):
     """Options for drawing rows."""
 
     now: int

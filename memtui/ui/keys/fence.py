@@ -27,36 +27,36 @@ from memtui.ui.keys.letters import name_of
 if TYPE_CHECKING:
     from textual.app import App
 
-MOST = 6
+PASTE_KEYS = 6
 """More printable keys than this within `WINDOW` are a paste into a list."""
-WINDOW = 0.08
+PASTE_WINDOW = 0.08
 """Seconds."""
-HOLD = 0.025
+KEY_DELAY = 0.025
 """Seconds a key that does something waits for others, to tell it from a paste."""
-CLOSE = 0.012
+TYPING_LIMIT = 0.012
 """Seconds; no person types two different keys faster."""
-QUIET = 0.15
+PASTE_QUIET = 0.15
 """Seconds without a key that end a paste."""
-REPEAT = 0.15
+REPEAT_WINDOW = 0.15
 """Seconds; a writing key repeated this soon is a key held down."""
 LINE_ENDS = frozenset({"enter", "tab", "ctrl+j"})
 """Keys that end lines in pasted text."""
 
-GRACE = 0.3
+ESCAPE_DELAY = 0.3
 """Seconds escape and ctrl+q wait for their turn; then they run at once, and held keys are dropped."""
-MOMENT = 0.3
+BRIEF_HOLD = 0.3
 """Seconds keys wait for the rows after a change: the next key must not meet a row that is gone."""
-TELL = 0.6
+REMIND_AFTER = 0.6
 """Seconds after which the user is told what held keys wait for."""
-OLDEST = 10.0
+HOLD_LIMIT = 10.0
 """Seconds after which a held key is dropped, because nobody expects it any more."""
 AFTER_REFUSAL = 0.2
 """Seconds after a refusal that nobody can have read yet: keys were typed for what was to open."""
 AFTER_PASTE = 0.15
 """Seconds after a paste in which a terminal may still deliver its rest as keys."""
-BETWEEN = 0.15
+SAME_BURST = 0.15
 """Seconds within which a key belongs to the dropped key before it."""
-STUCK = 3.0
+KEY_TIMEOUT = 3.0
 """Seconds a key may take; a widget that is busy for longer, or gone, must not block the keyboard."""
 UNREAD = "Keys typed before this question was there were ignored."
 IGNORED = "The keys that were typed for it were ignored."
@@ -84,7 +84,7 @@ class PasteWatch:
     """Tells typed keys from pastes that arrive as keys, which must not run commands."""
 
     def __init__(self) -> None:
-        self._given: deque[tuple[float, str]] = deque(maxlen=MOST)
+        self._given: deque[tuple[float, str]] = deque(maxlen=PASTE_KEYS)
 
     def judge(
         self, keys: Sequence[tuple[float, str]], now: float, *, moves: bool, writes: bool = False, filters: bool = False
@@ -100,14 +100,14 @@ class PasteWatch:
         """
         at, key = keys[0]
         before, last = self._given[-1] if self._given else (0.0, "")
-        newest = max(time for time, _ in keys if time - at < WINDOW)
-        near = [name for time, name in (*self._given, *keys) if newest - WINDOW < time <= newest]
-        if not (filters and at - before >= WINDOW) and len(near) > MOST and len(set(near)) > 2:
+        newest = max(time for time, _ in keys if time - at < PASTE_WINDOW)
+        near = [name for time, name in (*self._given, *keys) if newest - PASTE_WINDOW < time <= newest]
+        if not (filters and at - before >= PASTE_WINDOW) and len(near) > PASTE_KEYS and len(set(near)) > 2:
             self._given.clear()
             return Verdict.PASTE
-        repeated = writes and key == last and at - before < REPEAT
-        hasty = at - before < CLOSE and key != last
-        if not repeated and (hasty or not moves) and now - at < HOLD:
+        repeated = writes and key == last and at - before < REPEAT_WINDOW
+        hasty = at - before < TYPING_LIMIT and key != last
+        if not repeated and (hasty or not moves) and now - at < KEY_DELAY:
             return Verdict.WAIT
         self._given.append((at, key))
         return Verdict.DROP if repeated else Verdict.RUN
@@ -193,9 +193,9 @@ class Fence:
         """Whether no key is held or being handled."""
         return not self._waiting and self._since is None and not self.holding
 
-    def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
+    def hold(self, what: str, seconds: float = HOLD_LIMIT, *, optional: bool = True) -> Hold:
         """Make keys wait until `Hold.end`, or for so many seconds; up to `MOMENT`, for lists only."""
-        hold = Hold(self, what, monotonic() + seconds, brief=seconds <= MOMENT, optional=optional)
+        hold = Hold(self, what, monotonic() + seconds, brief=seconds <= BRIEF_HOLD, optional=optional)
         self._holds.append(hold)
         return hold
 
@@ -258,13 +258,13 @@ class Fence:
             if not self._pasted_keys:
                 self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
             self._pasted_keys = True
-            self._paste_until = now + BETWEEN
+            self._paste_until = now + SAME_BURST
             return True
         if now < self._burst_until and (event.is_printable or event.key in LINE_ENDS):
-            self._burst_until = now + QUIET
+            self._burst_until = now + PASTE_QUIET
             return True
         if now < self._quiet_until and not self._is_always(event):
-            self._quiet_until = max(self._quiet_until, now + BETWEEN)
+            self._quiet_until = max(self._quiet_until, now + SAME_BURST)
             if self._quiet_words:
                 words, self._quiet_words = self._quiet_words, ""
                 self._say(words)
@@ -295,7 +295,7 @@ class Fence:
                 return
             match self._judge(self._waiting[0]):
                 case Verdict.WAIT:
-                    self._app.set_timer(max(HOLD - monotonic() + self._waiting[0].time, 0.001), self.go_on)
+                    self._app.set_timer(max(KEY_DELAY - monotonic() + self._waiting[0].time, 0.001), self.go_on)
                     return
                 case Verdict.PASTE:
                     self._ignore_paste()
@@ -339,7 +339,7 @@ class Fence:
             for one in self._waiting
             if not isinstance(one, events.Key) or not (one.is_printable or one.key in LINE_ENDS)
         ]
-        self._burst_until = monotonic() + QUIET
+        self._burst_until = monotonic() + PASTE_QUIET
         top = self._keyed
         if top is not None:
             top.cancel_sequence()
@@ -347,7 +347,7 @@ class Fence:
 
     def _must_wait(self) -> bool:
         if self._since is not None:
-            if monotonic() - self._since < STUCK:
+            if monotonic() - self._since < KEY_TIMEOUT:
                 return True
             self._since = None
         if self._leaves():
@@ -462,7 +462,7 @@ class Fence:
         self._remind_later()
         last = self._waiting[-1]
         if isinstance(last, events.Key) and self._is_always(last):
-            self._app.set_timer(GRACE, lambda: self._insist(last))
+            self._app.set_timer(ESCAPE_DELAY, lambda: self._insist(last))
 
     async def _remind(self) -> None:
         """Say what keys wait for, drop the oldest, and unblock the queue if a widget is lost."""
@@ -470,7 +470,7 @@ class Fence:
         await self.go_on()
         if not self._waiting or not self._app.screen_stack:
             return
-        if monotonic() - self._waiting[0].time > OLDEST:
+        if monotonic() - self._waiting[0].time > HOLD_LIMIT:
             self._say(f"Still {_doing(self._what)}{_with_keys(self._drop())}.")
         elif self._holds or self._reading:
             self._say(f"Your keys wait; esc drops them. memtui is {_doing(self._what)}.")
@@ -479,7 +479,7 @@ class Fence:
     def _remind_later(self) -> None:
         if self._waiting and not self._reminding:
             self._reminding = True
-            self._app.set_timer(TELL, self._remind)
+            self._app.set_timer(REMIND_AFTER, self._remind)
 
     async def _insist(self, event: events.Key) -> None:
         """Run escape, or a key that ends the program, that has waited long enough."""

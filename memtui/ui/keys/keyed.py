@@ -17,7 +17,7 @@ from textual.widget import Widget
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.letters import Letters, key_named, name_of
+from memtui.ui.keys.letters import KeyQuestion, key_named, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
 from memtui.ui.textual_private import name_of_character
 from memtui.ui.widgets.lines import Lines
@@ -60,7 +60,7 @@ class KeyedScreen(Screen[T]):
         """Whether its message line is in use, or not meant for unasked messages."""
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
-        self.letters = Letters(self.show_hint)
+        self.letters = KeyQuestion(self.show_hint)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from textual import events
 
 
-class Letters:
+class KeyQuestion:
     """A pending question that the next key answers."""
 
     def __init__(self, show_hint: Callable[[Line | None], None]) -> None:

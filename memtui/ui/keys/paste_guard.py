@@ -13,7 +13,7 @@ from functools import partial
 
 from textual.message import Message
 
-from memtui.ui.terminal_colour import Answered, Answers
+from memtui.ui.terminal_colour import ReplyFilter, TerminalReply
 from memtui.ui.textual_private import KeyParser, read_keys_with
 
 START, END = "\x1b[200~", "\x1b[201~"
@@ -63,11 +63,11 @@ class PasteGuard:
 class GuardedParser(KeyParser):
     """Textual's terminal parser behind a `PasteGuard`."""
 
-    def __init__(self, debug: bool = False, *, answered: Answered = Answered()) -> None:  # noqa: B008
+    def __init__(self, debug: bool = False, *, answered: TerminalReply = TerminalReply()) -> None:  # noqa: B008
         """`answered`: what the terminal was asked before, and what was typed meanwhile."""
         super().__init__(debug)
         self._guard = PasteGuard()
-        self._answers = Answers() if answered.late else None
+        self._answers = ReplyFilter() if answered.late else None
         self._typed = answered.typed
         self._quiet = False
         """Whether no input came since the last tick."""

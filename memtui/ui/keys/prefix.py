@@ -14,7 +14,7 @@ HINT_AFTER = 0.3
 """Seconds after which the possible second keys are shown."""
 
 
-class Step(NamedTuple):
+class KeyStep(NamedTuple):
     """The result of a key."""
 
     action: Action | None = None
@@ -33,16 +33,16 @@ class Sequences:
         self._firsts = {key.split(" ")[0] for key in keys if " " in key}
         self.pending = ""
 
-    def feed(self, key: str) -> Step:
+    def feed(self, key: str) -> KeyStep:
         """Take the next key."""
         first, self.pending = self.pending, ""
         if first:
             action = self._keys.get(f"{first} {key}")
-            return Step(action) if action is not None else Step(cancelled=first)
+            return KeyStep(action) if action is not None else KeyStep(cancelled=first)
         if key in self._firsts:
             self.pending = key
-            return Step(pending=key)
-        return Step(self._keys.get(key))
+            return KeyStep(pending=key)
+        return KeyStep(self._keys.get(key))
 
     def cancel(self) -> str:
         """Drop the first key, and return it."""

@@ -75,7 +75,7 @@ class Bars:
     @property
     def unseen(self) -> int:
         """Unseen changes by others, deletions included."""
-        return self._screen.forest.totals.unseen + self._screen.forest.losses.total
+        return self._screen.forest.top.signs.unseen + self._screen.forest.losses.total
 
     # Lines
 
@@ -85,7 +85,7 @@ class Bars:
         state = State(
             facts.project,
             facts.workspace,
-            screen.forest.totals,
+            screen.forest.top.signs,
             self.unseen,
             self._said.health,
             screen.bridge.read_only,
@@ -111,15 +111,15 @@ class Bars:
         notes = cells.tree_notes(
             forest.matched,
             len(forest.nodes),
-            filtered=forest.filtered,
+            filtered=forest.filter.active,
             sort=forest.sort,
             reverse=forest.reverse,
             marked=len(tree.marks),
             room=width - bars.LEAST_TITLE,
             only=" | ".join(
                 [
-                    *([f"/{' '.join(forest.words)}"] if forest.words else []),
-                    *(self._filter.named(only) for only in sorted(forest.only)),
+                    *([f"/{' '.join(forest.filter.words)}"] if forest.filter.words else []),
+                    *(self._filter.named(only) for only in sorted(forest.filter.only)),
                     *(["no instructions"] if not forest.instructions else []),
                 ]
             ),
@@ -180,7 +180,7 @@ class Bars:
             actions = [action._replace(label="open") if action.id == "open" else action for action in actions]
         if screen.memories.marks and not screen.editing:
             actions = cells.ranked(actions, cells.MARKED)
-        elif OLD in screen.forest.only and not screen.editing:
+        elif OLD in screen.forest.filter.only and not screen.editing:
             actions = cells.ranked(actions, cells.OLDEST)
         end = [action for action in screen.table if action.id in ("help", "palette")]
         if screen.typing:
@@ -200,12 +200,12 @@ class Bars:
     def _no_match(self) -> list[Line]:
         forest = self._screen.forest
         said: list[Line] = [[("  Nothing here", "name")]]
-        if forest.words:
-            said[0] += [(" matches ", "name"), (f"/{' '.join(forest.words)}", "agent")]
-        if forest.words and forest.only:
+        if forest.filter.words:
+            said[0] += [(" matches ", "name"), (f"/{' '.join(forest.filter.words)}", "agent")]
+        if forest.filter.words and forest.filter.only:
             said.append([("  and", "name")])
-        if forest.only:
-            said[-1] += [(" is ", "name"), (" and ".join(ONLY[only] for only in sorted(forest.only)), "agent")]
+        if forest.filter.only:
+            said[-1] += [(" is ", "name"), (" and ".join(ONLY[only] for only in sorted(forest.filter.only)), "agent")]
         return [
             [],
             *said,

@@ -17,7 +17,7 @@ from memtui.errors import MemtuiError
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.fence import MOMENT, Hold, fence_of
+from memtui.ui.keys.fence import BRIEF_HOLD, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import redraw
 from memtui.ui.widgets.page_view import PageView
@@ -39,27 +39,27 @@ from memtui.workbench.bridge import (
 from memtui.workbench.browse.bars import Bars
 from memtui.workbench.browse.commands import Commands
 from memtui.workbench.browse.filter import FilterLine
-from memtui.workbench.browse.place import LastPlace
+from memtui.workbench.browse.place import PlaceKeeper
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.host import EditorHost, handle
-from memtui.workbench.main_screen import PREVIEW, AppCalls, Facts, MainScreen
+from memtui.workbench.main_screen import PREVIEW, AppCalls, MainScreen, StartFacts
 from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.nodes import SORTS
-from memtui.workbench.tree.roots import worth_showing
+from memtui.workbench.tree.roots import roots_to_show
 from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.browse.bundles import Bundles
-    from memtui.workbench.browse.health import Checkup
+    from memtui.workbench.browse.health import HealthChecks
     from memtui.workbench.browse.operations import Clipboard, MemoryOperations
     from memtui.workbench.browse.projects import ProjectMoves, Projects
     from memtui.workbench.browse.reviews import PinKeys, Reviews
 
 
-class Awaited(NamedTuple):
+class PendingOpen(NamedTuple):
     """What to do once the row of a memory is there."""
 
     address: Address
@@ -99,13 +99,13 @@ class BrowserScreen(MainScreen):
     verbs: LatePart[MemoryOperations] = LatePart("browse.operations:MemoryOperations")
     accepting: LatePart[Reviews] = LatePart("browse.reviews:Reviews")
     copying: LatePart[Clipboard] = LatePart("browse.operations:Clipboard")
-    checkup: LatePart[Checkup] = LatePart("browse.health:Checkup")
+    checkup: LatePart[HealthChecks] = LatePart("browse.health:HealthChecks")
     bundling: LatePart[Bundles] = LatePart("browse.bundles:Bundles")
     pinning: LatePart[PinKeys] = LatePart("browse.reviews:PinKeys")
     repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
 
-    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], asked: AppCalls) -> None:
+    def __init__(self, bridge: Bridge, facts: StartFacts, table: tuple[Action, ...], asked: AppCalls) -> None:
         super().__init__(bridge, facts, table, asked)
         self.side = self.part(Side)
         self.filtering = self.part(FilterLine)
@@ -115,13 +115,13 @@ class BrowserScreen(MainScreen):
         self.memories = MemoryTree(self.forest, self.now, ascii_only=facts.ascii, below=self.bars.below_tree)
         self.filling = FullList(self.forest, self._later, self._filled)
         self.commands = Commands(self, self.leave, self.resolve_when_read)
-        self.returning = self.part(LastPlace)
+        self.returning = self.part(PlaceKeeper)
         self.returning.prepare()
         self._resolving: Hold | None = None
         """Keys wait for the drafts, to go to the first conflict."""
         self._leaving = False
         """The user is leaving, and a large change is coming to its end."""
-        self._awaited: Awaited | None = None
+        self._awaited: PendingOpen | None = None
         """What to do once a row is there."""
 
     def compose(self) -> ComposeResult:
@@ -132,7 +132,7 @@ class BrowserScreen(MainScreen):
         self.panes.place()
         listing = self.facts.listing
         roots = self.facts.roots
-        self.forest.load(worth_showing(roots, listing, ()), listing.items if listing is not None else ())
+        self.forest.load(roots_to_show(roots, listing, ()), listing.items if listing is not None else ())
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
         self.memories.focus()
         self.returning.arrive()
@@ -223,14 +223,14 @@ class BrowserScreen(MainScreen):
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited.address in self.forest.nodes:
             (address, then, hold, left), self._awaited = self._awaited, None
-            if not self.memories.reveal(address) and self.forest.filtered:
+            if not self.memories.reveal(address) and self.forest.filter.active:
                 self.filtering.come_back_to(self.forest.nodes[address].key)
             if then is not None:
                 self.open_editor(address, then=then, left=left)
             hold.end()
 
     def go_when_there(self, address: Address) -> None:
-        self._await(address, None, self.bridge.hold(f"go to {address}", MOMENT))
+        self._await(address, None, self.bridge.hold(f"go to {address}", BRIEF_HOLD))
 
     def open_when_there(self, address: Address, *, then: str = "") -> None:
         self._await(address, then, self.bridge.hold(f"open {address}"))
@@ -242,7 +242,7 @@ class BrowserScreen(MainScreen):
     def _await(self, address: Address, then: str | None, hold: Hold) -> None:
         if self._awaited is not None:
             self._awaited.hold.end()
-        self._awaited = Awaited(address, then, hold, self.views.take_left())
+        self._awaited = PendingOpen(address, then, hold, self.views.take_left())
         if address.root not in self.forest.roots:
             self.bridge.refresh(everything=True)  # a root that held nothing has no rows that could be added to
         self.take(Effect(rebuilt=False, touched=frozenset()))
@@ -382,7 +382,7 @@ class BrowserScreen(MainScreen):
     # Words
 
     def say(self, text: str, level: str = "name") -> None:
-        text = self.forest.named(text)
+        text = self.forest.names.named(text)
         fence = fence_of(self.app)
         if fence is not None and level in ("warning", "error"):
             fence.heard(text)

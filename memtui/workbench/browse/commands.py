@@ -175,7 +175,7 @@ class Commands:
             return READ_ONLY
         node = screen.memories.current
         if action.id == "resolve":
-            return "" if screen.forest.totals.conflict or not screen.drafts_read else "There is no conflict."
+            return "" if screen.forest.top.signs.conflict or not screen.drafts_read else "There is no conflict."
         host = self._host(node)
         away = NOT_AWAY - THERE if node is not None and node.kind == MEMORY else NOT_AWAY
         if host and action.id in away:
@@ -270,7 +270,7 @@ class Commands:
             self._side.show_mode(PREVIEW)
         elif screen.memories.marks or screen.memories.ranging:
             screen.memories.set_marks(set())
-        elif screen.forest.filtered:
+        elif screen.forest.filter.active:
             screen.part(FilterLine).leave()
         elif screen.panes.zoomed:
             screen.panes.rearrange(zoom="")
@@ -292,14 +292,14 @@ class Commands:
 
     def _only(self, only: str) -> None:
         self._screen.part(FilterLine).remember()
-        self._screen.forest.toggle_only(only)
+        self._screen.forest.filter.toggle(only)
         self._changed()
 
     def _seen(self) -> None:
         from memtui.workbench.browse.operations import MemoryOperations
 
         screen, targets = self._screen, self._screen.memories.targets()
-        if OLD in screen.forest.only:
+        if OLD in screen.forest.filter.only:
             screen.part(FilterLine).keep(targets)
         else:
             screen.part(MemoryOperations).mark_seen(targets)
@@ -505,9 +505,9 @@ class Commands:
         if screen.bridge.read_only:
             screen.say(f"Theme {name}, until memtui ends: --read-only keeps nothing.")
             return
-        value = themes.kept(name, screen.facts.settings)
+        value = themes.stored_choice(name, screen.facts.settings)
         screen.bridge.run(
-            lambda engine: engine.places.keep(themes.KEPT, value),
+            lambda engine: engine.places.keep(themes.STORED_AS, value),
             lambda _: screen.say(f"Theme {name}, at the next start too."),
             what="keep the theme for the next start",
             lane="place",

@@ -87,7 +87,7 @@ class FilterLine:
     def remember(self) -> None:
         """Store the place before the first filter."""
         node = self._screen.memories.current
-        if self._place is None and node is not None and not self._screen.forest.filtered:
+        if self._place is None and node is not None and not self._screen.forest.filter.active:
             self._place = (node.key, self._screen.memories.top)
 
     def come_back_to(self, key: Key) -> None:
@@ -104,7 +104,7 @@ class FilterLine:
             return
 
         self.remember()
-        text = " ".join(self._screen.forest.words)
+        text = " ".join(self._screen.forest.filter.words)
         self._screen.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
@@ -118,7 +118,7 @@ class FilterLine:
         if text is None:
             return
         screen = self._screen
-        screen.forest.set_filter(text)
+        screen.forest.filter.set_words(text)
         screen.memories.apply(REBUILT, by_user=True)
         self._go_to_match()
         if self._screen.prompt is not None:
@@ -158,7 +158,7 @@ class FilterLine:
     def clear(self) -> None:
         """Clear the filter at the previous place."""
         screen = self._screen
-        screen.forest.clear_filters()
+        screen.forest.filter.clear()
         screen.memories.apply(REBUILT, by_user=True)
         if self._place is not None:
             key, top = self._place
@@ -178,7 +178,7 @@ class FilterLine:
         """Ask for a number of days and show memories unused for as long; if shown, show everything."""
         from memtui.ui.widgets.prompts import Question
 
-        if OLD in self._screen.forest.only:
+        if OLD in self._screen.forest.filter.only:
             self._toggle_old()
             return
 
@@ -202,11 +202,11 @@ class FilterLine:
 
     def _toggle_old(self) -> None:
         screen = self._screen
-        screen.forest.old = self._is_old
+        screen.forest.filter.is_old = self._is_old
         self.remember()
-        screen.forest.toggle_only(OLD)
+        screen.forest.filter.toggle(OLD)
         screen.memories.apply(REBUILT, by_user=True)
-        if OLD in screen.forest.only:
+        if OLD in screen.forest.filter.only:
             screen.memories.go(0)
             self._go_to_match()
         screen.chrome.update()
@@ -229,7 +229,7 @@ class FilterLine:
         kept = dict(self._kept)
         screen.bridge.run(lambda engine: engine.places.keep(KEPT, kept), what="note what is kept", lane="place")
         screen.memories.set_marks(set())
-        screen.forest.toggle_only(OLD, again=True)
+        screen.forest.filter.toggle(OLD, again=True)
         screen.memories.apply(REBUILT)
         name = named(addresses)
         screen.say(f"{name} kept: f o asks about it again in {self._days} days.")

@@ -43,7 +43,7 @@ AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
 
 
-class Checkup:
+class HealthChecks:
     """The state of all health checks."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -180,7 +180,7 @@ class Checkup:
                 self._tell_view()
 
         screen.bridge.run(
-            lambda _: strays(roots, home), done, what="look for projects that moved", lane=LANE, latest=AROUND
+            lambda _: find_strays(roots, home), done, what="look for projects that moved", lane=LANE, latest=AROUND
         )
 
     def look_for_stayed(self, *, tell: bool) -> None:
@@ -192,7 +192,7 @@ class Checkup:
             return
         project = here.checkout or here.project
         screen.bridge.run(
-            lambda _: stayed(roots, project, home),
+            lambda _: earlier_folders(roots, project, home),
             lambda found: self._take_stayed(found, tell=tell),
             what="look for memories of this project",
             lane=LANE,
@@ -288,12 +288,12 @@ def _counted(report: IndexReport) -> int:
     return sum(finding.kind not in QUIET for finding in report.findings)
 
 
-def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
+def find_strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
     """Find memories away from their project among all `roots`; reads no memory."""
     return tuple(_said(survey(roots, home), home))
 
 
-def stayed(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str, ...]:
+def earlier_folders(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str, ...]:
     """Return the likely earlier folders of a project in which memories were left behind."""
     name = os.path.basename(project)
     gone = [one for one in roots if one.note == ORPHANED and (slug_of(one) or "").endswith(slug(f"/{name}"))]

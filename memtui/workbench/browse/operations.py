@@ -22,13 +22,13 @@ from memtui.mask import mask
 from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words, partly_done
-from memtui.ui.keys.fence import MOMENT
+from memtui.ui.keys.fence import BRIEF_HOLD
 from memtui.ui.widgets.prompts import Question, yes_no
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.projects import ProjectMoves, Projects
 from memtui.workbench.tree.nodes import MEMORY, Node
 from memtui.workbench.tree.tree import named
-from memtui.workbench.undo import SeenChanges, Step
+from memtui.workbench.undo import LocalStep, LocalUndo
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import TransferPlan
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from memtui.workbench.main_screen import MainScreen
 
 
-MANY = 50
+CONFIRM_ABOVE = 50
 """Moving more memories than this away needs a confirmation."""
-EMPTY = sha256(b"").hexdigest()
+EMPTY_SHA = sha256(b"").hexdigest()
 PROJECT = "memtui:project"
 TOGETHER = 3.0
 """Seconds within which reports of the same operation are combined, because nobody has read the first."""
@@ -50,7 +50,7 @@ class MemoryOperations:
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self.seeing = SeenChanges(screen.bridge, screen.say)
+        self.seeing = LocalUndo(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
         """The last operation, its number of memories in a row, and when it was reported."""
         self._unmade: dict[str, Sheet] = {}
@@ -78,7 +78,7 @@ class MemoryOperations:
         bridge = self._screen.bridge
 
         def done(result: Done) -> None:
-            bridge.refresh(shows=bridge.hold(what, MOMENT))
+            bridge.refresh(shows=bridge.hold(what, BRIEF_HOLD))
             report(result)
 
         bridge.run(job, done, what=what, otherwise=otherwise, lane=WRITE, doing=doing)
@@ -127,7 +127,7 @@ class MemoryOperations:
 
     def _if_sure(self, what: str, count: int, do: Callable[[], None]) -> None:
         """Do it; for many memories ask first."""
-        if count <= MANY:
+        if count <= CONFIRM_ABOVE:
             do()
             return
         self._screen.ask(yes_no(f"{what}? ", do, self._screen.close_prompt))
@@ -140,10 +140,10 @@ class MemoryOperations:
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
         self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
 
-    def _step(self, job: Callable[[Engine], Done | Step | PassedOver], verb: str) -> None:
+    def _step(self, job: Callable[[Engine], Done | LocalStep | PassedOver], verb: str) -> None:
         self._told = ("", 0, 0.0)
 
-        def done(result: Done | Step | PassedOver) -> None:
+        def done(result: Done | LocalStep | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
                 when = f"is {by(who_words(result.newer))}" if result.newer else "was made before this run"
@@ -221,10 +221,10 @@ class MemoryOperations:
             target = start.read(text, self._roots)
             if target.problem:
                 return [(target.problem, "warning")]
-            where = str(target.address) if folder is None else f"{target.address}/"
+            to = str(target.address) if folder is None else f"{target.address}/"
             if translates(target.pairs(targets, folder), self._roots):
-                return [(f"enter shows what {where.partition('/')[0]} makes of it", "dim")]
-            return [(f"moves {named(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
+                return [(f"enter shows what {to.partition('/')[0]} makes of it", "dim")]
+            return [(f"moves {named(targets) if len(targets) > 1 else 'it'} to {to}", "dim")]
 
         def entered(target: Target) -> None:
             pairs = target.pairs(targets, folder)
@@ -254,7 +254,7 @@ class MemoryOperations:
                 (self._move if verb == "move" else self._copy)(found)
 
         screen, forest = self._screen, self._screen.forest
-        there = Inventory(lambda: self._roots, lambda: forest.nodes, forest.others.__contains__, forest.named)
+        there = Inventory(lambda: self._roots, lambda: forest.nodes, forest.others.__contains__, forest.names.named)
         landing = CopyScreen(
             *(screen.table, screen.bridge, there, verb, targets, start),
             folder=folder,
@@ -272,7 +272,7 @@ class MemoryOperations:
 
         def done(result: Done) -> None:
             past = "moved" if wanted.moving else "copied"
-            self.report(result, past, after=f" to {where(pairs)}; u takes it back")
+            self.report(result, past, after=f" to {destination_words(pairs)}; u takes it back")
             screen.go_when_there(pairs[0][1])
 
         def job(engine: Engine) -> Done:
@@ -381,7 +381,7 @@ class MemoryOperations:
         actor, old = self._screen.bridge.actor, tuple(one for one, _ in pairs)
 
         def copied(done: Done) -> None:
-            self.report(done, "copied", after=f" to {where(pairs)}; u takes it back")
+            self.report(done, "copied", after=f" to {destination_words(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
         what = f"copy {named(old)}"
@@ -400,7 +400,7 @@ class MemoryOperations:
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
-            self.report(done, "moved", after=f" to {where(pairs)}; u takes it back")
+            self.report(done, "moved", after=f" to {destination_words(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
@@ -438,8 +438,8 @@ class MemoryOperations:
             every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
             words = f"{every} {past} in a row{_also(done)}; u takes back {last}, and again those before."
         else:
-            where, undo, tail = after.partition("; ")
-            words = f"{name} {past}{where}{_also(done)}{undo}{tail}."
+            destination, undo, tail = after.partition("; ")
+            words = f"{name} {past}{destination}{_also(done)}{undo}{tail}."
         self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
 
     def end_row(self) -> None:
@@ -470,7 +470,7 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
         return f"{head}: {why if name in why else f'{name}: {why}'} {done.left}".rstrip(), "warning"
     other = "U does it again" if verb == "Undid" else "u takes it back"
     left = [outcome.result for outcome in done.outcomes]
-    if verb == "Undid" and len(left) == 1 and isinstance(left[0], Saved) and left[0].sha256 == EMPTY:
+    if verb == "Undid" and len(left) == 1 and isinstance(left[0], Saved) and left[0].sha256 == EMPTY_SHA:
         other = "Empty again; u takes back the step before"
     words = " ".join(filter(None, (f"{verb}: {label}.", done.also, done.left or f"{other}.")))
     return words, "warning" if done.left else "good"
@@ -488,7 +488,7 @@ def stopped_at(done: Done) -> str:
     return f"{sum(one.ok for one in done.outcomes):,} of {count_words(len(done.outcomes), 'memory')}"
 
 
-def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
+def destination_words(pairs: tuple[tuple[Address, Address], ...]) -> str:
     """Say where memories went: the address of one, the folder of several."""
     new = pairs[0][1]
     folder = Address(new.root, new.path.rpartition("/")[0])

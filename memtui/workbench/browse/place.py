@@ -14,7 +14,7 @@ from memtui.safe_text import visible
 from memtui.workbench.actions import VIEWS
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.host import EditorHost
-from memtui.workbench.main_screen import CHANGES, INFO, MAIN, NOWHERE, PREVIEW, Place
+from memtui.workbench.main_screen import CHANGES, INFO, MAIN, NO_PLACE, PREVIEW, SavedPlace
 from memtui.workbench.tree.nodes import MEMORY, SORTS, Key
 from memtui.workbench.views.stack import Views
 
@@ -36,10 +36,10 @@ LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
 
 
-def read_place(value: object) -> Place:
+def read_place(value: object) -> SavedPlace:
     """Parse a stored place; invalid parts are ignored."""
     if not isinstance(value, dict):
-        return NOWHERE
+        return NO_PLACE
 
     def text(name: str, *known: str) -> str:
         found = value.get(name)
@@ -55,7 +55,7 @@ def read_place(value: object) -> Place:
         return frozenset(key for one in rows if (key := _key(one)))
 
     words, only = text("words"), value.get("only")
-    return Place(
+    return SavedPlace(
         text("view", MAIN, *(view.id for view in VIEWS)),
         text("row")[:MOST_NAME],
         _key(value.get("cursor")),
@@ -86,7 +86,7 @@ def _key(value: object) -> Key:
     return ()
 
 
-def written(place: Place) -> dict[str, object]:
+def as_json(place: SavedPlace) -> dict[str, object]:
     """Return the JSON form, from which `read_place` makes the same place."""
     return {
         **place._asdict(),
@@ -96,7 +96,7 @@ def written(place: Place) -> dict[str, object]:
     }
 
 
-class LastPlace:
+class PlaceKeeper:
     """Stores and restores the position of one screen."""
 
     def __init__(self, screen: MainScreen) -> None:
@@ -122,9 +122,9 @@ class LastPlace:
         screen.panes.zoomed, screen.panes.info_wanted = place.zoom, place.info
         screen.panes.strip_wanted = place.strip
         forest = screen.forest
-        forest.sort, forest.reverse, forest.only = place.sort, place.reverse, place.only
+        forest.sort, forest.reverse, forest.filter.only = place.sort, place.reverse, place.only
         forest.by_agent, forest.instructions = place.by_agent, place.instructions
-        forest.set_filter(place.words)
+        forest.filter.set_words(place.words)
         forest.folds.remember(place.opened, place.closed)
 
     def arrive(self) -> None:
@@ -202,11 +202,11 @@ class LastPlace:
             self._kept = place
             self._screen.bridge.store(self._job(place))
 
-    def _job(self, place: Place) -> Callable[[Engine], object]:
-        name, value = self._name, written(place)
+    def _job(self, place: SavedPlace) -> Callable[[Engine], object]:
+        name, value = self._name, as_json(place)
         return lambda engine: engine.places.keep(name, value)
 
-    def now(self) -> Place:
+    def now(self) -> SavedPlace:
         """Return the current position."""
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
@@ -216,15 +216,15 @@ class LastPlace:
         view = views.current if views is not None else MAIN
         opened, closed = forest.folds.chosen
         made = views.made(view) if views is not None else None
-        return Place(
+        return SavedPlace(
             view if any(view == each.id for each in VIEWS) else MAIN,
             made.row_now[:MOST_NAME] if made is not None else "",
             node.key if node is not None else (),
             max(tree.cursor - tree.top, 0),
             opened,
             closed,
-            " ".join(forest.words),
-            forest.only,
+            " ".join(forest.filter.words),
+            forest.filter.only,
             forest.sort,
             forest.reverse,
             forest.by_agent,

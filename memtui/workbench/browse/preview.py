@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memtui.workbench.tree.badges import Signs
 
 
-class Shown(NamedTuple):
+class MemoryPage(NamedTuple):
     """A memory as shown."""
 
     address: Address
@@ -42,22 +42,24 @@ class Shown(NamedTuple):
     """Who wrote it; empty while unknown."""
 
 
-def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
+def preview(
+    engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None
+) -> MemoryPage:
     """Read a memory and draw it, with an `A` beside lines changed since the user looked; `held` is highlighted."""
     address = memory.address
     there = engine.roots.elsewhere.get(address.root)
     if there is not None:
         kept, said = there.kept(address), f"Its text is on {there.root.host}."
         if kept is None or kept.sha256 != memory.sha256:
-            return Shown(address, None, words_page(said, "enter reads and edits it here.", width=width))
-        return Shown(address, kept.sha256, text_page(kept.bytes, width, plain=plain))
+            return MemoryPage(address, None, words_page(said, "enter reads and edits it here.", width=width))
+        return MemoryPage(address, kept.sha256, text_page(kept.bytes, width, plain=plain))
     try:
         snapshot = engine.read(address)
     except NotFoundError:
         said = "It is not on disk." if memory.missing else "It was there a moment ago, and is gone now."
-        return Shown(address, None, words_page(said, "H shows its versions and can restore one.", width=width))
+        return MemoryPage(address, None, words_page(said, "H shows its versions and can restore one.", width=width))
     except RefusedError as error:
-        return Shown(address, None, words_page(error.message, error.hint, style="problem", width=width))
+        return MemoryPage(address, None, words_page(error.message, error.hint, style="problem", width=width))
     changed: frozenset[int] = frozenset()
     if memory.unseen:
         from memtui.diff.hunks import changed_lines  # no first frame loads what compares texts
@@ -67,7 +69,7 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
     first = min(changed, default=None)
     if held is None or len(snapshot.bytes) > SHOWN_BYTES:
         page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
-        return Shown(
+        return MemoryPage(
             address, snapshot.sha256, page, first, (), held_in(engine, address, snapshot.bytes), _actor(engine, memory)
         )
     text = snapshot.bytes.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -75,7 +77,7 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
     page = text_page(snapshot.bytes, width, changed=changed, plain=plain, places=spans)
     places = tuple(line for line, some in spans.items() for _ in some)
     held_now = held_in(engine, address, snapshot.bytes)
-    return Shown(address, snapshot.sha256, page, first, places, held_now, _actor(engine, memory))
+    return MemoryPage(address, snapshot.sha256, page, first, places, held_now, _actor(engine, memory))
 
 
 def _actor(engine: Engine, memory: Memory) -> str:
@@ -124,7 +126,7 @@ def since_seen(
 ) -> Difference:
     """Compare a memory with what the user saw last; while shown, with the same text as before."""
     from memtui.diff.hunks import line_counts
-    from memtui.ui.draw.difference import Look, difference
+    from memtui.ui.draw.difference import DiffStyle, difference
 
     address = memory.address
     before = shown.before if shown is not None and shown.address == address else _seen(engine, address)
@@ -139,7 +141,7 @@ def since_seen(
         title = "new to you"
         page = text_page(after or b"", width, plain=plain)
     else:
-        page = difference(before, after, Look(width, plain=plain))
+        page = difference(before, after, DiffStyle(width, plain=plain))
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
 
 

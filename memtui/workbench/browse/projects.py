@@ -21,7 +21,7 @@ from memtui.ui import heap
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.health import Checkup
+from memtui.workbench.browse.health import HealthChecks
 from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.nodes import OTHERS, ROOT, Node
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from memtui.workbench.main_screen import MainScreen
 
 
-EVERY, CALM_EVERY = 0.25, 1.0
+BATCH_SECONDS, CALM_BATCH_SECONDS = 0.25, 1.0
 """Seconds between partial results."""
 GROUP = "projects"
 
 
-class Part(NamedTuple):
+class ReadBatch(NamedTuple):
     """What was read since the previous part."""
 
     roots: tuple[str, ...]
@@ -91,7 +91,7 @@ class Projects:
             return qwen_names(engine, around, engine.roots.all())
 
         def take(found: dict[tuple[str, ...], str]) -> None:
-            screen.forest.folder_names = found
+            screen.forest.names.folders = found
             screen.memories.repaint()
             screen.chrome.update("side-title")
 
@@ -131,7 +131,7 @@ class Projects:
             if self._unfold:
                 self._fold(wide=True)
             screen.take(Effect(rebuilt=True, touched=frozenset()))
-        screen.part(Checkup).look_for_stayed(tell=first)
+        screen.part(HealthChecks).look_for_stayed(tell=first)
         awaited, self._awaited = self._awaited, set()
         opened = {key[1] for key in screen.forest.folds.chosen[0] if key[0] == ROOT and key[1] in screen.forest.others}
         some = (awaited | opened) & {root.id for root in roots}
@@ -154,7 +154,7 @@ class Projects:
         waiting = [root_id for root_id in others.unread if root_id in others.shown]
         # What a root further in takes is said in the roots around it, also in those of this project.
         changed = [root for root in self._screen.every_root if root.id in others.shown or root.id not in others]
-        every = CALM_EVERY if self._screen.facts.calm else EVERY
+        every = CALM_BATCH_SECONDS if self._screen.facts.calm else BATCH_SECONDS
         again = [root_id for root_id in fresh if root_id in others.read]
         todo = [*again, *waiting]
         self._tell(_words(len(todo)))
@@ -165,7 +165,7 @@ class Projects:
             group=GROUP,
         )
 
-    def _take(self, part: Part) -> None:
+    def _take(self, part: ReadBatch) -> None:
         screen = self._screen
         others = screen.forest.others
         others.read.update(part.roots)
@@ -174,8 +174,8 @@ class Projects:
         self._tell(_words(part.left) if part.left else "")
         screen.filling.told_of(memory.address for memory in rows)
         screen.take(screen.forest.update(rows))
-        heap.keep()
-        screen.part(Checkup).part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
+        heap.freeze()
+        screen.part(HealthChecks).part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
         if not part.left and self._say:
             self._say = False
             screen.say(f"Read {count_words(len(others.read), 'folder')} of other projects.")
@@ -200,7 +200,7 @@ class Projects:
         screen.bridge.drop(GROUP)
         self._tell("")
         others.shown.clear()
-        heap.let_go()
+        heap.unfreeze()
         screen.say("Showing this project only.")
         screen.bridge.refresh(everything=True)
 
@@ -237,8 +237,8 @@ def _read(
     root_ids: Iterable[str],
     every: float,
     outdated: Callable[[], bool],
-    tell: Callable[[Part], None],
-) -> Part:
+    tell: Callable[[ReadBatch], None],
+) -> ReadBatch:
     """Read roots one after the other, and pass on partial results."""
     engine.roots.add(roots)
     todo = list(root_ids)
@@ -255,9 +255,9 @@ def _read(
         statuses += found.roots
         now = time.monotonic()
         if now - last >= every and number + 1 < len(todo):
-            tell(Part(tuple(names), tuple(memories), tuple(statuses), len(todo) - number - 1))
+            tell(ReadBatch(tuple(names), tuple(memories), tuple(statuses), len(todo) - number - 1))
             names, memories, statuses, last = [], [], [], now
-    return Part(tuple(names), tuple(memories), tuple(statuses), 0)
+    return ReadBatch(tuple(names), tuple(memories), tuple(statuses), 0)
 
 
 REPOINT = "repoint"

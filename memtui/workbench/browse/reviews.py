@@ -17,11 +17,11 @@ from memtui.errors import MemtuiError, how_to_add
 from memtui.safe_text import cell_width
 from memtui.ui.action import shown_keys
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, difference
+from memtui.ui.draw.difference import DiffStyle, difference
 from memtui.ui.draw.pages import Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, fit, size_words
-from memtui.ui.keys.fence import MOMENT
+from memtui.ui.keys.fence import BRIEF_HOLD
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
@@ -55,7 +55,9 @@ class Reviews:
             return
 
         def listed(engine: Engine) -> list[Unreviewed]:
-            return waiting(engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values())
+            return unreviewed(
+                engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values()
+            )
 
         def show(found: list[Unreviewed]) -> None:
             def chosen(rows: tuple[Memory, ...] | None) -> None:
@@ -82,7 +84,9 @@ class Reviews:
             where = f"line {one.hazard.line:,}{f' of {one.row.address.name}' if len(chosen) > 1 else ''}"
             more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
             said = f"reviews {what}; {where}{more}: {one.hazard.rule.what}"
-            ask(self._screen, fit(said, self._screen.app.size.width - _ROUND, plain=self._screen.facts.ascii), kept, "")
+            confirm(
+                self._screen, fit(said, self._screen.app.size.width - _ROUND, plain=self._screen.facts.ascii), kept, ""
+            )
 
         def kept() -> None:
             self._keep(chosen, then)
@@ -137,7 +141,7 @@ class Unreviewed(NamedTuple):
     """Findings of severity E in it."""
 
 
-def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
+def unreviewed(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     """Return the unreviewed rows, each with what it is compared with."""
     known = [row for row in rows if row.trust == BROUGHT]
     from memtui.features.hygiene.look import grave  # its rules take time to load, and no start waits for them
@@ -146,7 +150,7 @@ def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     return [Unreviewed(row, engine.history.trusted_version(row.address), counts[row.address]) for row in known]
 
 
-def waiting_page(engine: Engine, one: Unreviewed, look: Look) -> Page:
+def unreviewed_page(engine: Engine, one: Unreviewed, look: DiffStyle) -> Page:
     """Draw the waiting version: whole if agents were given none before, else the difference."""
     address, sha = one.row.address, one.row.sha256
     found = engine.read(address)
@@ -201,7 +205,7 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         self.details.show([], top=0)
         if at >= len(rows):
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+        look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain)
 
         def show(page: Page) -> None:
             if self.is_attached:
@@ -211,7 +215,7 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
             show(words_page(error.message, style="problem", width=look.width))
 
         self._browser.bridge.run(
-            lambda engine: waiting_page(engine, rows[at], look),
+            lambda engine: unreviewed_page(engine, rows[at], look),
             show,
             what="read what waits",
             otherwise=refused,
@@ -232,11 +236,11 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
 
 _ROUND = 17
 """Cells around a question that takes one key."""
-SURE = "!"
+CONFIRM_KEY = "!"
 """The second key of a confirmation; it means nothing by itself."""
 
 
-class Pinned(NamedTuple):
+class PinResult(NamedTuple):
     """The result of pinning, and what each agent is given."""
 
     done: Done
@@ -260,22 +264,22 @@ class PinKeys:
             self.set_pinned(targets, pinned)
             return
         name = named(targets)
-        ask(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
+        confirm(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
 
     def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
         """Pin or unpin, say who is given what is pinned, then call `then`."""
         screen = self._screen
         actor, facts = screen.bridge.actor, screen.facts
 
-        def job(engine: Engine) -> Pinned:
+        def job(engine: Engine) -> PinResult:
             from memtui.features.pins.fate import fates  # what it knows takes long to load
 
             done = engine.pins.set(targets, pinned, actor=actor)
             good = [one.address for one in done.outcomes if one.ok] if pinned else []
-            return Pinned(done, fates(engine, facts.settings, facts.surroundings, facts.roots, good))
+            return PinResult(done, fates(engine, facts.settings, facts.surroundings, facts.roots, good))
 
-        def report(found: Pinned) -> None:
-            screen.bridge.refresh(shows=screen.bridge.hold("pin", MOMENT))
+        def report(found: PinResult) -> None:
+            screen.bridge.refresh(shows=screen.bridge.hold("pin", BRIEF_HOLD))
             if len(targets) == 1 and found.fates and (words := self._words(found.fates[0])):
                 screen.say(words, "name" if found.fates[0].given else "warning")
                 screen.part(MemoryOperations).end_row()
@@ -346,7 +350,9 @@ class PinKeys:
                 screen.say(f"memtui's hook is in {known.title} already.")
             else:
                 files = ", ".join(step.target.path.rpartition("/")[2] for step in steps if step.action != "none")
-                ask(screen, f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then), "")
+                confirm(
+                    screen, f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then), ""
+                )
 
         screen.bridge.run(job, planned, what="look at the agent's configuration", awaited=True)
 
@@ -387,18 +393,18 @@ class PinKeys:
             return lift(engine, wanted, actor=actor)
 
         def done(words: str) -> None:
-            screen.bridge.refresh(shows=screen.bridge.hold("lift", MOMENT))
+            screen.bridge.refresh(shows=screen.bridge.hold("lift", BRIEF_HOLD))
             screen.say(words)
 
         screen.bridge.run(job, done, what=f"lift the line of {wanted}", lane=WRITE)
 
 
-def ask(screen: MainScreen, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
+def confirm(screen: MainScreen, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
     """Ask for one key; any other cancels, which is said where there is room."""
-    line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
+    line: Line = [(" ", "dim"), (CONFIRM_KEY, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
 
     def answered(key: str) -> None:
-        if key == SURE:
+        if key == CONFIRM_KEY:
             sure()
         else:
             screen.say("Cancelled; nothing was changed.")

@@ -16,7 +16,7 @@ from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
@@ -51,9 +51,9 @@ class Side:
         self.groups = GroupWords(screen, self.short)
         self.mode = PREVIEW
         self.node: Node | None = None
-        self.shown: preview.Shown | None = None
+        self.shown: preview.MemoryPage | None = None
         self.difference: preview.Difference | None = None
-        self._pages: dict[tuple[Address, str | None, bool, int, int], preview.Shown] = {}
+        self._pages: dict[tuple[Address, str | None, bool, int, int], preview.MemoryPage] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
         self.start_at: tuple[Address, int] | None = None
@@ -81,8 +81,8 @@ class Side:
         return self.node.memory if self.node is not None else None
 
     @property
-    def look(self) -> Look:
-        return Look(self._screen.now(), self._screen.facts.ascii, self._screen.forest.named)
+    def look(self) -> RowStyle:
+        return RowStyle(self._screen.now(), self._screen.facts.ascii, self._screen.forest.names.named)
 
     @property
     def width(self) -> int:
@@ -136,7 +136,7 @@ class Side:
         shown = self.shown
         return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
 
-    def _kept(self) -> preview.Shown | None:
+    def _kept(self) -> preview.MemoryPage | None:
         memory = self.memory
         if memory is None:
             return None
@@ -163,7 +163,7 @@ class Side:
             key = (memory.address, memory.sha256, memory.unseen, memory.version, width)
             held = self.finding.held if self.finds else None
 
-            def keep(shown: preview.Shown) -> None:
+            def keep(shown: preview.MemoryPage) -> None:
                 if held is not None:
                     self._give(shown)
                     self.finding.shown(shown)
@@ -207,7 +207,7 @@ class Side:
             latest="info" if pane else "side",
         )
 
-    def _give(self, shown: preview.Shown) -> None:
+    def _give(self, shown: preview.MemoryPage) -> None:
         memory = self.memory
         if memory is None or memory.address != shown.address or self.mode != PREVIEW:
             return
@@ -316,8 +316,8 @@ class Side:
         if node is None:
             return "", []
         if node.memory is None:
-            return self._screen.forest.label(node), []
-        words = self._screen.forest.shown(node.memory.address)
+            return self._screen.forest.names.label(node), []
+        words = self._screen.forest.names.shown(node.memory.address)
         if self.mode == CHANGES and self.difference is not None:
             return f"What changed: {words}", [(self.difference.title, "agent")]
         if self.mode == INFO:
@@ -478,7 +478,7 @@ class PageSearch:
         """End the search without reading again: another memory is shown."""
         self.words, self._places = "", ()
 
-    def shown(self, shown: preview.Shown) -> None:
+    def shown(self, shown: preview.MemoryPage) -> None:
         """Take the matches of a text just drawn, and go to the first in view or after it."""
         fresh = not self._places
         self._places = shown.places

@@ -24,7 +24,7 @@ from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, e
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, difference
+from memtui.ui.draw.difference import DiffStyle, difference
 from memtui.ui.draw.pages import Page, PageLine, fields_page, fold, words_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import READ_ONLY
@@ -74,7 +74,7 @@ def preview_of(form: Form, typed: dict[str, str], width: int, *, plain: bool = F
         return Preview((*words, *kept), None, error.message)
     if after == form.data:
         return Preview((*words_page("Nothing yet.", style="dim", width=width), *kept), after)
-    return Preview((*difference(*heads(form.data, after), Look(width, plain=plain)), *kept), after)
+    return Preview((*difference(*heads(form.data, after), DiffStyle(width, plain=plain)), *kept), after)
 
 
 def _kept(form: Form, width: int) -> Page:

@@ -119,7 +119,7 @@ class EditorHost:
 
         screen = self._screen
         editor = self._editor = MemoryEditor(id="editor")
-        editor.named = screen.forest.named
+        editor.named = screen.forest.names.named
         await screen.query_one("#right").mount(editor)
         settings = screen.facts.settings
         options = EditorOptions(
@@ -133,7 +133,7 @@ class EditorHost:
             table=screen.table,
             lend=screen.lend_terminal,
             clock=screen.now,
-            named=screen.forest.named,
+            named=screen.forest.names.named,
         )
         self._editing = EditFlow(screen.app, screen.bridge, editor, options, overlays())
         return self._editing

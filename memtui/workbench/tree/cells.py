@@ -15,7 +15,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look, ago, since
+from memtui.ui.draw.times import RowStyle, ago, since
 from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
 from memtui.workbench.tree import badges
 from memtui.workbench.tree.badges import Badge, Signs, sign_runs, sum_runs
@@ -59,7 +59,7 @@ def columns_for(width: int) -> Columns:
     return Columns(width, name, signs, rest - name, uses, age)
 
 
-def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor: bool, marked: bool) -> list[Run]:
+def row_runs(node: Node, forest: Forest, columns: Columns, look: RowStyle, *, cursor: bool, marked: bool) -> list[Run]:
     """Return the runs of one row, exactly `columns.width` cells wide."""
     lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
     if node.kind == MEMORY and node.memory is not None:
@@ -67,7 +67,7 @@ def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor
     return lead + _group_runs(node, forest, columns, look)
 
 
-def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, health: str = "") -> list[Run]:
+def _memory_runs(node: Node, memory: Memory, columns: Columns, look: RowStyle, health: str = "") -> list[Run]:
     indent = " " * min(2 * node.depth + 2, columns.name // 2)
     style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
     name = node.name if node.name.strip() else f'"{node.name}"'
@@ -91,7 +91,7 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, healt
     return _exact([named, *after], columns.width - 2)
 
 
-def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
+def _numbers(memory: Memory, columns: Columns, look: RowStyle) -> Run:
     """Return the end of a row: use count and age."""
     if not columns.uses:
         return "", "description"
@@ -102,10 +102,10 @@ def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
     return (f"{'missing':>{len(last)}}", "problem") if memory.missing else (last, "description")
 
 
-def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
+def _group_runs(node: Node, forest: Forest, columns: Columns, look: RowStyle) -> list[Run]:
     arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if forest.is_open(node) else 1]
     indent = " " * min(2 * node.depth, columns.name // 2)
-    name = forest.label(node) + ("/" if node.kind == FOLDER else "")
+    name = forest.names.label(node) + ("/" if node.kind == FOLDER else "")
     style = "folder" if node.kind == FOLDER else "scope"
     sums = sum_runs(node.signs)
     if deleted := forest.losses.below(node):
@@ -292,7 +292,7 @@ def memory_notes(memory: Memory, signs: Signs) -> Line:
     return parts
 
 
-def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, Line]:
+def about(memory: Memory, signs: Signs, look: RowStyle, width: int) -> tuple[Line, Line]:
     """Return two lines about a memory: its description, and its numbers."""
     first: Line = [(" " + one_line(memory.description or "no description", width - 2, ascii_tokens=look.ascii), "name")]
     if not memory.description:
@@ -317,7 +317,7 @@ def _lead(badge: Badge) -> Run:
     return f" {badge.sign} ", badge.style
 
 
-def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
+def detail(memory: Memory, signs: Signs, look: RowStyle, width: int) -> list[Line]:
     """Return the lines below the tree at 80 columns, before the memory's text: what it is and what it needs."""
     first, second = about(memory, signs, look, width)
     lines = [first, second]

@@ -6,7 +6,7 @@ Nothing here draws, so every rule is tested without a terminal, and a change on 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
@@ -14,7 +14,6 @@ from memtui.workbench.tree.badges import Signs
 from memtui.workbench.tree.nodes import (
     FOLDER,
     MEMORY,
-    OLD,
     OTHERS,
     ROOT,
     SCOPE,
@@ -22,19 +21,27 @@ from memtui.workbench.tree.nodes import (
     Key,
     Losses,
     Node,
+    TreeFilter,
     add_up,
-    ghost,
-    line_up,
+    draft_row,
+    keys_above,
     sort_value,
     sum_up,
 )
-from memtui.workbench.tree.roots import INSTRUCTIONS, INSTRUCTIONS_KEY, Away, Group, Others, groups, root_words
+from memtui.workbench.tree.roots import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_KEY,
+    Group,
+    HostState,
+    OtherProjects,
+    RootNames,
+    groups,
+    root_words,
+)
 
-PART = 500
+BATCH_SIZE = 500
 """Rows of a full list taken in at once."""
 _DIGITS = re.compile(r"\d+")
-_ADDRESS = re.compile(r"(?<![^\s(])[^\s/()]+:[^\s/()]+/")
-"""What may be a root before a path, in a sentence that names a memory."""
 
 
 class Effect(NamedTuple):
@@ -57,13 +64,10 @@ class Forest:
     def __init__(self) -> None:
         self.top = Node("top", (), "", None)
         self.nodes: dict[Address, Node] = {}
-        self.names: Mapping[str, str] = {}
-        """Display name of each scope the user stands in, such as the project's."""
         self.homes: dict[str, Node] = {}
-        self.others = Others()
-        self.folder_names: Mapping[tuple[str, ...], str] = {}
-        """Display names of folders, by root and path."""
-        self.away: dict[str, Away] = {}
+        self.others = OtherProjects()
+        self.names = RootNames(self.others)
+        self.away: dict[str, HostState] = {}
         """Other machines, by name."""
         self.by_agent = False
         """Whether the top groups are agents instead of scopes."""
@@ -75,19 +79,13 @@ class Forest:
         self._projects: dict[str, int] = {}
         self.sort = "name"
         self.reverse = False
-        self.words: tuple[str, ...] = ()
-        self.only: frozenset[str] = frozenset()
-        """`unseen`, `pinned`, `conflicts`, `old`: all of them must hold."""
-        self.old: Callable[[Memory], bool] = lambda _: True
-        """Whether a memory is unused."""
+        self.filter = TreeFilter(self._list_again)
         self.losses = Losses()
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found on disk."""
         self.index_signs: Mapping[Address, str] = {}
         """The health sign of a memory: `S`, `h`, `o`, `I` or `C`."""
         self.folds = Folds()
-        self._in_filter = Folds()
-        """Rows closed since the filter was set, which opens everything."""
         self._shown: list[Node] | None = None
         self._away: frozenset[Key] = frozenset()
         """Groups and roots hidden when rows were last listed."""
@@ -95,7 +93,7 @@ class Forest:
 
     def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
         """Replace roots and rows; what is open, filtered, sorted and grouped stays."""
-        self._roots = {root.id: root for root in roots}
+        self._roots = self.names.roots = {root.id: root for root in roots}
         self.nodes = {}
         self._plant()
         folders: dict[tuple[str, str], Node] = {}
@@ -126,12 +124,12 @@ class Forest:
             else:
                 node.memory = memory  # the engine keeps this one; the equal one before it can go
                 continue
-            touched.update(line_up(node))
+            touched.update(keys_above(node))
         for address in gone:
             if address in self._drafts:
-                rebuilt = self.update([ghost(address, self._roots, self._drafts[address])]).rebuilt or rebuilt
+                rebuilt = self.update([draft_row(address, self._roots, self._drafts[address])]).rebuilt or rebuilt
             elif address in self.nodes:
-                touched.update(line_up(self.nodes[address]))
+                touched.update(keys_above(self.nodes[address]))
                 self._remove(address)
                 rebuilt = True
         if rebuilt:
@@ -159,13 +157,13 @@ class Forest:
             yield Effect(rebuilt=True, touched=frozenset())
             return
         there: set[Address] = set()
-        for start in range(0, len(memories), PART):
-            rows = [one for one in memories[start : start + PART] if not self.others.hides(one.address.root)]
+        for start in range(0, len(memories), BATCH_SIZE):
+            rows = [one for one in memories[start : start + BATCH_SIZE] if not self.others.hides(one.address.root)]
             there.update(memory.address for memory in rows)
             yield self.update([one for one in rows if one.address not in newer])
         gone = [address for address in self.nodes if address not in there]
-        for start in range(0, len(gone), PART):
-            yield self.update((), [address for address in gone[start : start + PART] if address not in newer])
+        for start in range(0, len(gone), BATCH_SIZE):
+            yield self.update((), [address for address in gone[start : start + BATCH_SIZE] if address not in newer])
         if self._uncovered():
             yield Effect(rebuilt=True, touched=frozenset())
 
@@ -178,17 +176,17 @@ class Forest:
         for address in before.keys() | self._drafts.keys():
             node = self.nodes.get(address)
             if node is not None and node.memory is not None:
-                ghost = node.memory.missing and not node.memory.sha256 and address not in self._drafts
-                if ghost and any(problem.code == "draft-only" for problem in node.memory.problems):
+                leftover = node.memory.missing and not node.memory.sha256 and address not in self._drafts
+                if leftover and any(problem.code == "draft-only" for problem in node.memory.problems):
                     self._remove(address)
                     rebuilt = True
                     continue
                 self._recount(node)
-                touched.update(line_up(node))
+                touched.update(keys_above(node))
         rebuilt = self._add_ghosts() or rebuilt
-        if rebuilt or self.only:
+        if rebuilt or self.filter.only:
             self._shown = None
-        return Effect(rebuilt or bool(self.only), frozenset(touched))
+        return Effect(rebuilt or bool(self.filter.only), frozenset(touched))
 
     def set_deleted(self, addresses: Iterable[Address], withheld: frozenset[Address] = frozenset()) -> Effect:
         """Set which memories others deleted, and which the user withholds from agents."""
@@ -197,7 +195,7 @@ class Forest:
         nodes = [self.nodes[address] for address in changed if address in self.nodes]
         for node in nodes:
             self._recount(node)
-        return Effect(self._uncovered(), touched.union(key for node in nodes for key in line_up(node)))
+        return Effect(self._uncovered(), touched.union(key for node in nodes for key in keys_above(node)))
 
     def _uncovered(self) -> bool:
         """Whether other roots are hidden than when rows were listed, although no memory of them came or went."""
@@ -214,7 +212,7 @@ class Forest:
     def _add_ghosts(self) -> bool:
         """Add rows for drafts whose memory is gone, so that their text can be found."""
         missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]
-        added = [self._insert(ghost(draft.address, self._roots, draft)) for draft in missing]
+        added = [self._insert(draft_row(draft.address, self._roots, draft)) for draft in missing]
         return any(added)
 
     def _insert(self, memory: Memory) -> bool:
@@ -237,7 +235,7 @@ class Forest:
         moved = self.sort != "name" and old is not None and sort_value(self.sort, old) != sort_value(self.sort, memory)
         if moved and node.parent is not None:
             self._forget_orders(node.parent)
-        return moved or bool(self.only) or bool(self.words)
+        return moved or self.filter.active
 
     def _recount(self, node: Node) -> None:
         if node.memory is None:
@@ -290,7 +288,7 @@ class Forest:
         other = self.others.get(root.id) if group.others else None
         if other is not None:
             return other.place
-        return root_words(root, self.names, group.says)
+        return root_words(root, self.names.scopes, group.says)
 
     def _folder(self, node: Node, path: str) -> Node:
         """Find or create the folder of a path that ends in `/`, or is empty."""
@@ -353,35 +351,6 @@ class Forest:
         known = self.others.roots
         return {**self._roots, **{root_id: known[root_id] for root_id in known if root_id in self.others.read}}
 
-    def label(self, node: Node) -> str:
-        """Return the words of a group's or root's row."""
-        if node.kind == OTHERS:
-            return node.name.upper()
-        if node.kind != SCOPE:
-            return self.folder_names.get(node.key[1:], node.name) if node.kind == FOLDER else node.name
-        root = self._roots.get(node.root)
-        words = [node.name.upper(), self.names.get(node.name, "")]
-        if root is not None and node.key != (SCOPE, root.scope):
-            words.append(root_words(root, self.names, "" if node.key == INSTRUCTIONS_KEY else "agent"))
-        elif root is not None and (root.agent != "memtui" or root.scope == "channel"):
-            words.append(root.label.removeprefix("memtui, "))
-        return " ".join(word for word in words if word)
-
-    def shown(self, address: Address) -> str:
-        """Format an address for people: with the short name of its root, or the short path of another project."""
-        return f"{self._short(address.root) or f'{address.root}/'}{address.path}"
-
-    def named(self, text: str) -> str:
-        """Format the addresses in a text as `shown` does."""
-        return _ADDRESS.sub(lambda found: self._short(found[0][:-1]) or found[0], text)
-
-    def _short(self, root_id: str) -> str:
-        """Return what replaces the root before a path; empty for what is no root, or stays as it is."""
-        root, other = self._roots.get(root_id), self.others.get(root_id)
-        if other is not None:
-            return f"{other.place}: "
-        return f"{min((root.id, *root.aliases), key=len)}/" if root is not None else ""
-
     def projects_in(self, node: Node) -> int:
         """Return the number of projects in a row of other projects."""
         return self._projects.get(node.key[1], 0) if node.kind == OTHERS else 0
@@ -402,22 +371,18 @@ class Forest:
     def matched(self) -> int:
         """The number of memories that pass the filter."""
         self.rows()
-        return self._matched if self.filtered else len(self.nodes)
-
-    @property
-    def filtered(self) -> bool:
-        return bool(self.words or self.only)
+        return self._matched if self.filter.active else len(self.nodes)
 
     def _list(self, node: Node, shown: list[Node]) -> bool:
         """Add a node and what is open below it; return whether a memory in it passes the filter."""
         if node.kind == MEMORY:
-            if self.filtered:
-                if not self.passes(node):
+            if self.filter.active:
+                if not self.filter.passes(node):
                     return False
                 self._matched += 1
             shown.append(node)
             return True
-        if not self.filtered:
+        if not self.filter.active:
             shown.append(node)
             if self.is_open(node):
                 for child in self._sorted(node):
@@ -432,22 +397,6 @@ class Forest:
         elif not self.is_open(node):
             del shown[place + 1 :]
         return any(found)
-
-    def passes(self, node: Node) -> bool:
-        """Whether a memory passes the filter."""
-        signs, memory = node.signs, node.memory
-        if "unseen" in self.only and not signs.unseen:
-            return False
-        if "pinned" in self.only and not signs.pinned:
-            return False
-        if "conflicts" in self.only and not signs.conflict:
-            return False
-        if OLD in self.only and memory is not None and not self.old(memory):
-            return False
-        if self.words and memory is not None:
-            text = f"{memory.address}\n{memory.description}".casefold()
-            return all(word in text for word in self.words)
-        return True
 
     def _sorted(self, node: Node) -> list[Node]:
         if node is self.top:
@@ -466,6 +415,9 @@ class Forest:
 
     # Choosing what is shown
 
+    def _list_again(self) -> None:
+        self._shown = None
+
     def sort_by(self, sort: str) -> None:
         """Sort; sorting by the same again reverses."""
         self.reverse = not self.reverse if sort == self.sort else False
@@ -476,18 +428,6 @@ class Forest:
             node.forget_order()
             stack.extend(node.children.values())
         self._shown = None
-
-    def set_filter(self, text: str) -> None:
-        """Show only memories with all these words in address or description."""
-        words = tuple(text.casefold().split())
-        if words != self.words:
-            self.words = words
-            self._shown, self._in_filter = None, Folds()
-
-    def toggle_only(self, what: str, *, again: bool = False) -> None:
-        """Switch one of `only` on or off; `again`: evaluate it anew."""
-        self.only = self.only ^ {what} if not again else self.only
-        self._shown, self._in_filter = None, Folds()
 
     def group_by_agent(self, *, by_agent: bool) -> None:
         """Group by agent, or by scope."""
@@ -510,17 +450,16 @@ class Forest:
         memories = [node.memory for node in self.nodes.values() if node.memory is not None]
         self.load(self._roots.values(), memories)
 
-    def clear_filters(self) -> None:
-        self.words, self.only, self._shown = (), frozenset(), None
-
     def is_open(self, node: Node) -> bool:
         """Whether what is below a row is shown."""
-        return not self._in_filter.is_closed(node) if self.filtered else self.folds.is_open(node, len(self.nodes))
+        return (
+            not self.filter.closed.is_closed(node) if self.filter.active else self.folds.is_open(node, len(self.nodes))
+        )
 
     def set_open(self, node: Node, *, open: bool, below: bool = False, lasting: bool = False) -> None:  # noqa: A002
         """Open or close a row, or also all below it; while filtered only until the filter is cleared, or `lasting`."""
-        self._in_filter.set_open(node, wide=open, below=below)
-        if lasting or not self.filtered:
+        self.filter.closed.set_open(node, wide=open, below=below)
+        if lasting or not self.filter.active:
             self.folds.set_open(node, wide=open, below=below)
         self._shown = None
 
@@ -543,11 +482,6 @@ class Forest:
             self.set_open(above, open=True, lasting=True)
             above = above.parent
         return node
-
-    @property
-    def totals(self) -> Signs:
-        """Totals of each sign."""
-        return self.top.signs
 
 
 def first_to_see(forest: Forest) -> int | None:

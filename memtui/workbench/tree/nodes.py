@@ -100,7 +100,7 @@ class Node:
         return ""
 
 
-def line_up(node: Node | None) -> Iterator[Key]:
+def keys_above(node: Node | None) -> Iterator[Key]:
     """Yield the key of a row and of every row above it."""
     while node is not None and node.key:
         yield node.key
@@ -145,7 +145,7 @@ def sort_value(sort: str, memory: Memory) -> float:
     return memory.modified_at
 
 
-def ghost(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
+def draft_row(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
     """Return a row for a draft whose memory is not on disk."""
     root = roots.get(address.root)
     problem = Problem("draft-only", "not on disk; your draft is kept")
@@ -203,6 +203,52 @@ class Folds:
                 stack.extend(one.children.values())
 
 
+class TreeFilter:
+    """Which memories are shown: those with these words that pass every quick filter."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.words: tuple[str, ...] = ()
+        self.only: frozenset[str] = frozenset()
+        """`unseen`, `pinned`, `conflicts`, `old`: all of them must hold."""
+        self.is_old: Callable[[Memory], bool] = lambda _: True
+        """Whether a memory is unused."""
+        self.closed = Folds()
+        """Rows closed since the filter was set, which opens everything."""
+
+    @property
+    def active(self) -> bool:
+        return bool(self.words or self.only)
+
+    def set_words(self, text: str) -> None:
+        """Show only memories with all these words in address or description."""
+        words = tuple(text.casefold().split())
+        if words != self.words:
+            self.words, self.closed = words, Folds()
+            self._changed()
+
+    def toggle(self, only: str, *, again: bool = False) -> None:
+        """Switch a quick filter on or off; `again`: evaluate it anew."""
+        self.only = self.only if again else self.only ^ {only}
+        self.closed = Folds()
+        self._changed()
+
+    def clear(self) -> None:
+        self.words, self.only = (), frozenset()
+        self._changed()
+
+    def passes(self, node: Node) -> bool:
+        """Whether a memory is shown."""
+        signs, memory = node.signs, node.memory
+        counts = {"unseen": signs.unseen, "pinned": signs.pinned, "conflicts": signs.conflict}
+        if not all(counts.get(only, True) for only in self.only):
+            return False
+        if memory is None:
+            return True
+        text = f"{memory.address}\n{memory.description}".casefold() if self.words else ""
+        return (OLD not in self.only or self.is_old(memory)) and all(word in text for word in self.words)
+
+
 class Losses:
     """Unseen deletions, and vanished roots."""
 
@@ -224,7 +270,7 @@ class Losses:
             if home is None:
                 continue
             self.total += 1
-            self._below.update(line_up(home))
+            self._below.update(keys_above(home))
             folders = address.path.split("/")[:-1]
             self._below.update((FOLDER, address.root, "/".join(folders[: n + 1])) for n in range(len(folders)))
         keys = before.keys() | self._below.keys()

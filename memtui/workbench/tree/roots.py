@@ -7,18 +7,21 @@ memories are read when it is opened.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
-from memtui.engine.model import SCOPES, Listing, Memory, Root
-from memtui.workbench.tree.nodes import OTHERS, SCOPE, UNSEEN, Key, Node
+from memtui.engine.model import SCOPES, Address, Listing, Memory, Root
+from memtui.workbench.tree.nodes import FOLDER, OTHERS, SCOPE, UNSEEN, Key, Node
 
 INSTRUCTIONS = "instructions"
 """The kind of a root that people write, and the name of its group."""
 _NOBODY = "files"
 """The agent of a root that is neither ours, nor an agent's, nor given by hand: it only looks like memories."""
+_ADDRESS = re.compile(r"(?<![^\s(])[^\s/()]+:[^\s/()]+/")
+"""What may be a root before a path, in a sentence that names a memory."""
 INSTRUCTIONS_KEY: Key = (SCOPE, INSTRUCTIONS)
 
 
@@ -63,7 +66,7 @@ def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> 
     return found
 
 
-def worth_showing(roots: tuple[Root, ...], listing: Listing | None, vanished: Collection[str]) -> tuple[Root, ...]:
+def roots_to_show(roots: tuple[Root, ...], listing: Listing | None, vanished: Collection[str]) -> tuple[Root, ...]:
     """Keep roots that hold something or need something, that are ours, or that were given by hand."""
     if listing is None or not listing.roots:
         return tuple(root for root in roots if root.agent == "memtui") or roots
@@ -99,7 +102,7 @@ def root_words(root: Root, names: Mapping[str, str], says: str) -> str:
     return f"{where}  {label}".rstrip()
 
 
-class Away(NamedTuple):
+class HostState(NamedTuple):
     """The state of another machine."""
 
     roots: tuple[Root, ...]
@@ -108,7 +111,7 @@ class Away(NamedTuple):
     """Shown in its rows instead of a count: that it is being read, or why it does not answer."""
 
 
-class Other(NamedTuple):
+class OtherRoot(NamedTuple):
     """One root of another project, for display."""
 
     root: Root
@@ -120,11 +123,11 @@ class Other(NamedTuple):
     """Whether the project's folder is gone."""
 
 
-class Others:
+class OtherProjects:
     """The known roots of other projects."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Other] = {}
+        self._known: dict[str, OtherRoot] = {}
         self.shown: set[str] = set()
         """Roots whose memories are wanted in the tree."""
         self.read: set[str] = set()
@@ -142,7 +145,7 @@ class Others:
     def __len__(self) -> int:
         return len(self._known)
 
-    def get(self, root_id: str) -> Other | None:
+    def get(self, root_id: str) -> OtherRoot | None:
         return self._known.get(root_id)
 
     @property
@@ -165,8 +168,50 @@ class Others:
         return root_id in self._known and root_id not in self.shown
 
 
-def describe(root: Root, home: str | None) -> Other:
+def describe(root: Root, home: str | None) -> OtherRoot:
     """Describe a root of another project: by its short path, else the rest of its label, else its id."""
     what, _, rest = (root.label or root.id).partition(", ")
     place = short_path(root.project, home) if root.project else rest or root.id.rpartition(":")[2]
-    return Other(root, place, what, root.note.startswith(ORPHANED))
+    return OtherRoot(root, place, what, root.note.startswith(ORPHANED))
+
+
+class RootNames:
+    """Display names of the tree's groups, roots and folders, and of addresses."""
+
+    def __init__(self, others: OtherProjects) -> None:
+        self._others = others
+        self.roots: Mapping[str, Root] = {}
+        """The roots of where the user stands, by id."""
+        self.scopes: Mapping[str, str] = {}
+        """Display name of each scope the user stands in, such as the project's."""
+        self.folders: Mapping[tuple[str, ...], str] = {}
+        """Display names of folders, by root and path."""
+
+    def label(self, node: Node) -> str:
+        """Return the words of a group's or root's row."""
+        if node.kind == OTHERS:
+            return node.name.upper()
+        if node.kind != SCOPE:
+            return self.folders.get(node.key[1:], node.name) if node.kind == FOLDER else node.name
+        root = self.roots.get(node.root)
+        words = [node.name.upper(), self.scopes.get(node.name, "")]
+        if root is not None and node.key != (SCOPE, root.scope):
+            words.append(root_words(root, self.scopes, "" if node.key == INSTRUCTIONS_KEY else "agent"))
+        elif root is not None and (root.agent != "memtui" or root.scope == "channel"):
+            words.append(root.label.removeprefix("memtui, "))
+        return " ".join(word for word in words if word)
+
+    def shown(self, address: Address) -> str:
+        """Format an address for people: with the short name of its root, or the short path of another project."""
+        return f"{self._short(address.root) or f'{address.root}/'}{address.path}"
+
+    def named(self, text: str) -> str:
+        """Format the addresses in a text as `shown` does."""
+        return _ADDRESS.sub(lambda found: self._short(found[0][:-1]) or found[0], text)
+
+    def _short(self, root_id: str) -> str:
+        """Return what replaces the root before a path; empty for what is no root, or stays as it is."""
+        root, other = self.roots.get(root_id), self._others.get(root_id)
+        if other is not None:
+            return f"{other.place}: "
+        return f"{min((root.id, *root.aliases), key=len)}/" if root is not None else ""

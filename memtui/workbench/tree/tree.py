@@ -12,13 +12,13 @@ from textual.message import Message
 
 from memtui.engine.model import Address, Listing, Root
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.forest import Effect, Forest, first_to_see
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
-from memtui.workbench.tree.roots import worth_showing
+from memtui.workbench.tree.roots import roots_to_show
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 SLICE = 0.03
@@ -100,7 +100,7 @@ how many memories are below and how many of them need you."""
 
     def _meant(self, node: Node) -> tuple[Address, ...]:
         """Return the memories at or below a row that pass the filter."""
-        leaves = (leaf for leaf in node.memories() if self.forest.passes(leaf))
+        leaves = (leaf for leaf in node.memories() if self.forest.filter.passes(leaf))
         return tuple(leaf.memory.address for leaf in leaves if leaf.memory is not None)
 
     @property
@@ -136,7 +136,7 @@ how many memories are below and how many of them need you."""
         places = {row.key: index for index, row in enumerate(self._rows)}
         if node.key in places:
             return places[node.key]
-        if gone and node.kind == MEMORY and self.forest.filtered:
+        if gone and node.kind == MEMORY and self.forest.filter.active:
             left = [index for index, row in enumerate(self._rows) if row.kind == MEMORY]
             return next((index for index in left if index >= self._cursor), left[-1] if left else 0)
         above = node.parent if self.forest.holds(node) else None
@@ -330,7 +330,7 @@ how many memories are below and how many of them need you."""
             return self.placeholder[index] if index < len(self.placeholder) else ()
         node = self._rows[index]
         marked = node.memory is not None and node.memory.address in self.marks
-        look = Look(self._clock(), self._ascii)
+        look = RowStyle(self._clock(), self._ascii)
         return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)
 
 
@@ -391,7 +391,7 @@ class FullList:
 
     def _fill(self, roots: tuple[Root, ...], listing: Listing) -> Iterator[None]:
         self._forest.statuses = {status.root.id: status for status in listing.roots}
-        wanted = worth_showing(roots, listing, self._forest.losses.vanished)
+        wanted = roots_to_show(roots, listing, self._forest.losses.vanished)
         for effect in self._forest.replace_all(wanted, listing.items, self._newer):
             self._rebuilt = self._rebuilt or effect.rebuilt
             self._touched |= effect.touched

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from memtui.features.feature import load
 from memtui.features.table import asks
-from memtui.ui.view_screen import Within
+from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import redraw
 from memtui.workbench.actions import VIEW
 from memtui.workbench.main_screen import MAIN
@@ -69,10 +69,10 @@ class Views:
             app.push_screen(wanted)
         return wanted
 
-    def _within(self, node: Node) -> Within:
+    def _within(self, node: Node) -> ViewFilter:
         forest = self._screen.forest
         scopes = {root.id: root.scope for root in forest.roots.values()}
-        return Within(forest.label(node), lambda address: is_below(address, node, scopes))
+        return ViewFilter(forest.names.label(node), lambda address: is_below(address, node, scopes))
 
     def about(self, id_: str, address: Address, *at: str | None) -> None:
         """Show a view about one memory over the current one; `at` is where it begins."""

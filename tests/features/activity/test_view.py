@@ -10,7 +10,7 @@ import pytest
 from memtui.engine.model import MergeOf
 from memtui.features.activity.view import ActivityView
 from memtui.features.activity.view_texts import PAGE
-from memtui.workbench.main_screen import Place
+from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
 
@@ -283,7 +283,7 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
         row, key = view.row_now, view.item.step.key if view.item is not None else None
         assert view.item is not None
         assert view.item.record is not None
-    async with real(world, place=Place(view="activity", row=row)) as screen:
+    async with real(world, place=SavedPlace(view="activity", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "activity")
         again = screen.app.screen
         assert isinstance(again, ActivityView)
@@ -301,7 +301,7 @@ async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
     with world.engine() as engine:
         for number in range(steps):
             engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
-    async with real(world, place=Place(view="activity", row="('seq', 999999)")) as screen:
+    async with real(world, place=SavedPlace(view="activity", row="('seq', 999999)")) as screen:
         await screen.until(lambda: screen.browser.views.current == "activity")
         view = screen.app.screen
         assert isinstance(view, ActivityView)

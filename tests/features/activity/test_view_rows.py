@@ -20,10 +20,10 @@ from memtui.features.activity.view_rows import (
     strip_records,
 )
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 
 NOW = 1_767_225_600_000
-LOOK = Look(NOW)
+LOOK = RowStyle(NOW)
 
 
 def record(seq: int, txn: str = "", **rest: object) -> AuditRecord:
@@ -208,7 +208,7 @@ def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], 
     for step in list(steps.steps):
         steps.set_open(step, wide=True)
     for item in steps.items:
-        runs = item_runs(item, steps, {}, width, Look(NOW, plain), next_undo="1")
+        runs = item_runs(item, steps, {}, width, RowStyle(NOW, plain), next_undo="1")
         text = "".join(words for words, _ in runs)
         assert cell_width(text) <= max(width, 70)
         assert "\x1b" not in text

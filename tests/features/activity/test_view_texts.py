@@ -11,8 +11,8 @@ from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
 from memtui.features.activity.view_rows import ActivityItem, Steps, item_runs
 from memtui.features.activity.view_texts import PageFilter, count, load, outcome_lines, show, take_back
-from memtui.ui.draw.difference import Look
-from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.difference import DiffStyle
+from memtui.ui.draw.times import RowStyle
 from tests.engine.settling import settle
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
@@ -38,7 +38,7 @@ def items(engine: Engine, wish: PageFilter = PageFilter()) -> list[ActivityItem]
 
 
 def page(engine: Engine, item: ActivityItem) -> str:
-    drawn = show(engine, item, None, "", item.step.at, Look(70))
+    drawn = show(engine, item, None, "", item.step.at, DiffStyle(70))
     return "\n".join("".join(words for words, _ in line.runs) for line in drawn.page)
 
 
@@ -162,7 +162,7 @@ def test_why_a_step_stays_is_said_for_each_memory(engine: Engine, world: World) 
 def test_a_setting_is_no_approval(engine: Engine) -> None:
     engine.history.record_setting(at("x").root, "transcripts.read = off", known=False)
     (item,) = items(engine)
-    runs = item_runs(item, Steps(), {}, 90, Clock(item.step.at), next_undo=None)
+    runs = item_runs(item, Steps(), {}, 90, RowStyle(item.step.at), next_undo=None)
     row = "".join(words for words, _ in runs)
     assert "set      transcripts.read = off" in row
     text = page(engine, item)

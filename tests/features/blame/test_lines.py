@@ -12,7 +12,7 @@ from memtui.engine.model import Actor, Address, Retention
 from memtui.features.actors import taints
 from memtui.features.blame.lines import about, blame, masked_lines
 from memtui.features.changes.view_texts import show
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from tests.cli.conftest import Cli, cli, config
 from tests.engine.settling import settle
 from tests.features.claims.repository import git
@@ -81,9 +81,9 @@ def test_review_names_the_session_and_what_it_took_in_beside_the_difference(worl
     fetched = [*said(1, f"look it up, {SECRET}"), *call(2, "WebFetch", {"url": "https://pkgs.example/x"})]
     world.tell("web", [*fetched, *call(4, "Write", {"file_path": f"{world.memory}/a.md", "content": text})])
     (change,) = world.engine.changes.unseen()
-    shown = [str(show(world.engine, change, change.at, change.at, Look(90)).page)]
+    shown = [str(show(world.engine, change, change.at, change.at, DiffStyle(90)).page)]
     world.read()
-    shown.append(str(show(world.engine, change, change.at, change.at, Look(90)).page))
+    shown.append(str(show(world.engine, change, change.at, change.at, DiffStyle(90)).page))
     assert ["after web: pkgs.example" in page for page in shown] == [False, True]
     assert "Session web of Claude Code says it wrote this" in shown[1]
     assert "Asked: look it up, [masked:" in shown[1]

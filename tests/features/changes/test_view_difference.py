@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address, Change
 from memtui.features.changes.view_texts import ShownChange, draw
 from memtui.safe_text import cell_width
-from memtui.ui.draw.difference import Look, fold_runs
+from memtui.ui.draw.difference import DiffStyle, fold_runs
 
 A = Address("r", "a.md")
 
@@ -17,7 +17,7 @@ A = Address("r", "a.md")
 def shown(before: bytes | None, after: bytes | None, *, width: int = 60, words: bool = False) -> ShownChange:
     old, new = "a" * 64 if before is not None else None, "b" * 64 if after is not None else None
     change = Change(A, "modified", "outside", old, new, 0)
-    return draw(change, before, after, ["Changed by x."], Look(width, words))
+    return draw(change, before, after, ["Changed by x."], DiffStyle(width, words))
 
 
 def lines(found: ShownChange) -> list[str]:
@@ -59,7 +59,7 @@ def test_what_is_new_deleted_or_only_renamed_has_no_hunks() -> None:
     gone = shown(b"text\n", None)
     assert "What it held:" in "\n".join(lines(gone))
     change = Change(A, "renamed", "outside", "a" * 64, "a" * 64, 0, Address("r", "b.md"))
-    moved = draw(change, b"x", b"x", [], Look(60))
+    moved = draw(change, b"x", b"x", [], DiffStyle(60))
     assert moved.whole == "Only the name changed."
 
 
@@ -73,7 +73,7 @@ def test_binary_too_big_and_not_utf_8_are_said_plainly() -> None:
 
 def test_a_text_that_is_not_kept_is_said() -> None:
     change = Change(A, "modified", "outside", "a" * 64, "b" * 64, 0)
-    found = draw(change, None, b"now\n", [], Look(60))
+    found = draw(change, None, b"now\n", [], DiffStyle(60))
     assert not found.hunks
     text = "\n".join(lines(found))
     assert "The text you last saw is not kept any more." in text

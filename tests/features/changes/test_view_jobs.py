@@ -17,7 +17,7 @@ from memtui.engine.model import Actor, Address, Conflict, Root, Saved
 from memtui.features.changes import view_rows, view_texts
 from memtui.features.changes.bursts import bursts
 from memtui.features.changes.view_rollback import changed_meanwhile
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from tests.examples import examples
 
 ME = Actor("tui")
@@ -56,7 +56,7 @@ def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engin
     assert loaded.written[A] <= change.at
     (burst,) = bursts(loaded.changes, written=loaded.written)
     assert burst.end == loaded.written[A]
-    shown = view_texts.show(engine, change, change.at, change.at, Look(60))
+    shown = view_texts.show(engine, change, change.at, change.at, DiffStyle(60))
     assert (shown.before, shown.after) == (OLD, NEW)
     assert len(shown.hunks) == 2
     assert view_texts.count(engine, [change]) == {change: (3, 2)}
@@ -66,7 +66,7 @@ def test_lines_that_the_user_added_among_it_are_named_theirs(engine: Engine) -> 
     (change,) = view_rows.load(engine).changes
     engine.save(A, b"mine\r\n" + NEW, expected_sha256=change.after, actor=ME, news_since=change.before)
     (change,) = view_rows.load(engine).changes
-    shown = view_texts.show(engine, change, 0, 0, Look(60))
+    shown = view_texts.show(engine, change, 0, 0, DiffStyle(60))
     heads = ["".join(words for words, _ in shown.page[at].runs) for at in shown.starts]
     assert [head.endswith(" yours") for head in heads] == [True, False, False]
 
@@ -74,7 +74,7 @@ def test_lines_that_the_user_added_among_it_are_named_theirs(engine: Engine) -> 
 def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder: Path) -> None:
     (change,) = view_rows.load(engine).changes
     for left in (1, 0):
-        shown = view_texts.show(engine, change, 0, 0, Look(60))
+        shown = view_texts.show(engine, change, 0, 0, DiffStyle(60))
         assert shown.before is not None
         assert shown.after is not None
         wanted = take_back(shown.before, shown.after, shown.hunks[-1])
@@ -96,13 +96,13 @@ def unseen_hunks(engine: Engine) -> int:
     """How many hunks the inbox lists of the memory; 0 when it is seen."""
     changes = view_rows.load(engine).changes
     assert bool(changes) == engine.rows.get(A).unseen
-    return sum(len(view_texts.show(engine, one, 0, 0, Look(60)).hunks) for one in changes)
+    return sum(len(view_texts.show(engine, one, 0, 0, DiffStyle(60)).hunks) for one in changes)
 
 
 def take_one(engine: Engine, which: int) -> None:
     """Take a hunk back as the inbox does."""
     (change,) = view_rows.load(engine).changes
-    shown = view_texts.show(engine, change, 0, 0, Look(60))
+    shown = view_texts.show(engine, change, 0, 0, DiffStyle(60))
     assert shown.before is not None
     assert shown.after is not None
     wanted = take_back(shown.before, shown.after, shown.hunks[which])
@@ -211,6 +211,6 @@ def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
     engine.changes.mark_seen(None)
     engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
     (change,) = engine.changes.unseen()
-    shown = view_texts.show(engine, change, 0, 0, Look(60))
+    shown = view_texts.show(engine, change, 0, 0, DiffStyle(60))
     assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only the name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

@@ -19,7 +19,7 @@ from memtui.features.changes.view_proposals import show
 from memtui.features.changes.view_rows import CHANGE, PROPOSED
 from memtui.features.proposals import apply
 from memtui.features.proposals.value import bounded, proposal
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from tests.workbench.shown import Shown, engine_with, shown
 
 NOTES = Address("memtui:project", "notes.md")
@@ -88,7 +88,9 @@ async def test_memories_and_sessions_are_named_for_the_eye() -> None:
             engine, kind="replace", steps=(step,), by="rule:test", why=f"{RETRY} is old.", evidence=evidence
         )
         (stored,) = engine.proposals.add(bounded(engine, (made,)))
-        page = show(engine, stored.id, 0, Look(100, named=lambda text: text.replace("memtui:project", "here"))).page
+        page = show(
+            engine, stored.id, 0, DiffStyle(100, named=lambda text: text.replace("memtui:project", "here"))
+        ).page
         lines = ["".join(words for words, _ in line.runs).strip() for line in page]
         assert "here/decisions/retry.md is old." in lines
         assert "Nobody can accept it." in lines
@@ -105,7 +107,7 @@ async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> No
         why = "Both say the same."
         made = proposal(engine, kind="remove", steps=steps, by="rule:exact", why=why, evidence=evidence)
         (stored,) = engine.proposals.add(bounded(engine, (made,)))
-        page = show(engine, stored.id, 0, Look(100)).page
+        page = show(engine, stored.id, 0, DiffStyle(100)).page
         assert sum("the same" in "".join(words for words, _ in line.runs) for line in page) == 1
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)

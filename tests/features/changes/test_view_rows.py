@@ -10,7 +10,7 @@ from memtui.features.changes.bursts import MASS
 from memtui.features.changes.view_rows import ReviewData, ReviewItem, ReviewRows, RootNote, burst_words, row_runs
 from memtui.features.changes.view_texts import heading
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 
 T = 1_767_225_600_000
 NOW = T + 60_000
@@ -30,7 +30,7 @@ def items(*changes: Change) -> list[ReviewItem]:
 
 
 def text(item: ReviewItem, width: int, counts: dict[Change, tuple[int, int]] | None = None) -> str:
-    runs = row_runs(item, width, Look(NOW, ascii=True), opened=True, counts=counts or {})
+    runs = row_runs(item, width, RowStyle(NOW, ascii=True), opened=True, counts=counts or {})
     return "".join(words for words, _ in runs)
 
 

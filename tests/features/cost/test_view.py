@@ -18,7 +18,7 @@ from memtui.features.cost import view as cost_view
 from memtui.features.cost import view_rows
 from memtui.features.cost.view import CostView
 from memtui.features.cost.view_rows import AGENT, CUT, ITEM
-from memtui.workbench.main_screen import Place
+from memtui.workbench.main_screen import SavedPlace
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real
@@ -277,7 +277,7 @@ async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: St
         agent, row, name = view.opened, view.item, view.row_now
         assert row is not None
     around = start.machine.surroundings()
-    async with real(start, size=(160, 40), surroundings=around, place=Place(view="cost", row=name)) as screen:
+    async with real(start, size=(160, 40), surroundings=around, place=SavedPlace(view="cost", row=name)) as screen:
         await screen.until(lambda: screen.browser.views.current == "cost")
         again = screen.app.screen
         assert isinstance(again, CostView)

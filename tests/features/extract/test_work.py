@@ -19,7 +19,7 @@ from memtui.features.extract.work import KIND, begin
 from memtui.features.proposals.apply import carry_out
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS
 from tests.features.extract.conftest import Tell
@@ -49,7 +49,7 @@ def test_the_turn_that_shows_a_proposal_can_be_read_with_what_was_said_around_it
     session.engine.close()
 
     def told(settings: Settings) -> str:
-        page = turn_page(settings, session.surroundings, made.evidence[0], Look(80))
+        page = turn_page(settings, session.surroundings, made.evidence[0], DiffStyle(80))
         return "\n".join("".join(words for words, _ in line.runs) for line in page)
 
     assert "> user" in told(settings)

@@ -13,7 +13,7 @@ from memtui.features.health.model import IndexReport
 from memtui.features.health.texts import GROUPS, text_reports, text_signs
 from memtui.features.health.view_rows import HealthRow, page
 from memtui.features.hygiene.look import TextLooker, told
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from tests.features.transfer.agents import ME, Agents
 
 KEY = "gh" + "p_" + "a1B2" * 9
@@ -74,7 +74,7 @@ def test_each_fix_is_what_was_shown_and_one_undo_brings_all_back(agents: Agents,
     before = agents.everything()
     every = [(report, one) for some in reports(engine).values() for report in some for one in report.findings]
     for report, one in every:
-        drawn = page(engine, HealthRow(("x",), "secrets", report, one), (), Look(80, plain=True))
+        drawn = page(engine, HealthRow(("x",), "secrets", report, one), (), DiffStyle(80, plain=True))
         words = " ".join("".join(text for text, _ in line.runs).strip() for line in drawn)
         assert KEY not in words
         assert one.why in words

@@ -16,7 +16,7 @@ from memtui.features.health import view as health_view
 from memtui.features.health.model import Stray
 from memtui.features.health.survey import Looker
 from memtui.features.health.view import HealthView
-from memtui.workbench.main_screen import Place
+from memtui.workbench.main_screen import SavedPlace
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import ME, Real, World, at, real
 
@@ -289,7 +289,7 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
         assert view.list.cursor == 1
         await screen.press("g", "g", *"jjj"[:down])
         row, key = view.row_now, view.row_key(view.list.cursor)
-    async with real(world, place=Place(view="health", row=row)) as screen:
+    async with real(world, place=SavedPlace(view="health", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "health")
         again = screen.app.screen
         assert isinstance(again, HealthView)
@@ -298,7 +298,7 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
 
 
 async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:
-    async with real(world, place=Place(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
+    async with real(world, place=SavedPlace(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
         await screen.until(lambda: screen.browser.views.current == "health")
         view = screen.app.screen
         assert isinstance(view, HealthView)

@@ -21,7 +21,7 @@ from memtui.features.history.view_rows import (
     time_line,
 )
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 
 HERE = Address("notes", "new.md")
 OLD = Address("notes", "old.md")
@@ -138,7 +138,7 @@ def test_each_version_is_one_row_that_fits_and_is_safe(
     assert sum(one.kind == GONE for one in entries) == len(deletions)
     assert sum(one.current for one in entries) == 1
     for entry in entries:
-        text = "".join(words for words, _ in entry_runs(entry, width, Look(NOW, plain), marked=False))
+        text = "".join(words for words, _ in entry_runs(entry, width, RowStyle(NOW, plain), marked=False))
         assert "\x1b" not in text
         assert "\x00" not in text
         assert "\u202e" not in text

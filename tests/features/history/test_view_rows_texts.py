@@ -10,11 +10,11 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Draft
 from memtui.features.history.view_rows import DISK, DRAFT, GONE, before, load, show
-from memtui.ui.draw.difference import Look
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import SHOWN_BYTES, Page
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
-LOOK = Look(70)
+LOOK = DiffStyle(70)
 
 
 @pytest.fixture

@@ -146,7 +146,7 @@ async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
         await screen.press("e")
         await screen.until(lambda: screen.browser.editing and screen.settled)
         assert str(screen.browser.host.address) == RETRY
-        assert screen.browser.forest.words == ("todo",)
+        assert screen.browser.forest.filter.words == ("todo",)
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is view)
 

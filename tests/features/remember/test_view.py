@@ -18,7 +18,7 @@ from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import until_said
 from tests.workbench.memories import Memories
@@ -43,7 +43,7 @@ async def opened(agents: Agents, size: tuple[int, int] = (80, 24)) -> AsyncItera
     with agents.engine() as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
         place = surroundings_from(settings, cwd=str(agents.base))
-        app = MemtuiApp(bridge, Facts(settings, engine.roots.all(), surroundings=place))
+        app = MemtuiApp(bridge, StartFacts(settings, engine.roots.all(), surroundings=place))
         session = Session(settings, engine.roots.all(), engine, Options(), place)
         app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
         async with app.run_test(size=size) as pilot:

@@ -14,7 +14,7 @@ from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import StorageError
 from memtui.features.search.view import FORGET_AFTER, SearchView
 from memtui.features.search.view_rows import HitGroup, More
-from memtui.workbench.browse.place import read_place, written
+from memtui.workbench.browse.place import as_json, read_place
 from memtui.workbench.edit.bars import FindBar
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
@@ -176,7 +176,7 @@ async def test_after_a_restart_no_line_has_the_keyboard(words: str) -> None:
             await running.press("ctrl+f")
             await running.until(lambda: isinstance(running.app.screen, SearchView))
         place = running.browser.returning.now()
-    async with shown(engine, place=read_place(json.loads(json.dumps(written(place))))) as running:
+    async with shown(engine, place=read_place(json.loads(json.dumps(as_json(place))))) as running:
         await running.until(lambda: isinstance(running.app.screen, SearchView))
         found = screen(running)
         await running.until(lambda: not words or settled(found))

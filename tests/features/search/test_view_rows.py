@@ -7,9 +7,9 @@ from memtui.engine.model import Address, Found, Hit, Memory, Root, Version
 from memtui.features.search.view_rows import HitGroup, More, hit_runs, items_of, label_of, name_room
 from memtui.matching import typed
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 
-LOOK = Look(1_000_000)
+LOOK = RowStyle(1_000_000)
 
 
 def hit(root: str, path: str = "a.md", snippet: str = "the tabs here", **more: object) -> Hit:
@@ -70,7 +70,7 @@ def test_a_row_is_never_wider_than_its_room_and_holds_no_control(
     assert query is not None
     one = hit("r", path, snippet, marks=tuple(query.spans(snippet)))
     room = name_room((one,), width)
-    runs = hit_runs(one, query, width, room, Look(0, plain))
+    runs = hit_runs(one, query, width, room, RowStyle(0, plain))
     assert cell_width(text(runs)) <= max(width, room + 15)
     assert all(letter.isprintable() for letter in text(runs))
     assert 12 <= room <= max(width * 2 // 5, 12)

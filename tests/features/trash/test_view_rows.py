@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address, TrashEntry
 from memtui.features.trash.view import entry_runs, free_name, heading
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 
 NOW = 1_767_225_600_000
 ENTRIES = tuple(
@@ -36,7 +36,7 @@ def test_the_heading_says_what_r_would_do() -> None:
 @given(st.text(min_size=1, max_size=80), st.text(max_size=30), st.integers(40, 200), st.booleans(), st.booleans())
 def test_each_row_fits_and_is_safe(path: str, actor: str, width: int, taken: bool, plain: bool) -> None:
     entry = TrashEntry(Address("notes", path), "a" * 64, 10, actor, NOW, "1", taken)
-    text = "".join(words for words, _ in entry_runs(entry, width, Look(NOW, plain), marked=True))
+    text = "".join(words for words, _ in entry_runs(entry, width, RowStyle(NOW, plain), marked=True))
     assert cell_width(text) <= max(width, 60)
     assert "\x1b" not in text
     assert "\n" not in text

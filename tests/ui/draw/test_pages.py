@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width
-from memtui.ui.draw.difference import Look, compare, difference
+from memtui.ui.draw.difference import DiffStyle, compare, difference
 from memtui.ui.draw.pages import (
     LINE_CHARACTERS,
     SHOWN_BYTES,
@@ -63,7 +63,7 @@ def test_headings_front_matter_and_fences_look_different() -> None:
 
 @given(st.binary(max_size=400), st.integers(10, 60), st.booleans())
 def test_nothing_hostile_reaches_the_screen(data: bytes, width: int, plain: bool) -> None:
-    for page in (text_page(data, width, plain=plain), difference(data, data[::-1], Look(width, plain=plain))):
+    for page in (text_page(data, width, plain=plain), difference(data, data[::-1], DiffStyle(width, plain=plain))):
         for line in page:
             for text, _ in line.runs:
                 assert not any(ord(letter) < 32 or 0x7F <= ord(letter) < 0xA0 for letter in text)
@@ -81,7 +81,7 @@ def test_folding_keeps_every_word_and_the_width(text: str, width: int) -> None:
 
 def test_a_difference_has_signs_numbers_and_context() -> None:
     before = b"".join(b"line %d\n" % number for number in range(1, 10))
-    page = difference(before, before.replace(b"line 5\n", b"line five\n"), Look(WIDTH))
+    page = difference(before, before.replace(b"line 5\n", b"line five\n"), DiffStyle(WIDTH))
     assert lines(page)[2:] == [
         "   2   line 2",
         "   3   line 3",
@@ -95,11 +95,11 @@ def test_a_difference_has_signs_numbers_and_context() -> None:
 
 
 def test_differences_of_nothing_of_newness_and_of_the_end() -> None:
-    assert lines(difference(b"a", b"a", Look(WIDTH))) == [" No difference."]
-    assert lines(difference(None, b"a\n", Look(WIDTH)))[2:] == ["   1 + a"]
-    assert lines(difference(b"a\n", None, Look(WIDTH)))[2:] == ["   1 - a"]
-    assert lines(difference(b"a\n", b"a", Look(WIDTH)))[-1] == "   1 + a  (no line end)"
-    assert lines(difference(b"a\n", b"\xff", Look(WIDTH))) == [" Now: not UTF-8 at byte 0, 1 bytes."]
+    assert lines(difference(b"a", b"a", DiffStyle(WIDTH))) == [" No difference."]
+    assert lines(difference(None, b"a\n", DiffStyle(WIDTH)))[2:] == ["   1 + a"]
+    assert lines(difference(b"a\n", None, DiffStyle(WIDTH)))[2:] == ["   1 - a"]
+    assert lines(difference(b"a\n", b"a", DiffStyle(WIDTH)))[-1] == "   1 + a  (no line end)"
+    assert lines(difference(b"a\n", b"\xff", DiffStyle(WIDTH))) == [" Now: not UTF-8 at byte 0, 1 bytes."]
 
 
 def test_fields_are_aligned_and_folded() -> None:
@@ -116,11 +116,11 @@ def test_secrets_are_masked_whole_before_anything_is_cut_and_revealed_line_by_li
     later = SECRET.replace("first", "second")
     pages = [
         text_page(SECRET.encode(), WIDTH, places={7: [(0, 5), (6, 46), (51, 57)]}),
-        difference(SECRET.encode(), None, Look(WIDTH)),
-        compare(b"", SECRET.encode(), Look(WIDTH))[1],
-        compare(f"{KEY}\nx\ny\nz".encode(), KEY.encode(), Look(WIDTH))[1],
-        compare(b"first\n", SECRET.encode(), Look(WIDTH, words=True))[1],
-        compare(SECRET.encode(), later.encode(), Look(WIDTH))[1],
+        difference(SECRET.encode(), None, DiffStyle(WIDTH)),
+        compare(b"", SECRET.encode(), DiffStyle(WIDTH))[1],
+        compare(f"{KEY}\nx\ny\nz".encode(), KEY.encode(), DiffStyle(WIDTH))[1],
+        compare(b"first\n", SECRET.encode(), DiffStyle(WIDTH, words=True))[1],
+        compare(SECRET.encode(), later.encode(), DiffStyle(WIDTH))[1],
     ]
     for page in pages:
         text = "\n".join(lines(page))

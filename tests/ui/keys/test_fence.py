@@ -116,7 +116,7 @@ async def test_ctrl_q_ends_the_program_although_the_engine_is_stalled() -> None:
 
 
 async def test_who_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "TELL", 0.02)
+    monkeypatch.setattr(fence, "REMIND_AFTER", 0.02)
     async with shown() as screen:
         await screen.go(NAME)
         with stalled("open_file"):
@@ -125,8 +125,8 @@ async def test_who_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "TELL", 0.02)
-    monkeypatch.setattr(fence, "OLDEST", 1.0)
+    monkeypatch.setattr(fence, "REMIND_AFTER", 0.02)
+    monkeypatch.setattr(fence, "HOLD_LIMIT", 1.0)
     async with shown() as screen:
         await screen.go(NAME)
         with stalled("open_file"):
@@ -296,7 +296,7 @@ async def test_a_slow_write_holds_moving_only_for_a_moment() -> None:
 
 async def test_two_quick_deletions_take_two_memories(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (fence, bridge, operations):
-        monkeypatch.setattr(module, "MOMENT", 9.0)  # however long this machine takes to delete the first
+        monkeypatch.setattr(module, "BRIEF_HOLD", 9.0)  # however long this machine takes to delete the first
     async with shown() as screen:
         await screen.go("memtui:project/decisions/auth.md")
         screen.burst("d", "t")

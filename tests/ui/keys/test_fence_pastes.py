@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.keys.fence import HOLD, QUIET, PasteWatch, Verdict
+from memtui.ui.keys.fence import KEY_DELAY, PASTE_QUIET, PasteWatch, Verdict
 
 WRITES = frozenset("punrdUxe")
 MOVES = frozenset("jkhlG{}t")
@@ -23,10 +23,10 @@ class Typist:
 
     def press(self, key: str, at: float) -> None:
         if self.waiting:
-            self.give(min(at, self.waiting[-1][0] + HOLD))
+            self.give(min(at, self.waiting[-1][0] + KEY_DELAY))
         self.give(at)
         if at < self.quiet_until:
-            self.quiet_until = at + QUIET
+            self.quiet_until = at + PASTE_QUIET
             return
         self.waiting.append((at, key))
         self.give(at)
@@ -38,7 +38,7 @@ class Typist:
                 case Verdict.WAIT:
                     return
                 case Verdict.PASTE:
-                    self.burst, self.quiet_until = True, now + QUIET
+                    self.burst, self.quiet_until = True, now + PASTE_QUIET
                     self.waiting.clear()
                 case Verdict.RUN:
                     self.ran.append(self.waiting.pop(0)[1])
@@ -47,7 +47,7 @@ class Typist:
 
     def rest(self) -> None:
         while self.waiting:
-            self.give(self.waiting[0][0] + HOLD)
+            self.give(self.waiting[0][0] + KEY_DELAY)
 
 
 def typed(text: str, gap: float, start: float = 10.0) -> Typist:
@@ -104,8 +104,8 @@ def test_what_comes_with_the_key_that_filters_is_text_for_its_line() -> None:
     watch = PasteWatch()
     keys = [(10.0, key) for key in "/session*dt"]
     assert watch.judge(keys, 10.0, moves=False, filters=True) is Verdict.WAIT
-    assert watch.judge(keys, 10.0 + HOLD, moves=False, filters=True) is Verdict.RUN
-    assert watch.judge(keys[1:], 10.0 + HOLD, moves=False) is Verdict.PASTE  # where it opened no line
+    assert watch.judge(keys, 10.0 + KEY_DELAY, moves=False, filters=True) is Verdict.RUN
+    assert watch.judge(keys[1:], 10.0 + KEY_DELAY, moves=False) is Verdict.PASTE  # where it opened no line
     later = [(11.0, key) for key in "a path/of words"]
     assert watch.judge(later, 11.0, moves=False) is Verdict.PASTE
 

@@ -9,7 +9,7 @@ from memtui.config.settings import Settings
 from memtui.engine.model import Actor, Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.features.transfer.agents import Agents
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown
@@ -20,7 +20,7 @@ async def opened(agents: Agents, size: tuple[int, int] = (120, 40)) -> AsyncIter
     """Open the workbench on them, with their base as the home folder."""
     with agents.engine() as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
-        app = MemtuiApp(bridge, Facts(Settings(DIRECTORIES, str(agents.base)), engine.roots.all()))
+        app = MemtuiApp(bridge, StartFacts(Settings(DIRECTORIES, str(agents.base)), engine.roots.all()))
         async with app.run_test(size=size) as pilot:
             shown = Shown(app, pilot, Memories({}, ()))
             await shown.until(lambda: bool(shown.browser.forest.nodes) and not app.browser.chrome.loading)

@@ -325,7 +325,7 @@ async def test_what_changed_and_seen() -> None:
         await screen.until_text("+1 -1 since you last looked")
         await screen.until_text("3 - - {three} times")
         assert "3 + - {four} times" in screen.text
-        await screen.until(lambda: not screen.browser.forest.totals.unseen)
+        await screen.until(lambda: not screen.browser.forest.top.signs.unseen)
         assert "3 + - {four} times" in screen.text
         await screen.press("escape")
         await screen.until(lambda: "since you last" not in screen.text)
@@ -339,7 +339,7 @@ async def test_seen_for_a_whole_folder() -> None:
         await screen.go(AUTH)
         await screen.press("h", "x")
         await screen.until_text("Seen: 2 changes.")
-        assert not screen.browser.forest.totals.unseen
+        assert not screen.browser.forest.top.signs.unseen
 
 
 async def test_new_memories_appear_and_deleted_ones_go_without_moving_the_cursor() -> None:

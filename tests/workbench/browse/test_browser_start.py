@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.config.surroundings import Surroundings
-from memtui.workbench.main_screen import NOWHERE
+from memtui.workbench.main_screen import NO_PLACE
 from tests.workbench.memories import Memories
 from tests.workbench.shown import engine_with, shown
 
@@ -15,7 +15,7 @@ AUTH, NOTES = "memtui:project/decisions/auth.md", "memtui:project/notes.md"
 
 
 async def test_the_first_cursor_stands_on_the_projects_first_memory() -> None:
-    async with shown(place=NOWHERE) as screen:
+    async with shown(place=NO_PLACE) as screen:
         await screen.until(lambda: screen.browser.memories.started)
         assert screen.here == AUTH
 
@@ -23,22 +23,22 @@ async def test_the_first_cursor_stands_on_the_projects_first_memory() -> None:
 async def test_it_stands_on_what_an_agent_changed_meanwhile() -> None:
     engine = engine_with()
     engine.outside(NOTES, "Notes of an agent.\n")
-    async with shown(engine, place=NOWHERE) as screen:
+    async with shown(engine, place=NO_PLACE) as screen:
         await screen.until(lambda: screen.browser.memories.started)
         assert screen.here == NOTES
 
 
 async def test_a_cursor_that_was_moved_is_never_moved() -> None:
-    async with shown(place=NOWHERE) as screen:
+    async with shown(place=NO_PLACE) as screen:
         await screen.press("j")
         here = screen.here
         screen.engine.outside(NOTES, "Notes of an agent.\n")
-        await screen.until(lambda: screen.browser.forest.totals.unseen == 1)
+        await screen.until(lambda: screen.browser.forest.top.signs.unseen == 1)
         assert screen.here == here
 
 
 async def test_any_key_leaves_it_where_it_is() -> None:
-    async with shown(place=NOWHERE) as screen:
+    async with shown(place=NO_PLACE) as screen:
         await screen.until(lambda: screen.browser.memories.started)
         screen.browser.memories.started = False
         await screen.press("z")
@@ -46,17 +46,17 @@ async def test_any_key_leaves_it_where_it_is() -> None:
 
 
 async def test_later_news_do_not_move_it_either() -> None:
-    async with shown(place=NOWHERE) as screen:
+    async with shown(place=NO_PLACE) as screen:
         await screen.until(lambda: screen.browser.memories.started)
         screen.engine.outside(NOTES, "Notes of an agent.\n")
-        await screen.until(lambda: screen.browser.forest.totals.unseen == 1)
+        await screen.until(lambda: screen.browser.forest.top.signs.unseen == 1)
         assert screen.here == AUTH
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_an_empty_home_names_the_folders_of_agents(size: tuple[int, int], home: Path) -> None:
     around = Surroundings(str(home), str(home), str(home), None, "w", str(home / "data"))
-    async with shown(Memories({}), size=size, place=NOWHERE, surroundings=around) as screen:
+    async with shown(Memories({}), size=size, place=NO_PLACE, surroundings=around) as screen:
         await screen.until_text("No memories yet.")
         for words in (
             "n creates the first one",

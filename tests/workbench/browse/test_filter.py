@@ -93,7 +93,7 @@ async def test_nothing_found_is_said_and_an_empty_filter_shows_all() -> None:
         await screen.pilot.press("ctrl+u")
         await screen.press("enter")
         await screen.until_text("todo.md")
-        assert not screen.browser.forest.filtered
+        assert not screen.browser.forest.filter.active
 
 
 async def test_a_filter_whose_last_match_goes_away_says_so() -> None:
@@ -209,7 +209,7 @@ async def test_many_keys_at_once_are_looked_for_once(monkeypatch: pytest.MonkeyP
         looked: list[str] = []
         drawn: list[tuple[str, ...]] = []
         forest, chrome = screen.browser.forest, screen.browser.chrome
-        look, draw = forest.set_filter, chrome.update
+        look, draw = forest.filter.set_words, chrome.update
 
         def set_filter(text: str) -> None:
             looked.append(text)
@@ -219,7 +219,7 @@ async def test_many_keys_at_once_are_looked_for_once(monkeypatch: pytest.MonkeyP
             drawn.append(names)
             draw(*names)
 
-        monkeypatch.setattr(forest, "set_filter", set_filter)
+        monkeypatch.setattr(forest.filter, "set_words", set_filter)
         monkeypatch.setattr(chrome, "update", update)
         screen.burst(*["r", "e", "t", "r", "y", " "] * 100)
         await screen.until(lambda: looked[-1:] == ["retry " * 100])
@@ -240,7 +240,7 @@ async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
         screen.burst("t", "o", "d", "escape")
         await screen.until(lambda: screen.browser.prompt is None)
         await screen.until(lambda: screen.settled)
-        assert not screen.browser.forest.filtered
+        assert not screen.browser.forest.filter.active
 
 
 # What nobody uses
@@ -255,7 +255,7 @@ async def unused(screen: Shown, days: str = "") -> None:
     await screen.press("f", "o")
     await screen.type(days)
     await screen.press("enter")
-    await screen.until(lambda: "old" in screen.browser.forest.only)
+    await screen.until(lambda: "old" in screen.browser.forest.filter.only)
 
 
 def aged() -> Memories:
@@ -289,7 +289,7 @@ async def test_what_nobody_uses_is_shown_and_kept_trashed_or_archived_key_by_key
         await screen.press("u")
         await screen.until(lambda: Address.parse(OLD) in screen.engine.data)
         await screen.press("escape")
-        await screen.until(lambda: not screen.browser.forest.filtered)
+        await screen.until(lambda: not screen.browser.forest.filter.active)
 
 
 async def test_what_is_kept_is_remembered_and_asked_about_again_after_as_long() -> None:
@@ -304,12 +304,12 @@ async def test_what_is_kept_is_remembered_and_asked_about_again_after_as_long() 
         await screen.until_text("2 of 7")
         assert screen.here == LATER
         await screen.press("f", "o")
-        assert not screen.browser.forest.filtered
+        assert not screen.browser.forest.filter.active
     engine.clock.now += 36 * DAY * 1000
     async with shown(engine) as screen:
         await unused(screen)
         await screen.until(lambda: screen.browser.forest.matched > 2)
-        assert screen.browser.forest.passes(screen.browser.forest.nodes[Address.parse(OLD)])
+        assert screen.browser.forest.filter.passes(screen.browser.forest.nodes[Address.parse(OLD)])
 
 
 async def test_days_are_a_number_and_escape_asks_nothing() -> None:
@@ -320,7 +320,7 @@ async def test_days_are_a_number_and_escape_asks_nothing() -> None:
             await screen.press("enter")
             await screen.until_text("Type a number of days from 1 to 3,650, such as 30.")
             await screen.press("escape")
-            assert not screen.browser.forest.filtered
+            assert not screen.browser.forest.filter.active
             assert screen.browser.prompt is None
 
 

@@ -9,7 +9,7 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.features.health.model import Stray
-from memtui.workbench.browse.health import stayed, strays
+from memtui.workbench.browse.health import earlier_folders, find_strays
 from tests.agents.machine import Machine
 
 
@@ -20,7 +20,7 @@ def machine(home: Path, tmp_path: Path) -> Machine:
 
 def found(machine: Machine) -> tuple[Stray, ...]:
     roots = tuple(discover(machine.surroundings("app"), all_projects=True))
-    return strays(roots, str(machine.home))
+    return find_strays(roots, str(machine.home))
 
 
 def test_memories_of_a_project_that_is_gone(machine: Machine) -> None:
@@ -43,8 +43,8 @@ def test_only_what_stayed_of_the_project_one_stands_in_is_told(machine: Machine)
     here = machine.home / "work" / "harbour"
     here.mkdir(parents=True)
     roots = discover(machine.surroundings("~/work/harbour"), all_projects=True)
-    assert stayed(roots, str(here), str(machine.home)) == ("~/code/harbour",)
-    assert stayed(roots, str(machine.app), str(machine.home)) == ()
+    assert earlier_folders(roots, str(here), str(machine.home)) == ("~/code/harbour",)
+    assert earlier_folders(roots, str(machine.app), str(machine.home)) == ()
 
 
 def test_where_it_may_be_now_is_said(machine: Machine) -> None:

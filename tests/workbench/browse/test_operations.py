@@ -12,7 +12,7 @@ from memtui.engine import Engine, part
 from memtui.engine.model import Address, Done, Outcome, Policy, Root
 from memtui.errors import StorageError
 from memtui.workbench.browse import operations
-from memtui.workbench.browse.operations import MANY
+from memtui.workbench.browse.operations import CONFIRM_ABOVE
 from tests.test_mask import GITHUB
 from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
 from tests.workbench.shown import Shown, engine_with, make_app, shown
@@ -461,7 +461,7 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a change of a few memories followed as one of many is."""
-    monkeypatch.setattr(part, "MANY", 3)
+    monkeypatch.setattr(part, "CONFIRM_ABOVE", 3)
 
 
 @pytest.mark.usefixtures("few_are_many")
@@ -537,14 +537,14 @@ async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet
 
 
 async def test_more_than_a_screenful_goes_away_only_after_a_question() -> None:
-    engine = engine_with({f"memtui:project/n{number:02}.md": "old\n" for number in range(MANY + 1)})
+    engine = engine_with({f"memtui:project/n{number:02}.md": "old\n" for number in range(CONFIRM_ABOVE + 1)})
     async with shown(engine) as screen:
         await screen.press("*", "d", "t")
-        await screen.until_text(f"Move {MANY + 1} memories to the trash?")
+        await screen.until_text(f"Move {CONFIRM_ABOVE + 1} memories to the trash?")
         await screen.press("escape")
         await screen.until(lambda: screen.browser.prompt is None)
-        assert len(engine.data) == MANY + 1
+        assert len(engine.data) == CONFIRM_ABOVE + 1
         await screen.press("d", "a")
-        await screen.until_text(f"Archive {MANY + 1} memories?")
+        await screen.until_text(f"Archive {CONFIRM_ABOVE + 1} memories?")
         await screen.press("enter")
-        await screen.until_text(f"{MANY + 1} memories archived")
+        await screen.until_text(f"{CONFIRM_ABOVE + 1} memories archived")

@@ -18,11 +18,11 @@ from memtui.engine.model import Address
 from memtui.features.changes.view import ChangesView
 from memtui.features.search.view import SearchView
 from memtui.workbench.browse import place as place_file
-from memtui.workbench.browse.place import read_place, written
+from memtui.workbench.browse.place import as_json, read_place
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.merge.questions import QuestionScreen
-from memtui.workbench.main_screen import NOWHERE, Place
+from memtui.workbench.main_screen import NO_PLACE, SavedPlace
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 
@@ -42,7 +42,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(place_file, "REST", 0.15)
 
 
-def kept(engine: Memories) -> Place:
+def kept(engine: Memories) -> SavedPlace:
     return read_place(engine.engine.places.load(NAME).value)
 
 
@@ -73,15 +73,15 @@ async def run(engine: Memories, **options: Any) -> AsyncIterator[Shown]:
         screen.browser.returning.flush()
 
 
-@given(st.dictionaries(st.sampled_from(Place._fields), JSON))
+@given(st.dictionaries(st.sampled_from(SavedPlace._fields), JSON))
 def test_whatever_was_kept_makes_a_place(value: dict[str, object]) -> None:
     place = read_place(value)
-    assert read_place(json.loads(json.dumps(written(place)))) == place
+    assert read_place(json.loads(json.dumps(as_json(place)))) == place
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 3, {"words": "a\x1b[31mb"}, {"sort": "worst"}, {"view": "history"}])
 def test_nonsense_is_nowhere(value: object) -> None:
-    assert read_place(value) == NOWHERE
+    assert read_place(value) == NO_PLACE
 
 
 async def change_everything(screen: Shown) -> str:
@@ -109,7 +109,7 @@ async def test_view_cursor_folds_filter_sort_and_scroll_come_back_and_marks_do_n
         assert screen.here == here
         assert tree.cursor - tree.top == above
         forest = screen.browser.forest
-        assert (forest.words, forest.sort, forest.folds.chosen[0]) == (("n",), "size", opened)
+        assert (forest.filter.words, forest.sort, forest.folds.chosen[0]) == (("n",), "size", opened)
         assert not tree.marks
 
 
@@ -227,7 +227,7 @@ async def test_only_and_what_changed_come_back() -> None:
         await screen.press("f", "a")
         await screen.until(lambda: kept(engine).only == frozenset({"unseen"}))
     async with again(engine) as screen:
-        assert screen.browser.forest.only == {"unseen"}
+        assert screen.browser.forest.filter.only == {"unseen"}
         assert screen.here == "memtui:project/notes.md"
 
 
@@ -293,7 +293,7 @@ async def test_read_only_keeps_nothing(writes: list[str]) -> None:
 
 async def test_a_user_who_went_on_is_not_pulled_back() -> None:
     engine = engine_with()
-    place = Place(cursor=("memory", "memtui:project", "late.md"))
+    place = SavedPlace(cursor=("memory", "memtui:project", "late.md"))
     async with run(engine, place=place) as screen:
         await screen.press("j")
         here = screen.here
@@ -304,7 +304,7 @@ async def test_a_user_who_went_on_is_not_pulled_back() -> None:
 
 async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() -> None:
     engine = engine_with()
-    place = Place(cursor=("memory", "memtui:project", "late.md"))
+    place = SavedPlace(cursor=("memory", "memtui:project", "late.md"))
     async with run(engine, place=place) as screen:
         engine.outside("memtui:project/late.md", "late\n")
         await screen.until(lambda: screen.here == "memtui:project/late.md")
@@ -341,7 +341,7 @@ async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
 
 async def test_a_key_in_a_view_ends_the_search_for_its_row() -> None:
     engine = engine_with(MANY)
-    place = Place(view="trash", row="gone")
+    place = SavedPlace(view="trash", row="gone")
     async with run(engine, place=place) as screen:
         returning = screen.browser.returning
         await screen.until(lambda: screen.browser.views.current == "trash")

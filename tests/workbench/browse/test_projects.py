@@ -107,7 +107,7 @@ async def test_opening_one_reads_that_one() -> None:
 async def test_the_collector_does_not_go_through_what_was_read_until_it_is_put_away() -> None:
     async with shown(engine(), more_roots=everything) as running:
         await others(running)
-        heap.let_go()
+        heap.unfreeze()
         await running.press("A")
         await running.until_text(f"Read {COUNT} folders")
         leaf = running.browser.forest.nodes[Address(WEB[0], "far.md")]

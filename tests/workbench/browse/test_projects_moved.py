@@ -22,7 +22,7 @@ from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import projects as projects_file
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.agents.machine import Machine
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown
@@ -48,7 +48,7 @@ async def projects(machine: Machine, tmp_path: Path, width: int, cwd: str = "app
     roots = discover(here)
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         bridge = Bridge(engine, actor=Actor("tui"))
-        facts = Facts(
+        facts = StartFacts(
             Settings(DIRECTORIES, str(machine.home)),
             roots,
             surroundings=here,

@@ -18,7 +18,7 @@ from memtui.config.read import load_settings
 from memtui.features.hot_set.view import HotSetView
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.agents import homes
 from tests.agents.machine import Machine
 from tests.workbench.memories import ME, Memories
@@ -61,7 +61,7 @@ class Claude:
         memories = Memories({}, self.roots)
         memories.state = Path(settings.state_dir)
         bridge = Bridge(memories.engine, actor=ME, clock=memories.clock)
-        facts = Facts(settings, self.roots, listing=memories.engine.rows.list(), surroundings=self.around)
+        facts = StartFacts(settings, self.roots, listing=memories.engine.rows.list(), surroundings=self.around)
         app = MemtuiApp(bridge, facts)
         async with app.run_test(size=size) as pilot:
             screen = Shown(app, pilot, memories)

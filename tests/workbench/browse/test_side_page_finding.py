@@ -77,4 +77,4 @@ async def test_with_the_tree_in_focus_the_key_filters() -> None:
     async with shown(engine_with({NAME: TEXT})) as running:
         await running.press("slash")
         await running.type("no")
-        assert running.browser.forest.filtered
+        assert running.browser.forest.filter.active

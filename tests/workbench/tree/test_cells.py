@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory, Problem, Root, RootStatus
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 from memtui.workbench.tree.cells import columns_for, description, row_runs
 from memtui.workbench.tree.forest import Forest
@@ -22,7 +22,7 @@ def row(name: str = "notes.md", width: int = 79, *, plain: bool = False, **field
     forest = Forest()
     forest.load([Root("r", "/r")], [memory])
     node = forest.nodes[memory.address]
-    look = Look(NOW, plain)
+    look = RowStyle(NOW, plain)
     return "".join(text for text, _ in row_runs(node, forest, columns_for(width), look, cursor=True, marked=True))
 
 
@@ -35,7 +35,7 @@ def group(width: int, count: int = 3, **fields: object) -> str:
     forest.load([Root("r", "/r", label="Mine")], memories)
     node = forest.rows()[0]
     return "".join(
-        text for text, _ in row_runs(node, forest, columns_for(width), Look(NOW), cursor=False, marked=False)
+        text for text, _ in row_runs(node, forest, columns_for(width), RowStyle(NOW), cursor=False, marked=False)
     )
 
 
@@ -57,7 +57,7 @@ def test_a_root_that_cannot_be_read_says_so() -> None:
     forest.statuses = {"r": RootStatus(root, True, False, True, 0, 0, False, (problem,))}  # noqa: FBT003
     node = forest.rows()[0]
     for width in (40, 79):
-        runs = row_runs(node, forest, columns_for(width), Look(NOW), cursor=False, marked=False)
+        runs = row_runs(node, forest, columns_for(width), RowStyle(NOW), cursor=False, marked=False)
         assert "".join(text for text, _ in runs).endswith("? unreadable")
 
 
@@ -106,7 +106,9 @@ def test_a_root_whose_agent_loads_nothing_says_so() -> None:
         [Memory(Address("r", "a.md"), "global", "files", 2000, NOW, "a")],
     )
     said = [
-        "".join(text for text, _ in row_runs(node, forest, columns_for(width), Look(NOW), cursor=False, marked=False))
+        "".join(
+            text for text, _ in row_runs(node, forest, columns_for(width), RowStyle(NOW), cursor=False, marked=False)
+        )
         for width in (79, 30)
         for node in forest.rows()[:2]
     ]

@@ -9,13 +9,13 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.badges import NO_SIGNS, Signs
 
 NOW = 1_767_225_600_000
-LOOK = Look(NOW)
+LOOK = RowStyle(NOW)
 WIDTHS = [20, 39, 60, 80, 100, 120, 160, 200]
 MEMORY = Memory(Address("memtui:project", "decisions/retry.md"), "project", "memtui", 2_100, NOW, "a" * 64, "Retries")
 

@@ -61,7 +61,7 @@ def test_sums_include_what_is_below() -> None:
     scope = found.rows()[0]
     assert (scope.files, scope.bytes) == (2, 12)
     assert scope.signs == Signs(pinned=1, unseen=2)
-    assert found.totals.unseen == 2
+    assert found.top.signs.unseen == 2
 
 
 def test_numbers_in_names_sort_as_numbers() -> None:
@@ -97,10 +97,10 @@ def test_a_filter_keeps_parents_and_counts() -> None:
         memory("memtui:global/style/prose.md", description="Short sentences"),
         memory("memtui:global/notes.md", description="Other things"),
     )
-    found.set_filter("SHORT prose")
+    found.filter.set_words("SHORT prose")
     assert names(found) == ["global", "  style", "    prose.md"]
-    assert (found.matched, len(found.nodes), found.filtered) == (1, 2, True)
-    found.clear_filters()
+    assert (found.matched, len(found.nodes), found.filter.active) == (1, 2, True)
+    found.filter.clear()
     assert len(found.rows()) == 4
 
 
@@ -109,17 +109,17 @@ def test_a_filter_opens_what_was_closed_and_leaves_it_closed() -> None:
     top, whole = found.rows()[0], ["global", "  deep", "    er", "      x.md"]
     found.set_open(top, open=False)
     assert names(found) == ["global"]
-    found.set_filter("x.md")
+    found.filter.set_words("x.md")
     assert names(found) == whole
     found.set_open(top, open=False)
     assert (names(found), found.matched, found.is_open(top)) == (["global"], 1, False)
     found.set_open(top, open=True)
     assert names(found) == whole
-    found.clear_filters()
+    found.filter.clear()
     assert names(found) == ["global"]
-    found.set_filter("x.md")
+    found.filter.set_words("x.md")
     found.reveal(Address.parse("memtui:global/deep/er/x.md"))
-    found.clear_filters()
+    found.filter.clear()
     assert names(found) == whole
 
 
@@ -127,12 +127,12 @@ def test_show_only() -> None:
     found = forest(
         memory("memtui:global/a.md", unseen=True), memory("memtui:global/b.md", pinned=True), roots=ROOTS[:1]
     )
-    found.toggle_only("unseen")
+    found.filter.toggle("unseen")
     assert names(found)[1:] == ["  a.md"]
-    found.toggle_only("unseen")
-    found.toggle_only("pinned")
+    found.filter.toggle("unseen")
+    found.filter.toggle("pinned")
     assert names(found)[1:] == ["  b.md"]
-    found.toggle_only("conflicts")
+    found.filter.toggle("conflicts")
     assert not found.rows()
 
 
@@ -143,9 +143,9 @@ def test_a_draft_shows_and_a_stale_one_is_a_conflict() -> None:
     assert not effect.rebuilt
     assert found.nodes[a].signs == Signs(draft=1)
     assert found.nodes[b].signs == Signs(draft=1, conflict=1)
-    assert found.totals == Signs(draft=2, conflict=1)
+    assert found.top.signs == Signs(draft=2, conflict=1)
     assert found.set_drafts([]).touched
-    assert found.totals == NO_SIGNS
+    assert found.top.signs == NO_SIGNS
 
 
 def test_a_draft_without_a_memory_has_a_row_until_it_goes() -> None:
@@ -192,7 +192,7 @@ def test_a_new_memory_and_a_gone_one() -> None:
     assert names(found) == ["global", "  a", "    x.md", "  b", "    y.md"]
     assert found.update([], [Address("memtui:global", "b/y.md")]).rebuilt
     assert names(found) == ["global", "  a", "    x.md"]
-    assert found.totals == NO_SIGNS
+    assert found.top.signs == NO_SIGNS
 
 
 def test_rows_of_unknown_roots_are_left_out() -> None:
@@ -211,7 +211,7 @@ def test_a_full_list_is_an_update() -> None:
 
 
 def test_a_full_list_comes_in_parts_and_leaves_alone_what_is_newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtui.workbench.tree.forest.PART", 2)
+    monkeypatch.setattr("memtui.workbench.tree.forest.BATCH_SIZE", 2)
     old = [memory(f"memtui:global/{number}.md") for number in range(9)]
     found = forest(*old, roots=ROOTS[:1])
     newer: set[Address] = set()

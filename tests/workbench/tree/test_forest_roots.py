@@ -22,13 +22,13 @@ def memory(root: Root, path: str) -> Memory:
 
 def forest(*memories: Memory) -> Forest:
     found = Forest()
-    found.names = {"project": "api"}
+    found.names.scopes = {"project": "api"}
     found.load([API, RULES], memories)
     return found
 
 
 def labels(found: Forest) -> list[str]:
-    return ["  " * node.depth + found.label(node) for node in found.rows()]
+    return ["  " * node.depth + found.names.label(node) for node in found.rows()]
 
 
 def test_other_projects_arrive_below_one_folded_row_and_nothing_else_moves() -> None:
@@ -60,10 +60,10 @@ def test_memories_of_another_project_are_shown_only_when_they_are_wanted() -> No
     assert home.files == 1
     assert home.parent is not None
     assert home.parent.files == 1
-    assert found.shown(Address(WEB.id, "b.md")) == "~/web: b.md"
-    assert found.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
+    assert found.names.shown(Address(WEB.id, "b.md")) == "~/web: b.md"
+    assert found.names.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
     said = f"Undid: move {API.id}/a b.md to {WEB.id}/b.md ({API.id}/c.md). {API.id} /etc x:y/z"
-    assert found.named(said) == (
+    assert found.names.named(said) == (
         f"Undid: move claude-code:project/a b.md to ~/web: b.md (claude-code:project/c.md). {API.id} /etc x:y/z"
     )
 
@@ -113,5 +113,5 @@ def test_a_memory_goes_by_the_shortest_name_of_its_root() -> None:
     native = Root("memtui:project", "/p", "memtui", "project", aliases=("memtui:project:checkout",))
     found = forest()
     found.load([API, native], [memory(API, "a.md"), memory(native, "b.md")])
-    assert found.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
-    assert found.shown(Address("memtui:project", "b.md")) == "memtui:project/b.md"
+    assert found.names.shown(Address(API.id, "a.md")) == "claude-code:project/a.md"
+    assert found.names.shown(Address("memtui:project", "b.md")) == "memtui:project/b.md"

@@ -2,7 +2,7 @@
 
 from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Root
-from memtui.workbench.tree.roots import Others, describe
+from memtui.workbench.tree.roots import OtherProjects, describe
 
 WEB = Root("claude-code:project:-home-ann-web", "/c", "claude-code", "project", "Claude Code memory, ~/web")
 
@@ -21,7 +21,7 @@ def test_an_unknown_one_by_its_label_and_without_one_by_its_id() -> None:
 
 
 def test_only_what_is_wanted_is_shown_and_what_is_gone_is_forgotten() -> None:
-    others = Others()
+    others = OtherProjects()
     mux = Root("mux:project:x", "/x", "mux", "project", "Mux memory, x")
     others.learn([WEB, mux], None)
     assert WEB.id in others

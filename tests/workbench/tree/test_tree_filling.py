@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine.model import Address, Listing, Memory
 from memtui.workbench.bridge import RowsChanged, RowsLoaded
-from memtui.workbench.browse.projects import Part
+from memtui.workbench.browse.projects import ReadBatch
 from memtui.workbench.tree import forest, tree
 from tests.workbench.shown import Shown, engine_with, shown
 
@@ -25,7 +25,7 @@ async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown,
         await running.until(lambda: not running.app.bridge._queued)
         listing = running.engine.engine.rows.list()
         other = listing._replace(items=tuple(one._replace(bytes=9_000) for one in sorted(listing.items, key=address)))
-        monkeypatch.setattr(forest, "PART", 20)
+        monkeypatch.setattr(forest, "BATCH_SIZE", 20)
         monkeypatch.setattr(tree, "SLICE", 0)
         monkeypatch.setattr(tree, "PAUSE", 60)
         running.browser.post_message(RowsLoaded(other))
@@ -88,7 +88,7 @@ async def test_what_is_told_of_a_row_meanwhile_stays(monkeypatch: pytest.MonkeyP
 async def test_what_is_read_of_other_projects_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with at_rest(monkeypatch) as (running, listing):
         newer = next(one for one in listing.items if one.address == LAST)._replace(bytes=77)
-        running.browser.projects._take(Part((LAST.root,), (newer,), (), 0))
+        running.browser.projects._take(ReadBatch((LAST.root,), (newer,), (), 0))
         finish(running)
         assert size(running, LAST) == 77
 

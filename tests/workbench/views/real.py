@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Policy, Root
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.main_screen import Facts
+from memtui.workbench.main_screen import StartFacts
 from tests.workbench.memories import CLAUDE as CLAUDE
 from tests.workbench.memories import ME as ME
 from tests.workbench.memories import Clock
@@ -90,7 +90,7 @@ async def real(
     engine = world.engine(read_only=read_only)
     bridge = Bridge(engine, actor=ME, read_only=read_only, clock=world.clock)
     settings = settings or Settings(DIRECTORIES, "/home/ann")
-    app = MemtuiApp(bridge, Facts(settings, engine.roots.all(), listing=engine.rows.list(), **facts))
+    app = MemtuiApp(bridge, StartFacts(settings, engine.roots.all(), listing=engine.rows.list(), **facts))
     async with app.run_test(size=size) as pilot:
         running = Real(app, pilot, cast("Any", engine))
         running.real, running.world = engine, world

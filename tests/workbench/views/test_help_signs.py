@@ -16,7 +16,7 @@ from memtui.features.hot_set import view_rows as hot_rows
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import Look
+from memtui.ui.draw.times import RowStyle
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
 from memtui.workbench.edit.merge.conflict_lines import SIGNS as CHANGES
@@ -38,7 +38,7 @@ WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder
 EVERY = Signs(*[1] * len(Signs._fields))
 ADDRESS = Address("r", "a/notes.md")
 MEMORY = Memory(ADDRESS, "global", "files", 5, 5, "x", uses=17, problems=(Problem("x", "A fault."),))
-LOOK = Look(10**9)
+LOOK = RowStyle(10**9)
 
 
 def signs(runs: Iterable[Run]) -> set[str]:

@@ -19,12 +19,12 @@ async def test_a_visit_leaves_the_main_screen_as_it_was() -> None:
         await screen.type("retry")
         await screen.press("enter")
         tree = screen.browser.memories
-        before = (screen.here, tree.cursor, tree.top, set(tree.marks), screen.browser.forest.words)
+        before = (screen.here, tree.cursor, tree.top, set(tree.marks), screen.browser.forest.filter.words)
         await screen.press("3")
         await screen.until_text("Changes since you looked")
         await screen.press("1")
         await screen.until(lambda: screen.app.screen is screen.browser)
-        assert (screen.here, tree.cursor, tree.top, set(tree.marks), screen.browser.forest.words) == before
+        assert (screen.here, tree.cursor, tree.top, set(tree.marks), screen.browser.forest.filter.words) == before
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "1"])

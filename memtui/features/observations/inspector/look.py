@@ -28,7 +28,7 @@ from memtui.matching import Query
 from memtui.transcripts.sessions import ASK
 from memtui.ui.draw.highlight import MATCH, by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
-from memtui.ui.draw.times import Look, both
+from memtui.ui.draw.times import RowStyle, both
 from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def line_of(engine: Engine, card: Card) -> int:
     return data[: int(card.span.partition("-")[0])].count(b"\n") + 1 if data else 0
 
 
-def show(engine: Engine, card: Card, query: Query, look: Look, width: int) -> tuple[Page, tuple[int, ...]]:
+def show(engine: Engine, card: Card, query: Query, look: RowStyle, width: int) -> tuple[Page, tuple[int, ...]]:
     """Draw the page about a card, and return it with the lines that hold a match."""
     now = look.now
     line = line_of(engine, card)

@@ -39,7 +39,7 @@ from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import fold, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from memtui.engine import Engine
     from memtui.engine.observation import ObservationMark
-    from memtui.ui.view_screen import Within
+    from memtui.ui.view_screen import ViewFilter
 
 SEARCH_DELAY = 0.08
 """Seconds after the last key before a search starts."""
@@ -129,7 +129,7 @@ withheld until you decide."""
 
     # Looking
 
-    def entered(self, within: Within | None) -> None:
+    def entered(self, within: ViewFilter | None) -> None:
         """Reload when the view is entered."""
         del within
         self.prompt, self._again = None, False
@@ -321,7 +321,7 @@ withheld until you decide."""
 
     def read_text(self, item: Card) -> None:
         """Draw the page about a card in a thread."""
-        width, look = self.page.text_width, Look(self.host.now(), self.ascii, self.shell.named)
+        width, look = self.page.text_width, RowStyle(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
             lambda engine: show(engine, item, query, look, width),

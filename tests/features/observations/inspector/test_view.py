@@ -22,7 +22,7 @@ from memtui.features.observations.inspector import view as inspector
 from memtui.features.observations.inspector.look import show
 from memtui.features.observations.inspector.view import ObservedView
 from memtui.ui.draw.pages import Page
-from memtui.ui.list_view import REST
+from memtui.ui.list_view import READ_DELAY
 from tests.workbench.views.real import ME, Real, World, at, real, write
 
 QUOKKA = "# Quokka\n\nThe quokka needs `src/pool.py`.\n\nAnd sleep.\n"
@@ -300,7 +300,7 @@ async def test_news_leave_what_is_asked_where_there_are_no_cards(tmp_path: Path)
         await screen.press("S")
         await screen.until_text("Read the session files of your agents of this project")
         view.rows_changed()
-        view.set_timer(2 * REST, lambda: after.append(1))
+        view.set_timer(2 * READ_DELAY, lambda: after.append(1))
         await screen.until(lambda: bool(after))
         assert "Read the session files of your agents of this project" in screen.text
 

@@ -76,7 +76,7 @@ async def test_a_conflict_that_is_answered_goes_back_to_where_it_was_opened(in_t
         await screen.until_text("Saved, merged with what was saved")
         assert screen.browser.editing is not in_tree
         assert screen.text.count("u takes it back.") == in_tree
-        await screen.until(lambda: not screen.browser.forest.totals.draft)
+        await screen.until(lambda: not screen.browser.forest.top.signs.draft)
         if in_tree:
             assert screen.app.focused is screen.browser.memories
             await screen.press("u")
@@ -89,7 +89,7 @@ async def test_c_on_another_row_goes_to_the_next_conflict_and_opens_it() -> None
     for address in (notes, prose):
         engine.engine.drafts.save(Draft(address, None, "mine\n", (0, 0), 1))
     async with shown(engine) as screen:
-        await screen.until(lambda: screen.browser.forest.totals.conflict == 2)
+        await screen.until(lambda: screen.browser.forest.top.signs.conflict == 2)
         await screen.press("g", "g")
         for expected in (prose, notes, prose):
             await screen.press("c")
