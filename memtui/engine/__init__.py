@@ -1,4 +1,4 @@
-"""Memory on disk: the only room that touches memory files, versions, locks and the watcher."""
+"""Memory on disk: the only package that touches memory files, versions, locks and the watcher."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ __all__ = ["Engine", "now_ms"]
 
 
 def __getattr__(name: str) -> object:
-    """Load the engine when it is first asked for: its values alone must not cost what it does."""
+    """Load the engine on first use: importing its values must stay cheap."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "now_ms":

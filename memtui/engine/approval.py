@@ -1,7 +1,4 @@
-"""Who approves through one engine: what only a person does is refused to an agent, and kept with where it came from.
-
-It exists so that each door that approves is shut at one place, whichever front it belongs to.
-"""
+"""Who approves through an engine: what only a person may do is refused to an agent, and recorded with its origin."""
 
 from typing import NamedTuple
 
@@ -12,17 +9,14 @@ class Approver(NamedTuple):
     """Who sits at this process."""
 
     actor: str = ""
-    """Who is recorded; empty: nobody said, as for a program that uses the engine by itself, and nothing is recorded."""
+    """The actor to record; empty: unknown, as for a program that uses the engine directly, and nothing is recorded."""
     where: str = ""
     """The terminal, and the program that started this one."""
     agent: str = ""
-    """The agent that runs this process, and what shows it, as a sentence; empty: none."""
+    """The agent that runs this process, and the evidence, as a sentence; empty: none."""
 
     def require(self, act: str, hint: str = "") -> None:
-        """Refuse to an agent, with `E_PERSON`, what only a person may do, as in `accept a root`.
-
-        The hint says where a person does it.
-        """
+        """Refuse an act only a person may do, such as `accept a root`, to an agent (`E_PERSON`)."""
         if self.agent:
             raise RefusedError(
                 f"Only a person may {act}. {self.agent}",
@@ -31,5 +25,5 @@ class Approver(NamedTuple):
             )
 
     def note(self, text: str = "") -> str:
-        """What the record of an approval says: this text, and where it came from."""
+        """Return the note for the record of an approval: `text` and its origin."""
         return ", ".join(part for part in (text, self.where) if part)

@@ -24,7 +24,6 @@ class Doctor(EnginePart):
     """Finds what is wrong, and mends the ledger."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
-        """Take what it works with; the rows tell how each root is."""
         super().__init__(roots, ledger, rules, events)
         self._rows = rows
 

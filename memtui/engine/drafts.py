@@ -14,7 +14,7 @@ from memtui.engine.disk import fsio, paths
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, anywhere
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
-from memtui.engine.part import EnginePart, Events, Rules, made_again
+from memtui.engine.part import EnginePart, Events, Rules, retry_after_repair
 from memtui.errors import BusyError, NotFoundError, StorageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ class Drafts(EnginePart):
     """Keeps texts nobody has saved."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
-        """Begin without texts."""
         super().__init__(roots, ledger, rules, events)
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
@@ -83,7 +82,7 @@ class Drafts(EnginePart):
             return False
         return True
 
-    @made_again
+    @retry_after_repair
     def _record(self, root: Root, draft: Draft) -> None:
         """Put a draft into the ledger."""
         uid = self._roots.uid(root)
@@ -176,7 +175,7 @@ class Drafts(EnginePart):
         newest = {draft.address: draft for draft in sorted((*stored, *apart), key=lambda draft: draft.at)}
         return tuple(sorted(newest.values(), key=lambda draft: draft.at))
 
-    @made_again
+    @retry_after_repair
     def drop(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
         """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first.
 
@@ -202,7 +201,7 @@ class Drafts(EnginePart):
                     self._ledger.drafts.keep_once(uid, address.path, found.data)
                 self._remove(found)
 
-    @made_again
+    @retry_after_repair
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
         self._ledger.drafts.save_conflict(self._uid(found.address), found)

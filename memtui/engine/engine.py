@@ -1,6 +1,6 @@
-"""The engine: opens its parts when they are first used, hands them out, and closes them.
+"""The engine: creates its parts on first use and closes them.
 
-Reading one memory must not cost what changing it does: a command that only reads opens no ledger and loads no SQL.
+A command that only reads one memory opens no ledger and loads no SQL.
 """
 
 from __future__ import annotations
@@ -63,39 +63,39 @@ if TYPE_CHECKING:
     from memtui.engine.watch.watch import Reconciler
 
 SETTLED_MS = 2_000
-"""A file whose last change is older than this is not being written any more."""
+"""A file whose last change is older than this is no longer being written."""
 
 
 SHARED = ("roots", "_ledger", "_rules", "events")
-"""What every `EnginePart` is made of."""
+"""Arguments of every `EnginePart`."""
 
 
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
     tasks: cached_property[TaskTable] = cached_property(attrgetter("_ledger.tasks"))
-    """Background work: tasks in lanes, runs, and events about them; the ledger's own table."""
+    """Background work: tasks in lanes, runs, and their events."""
     observations: cached_property[ObservationTable] = cached_property(attrgetter("_ledger.observations"))
-    """What people decided about observations; the ledger's own table."""
+    """Decisions of people about observations."""
     touches: cached_property[TouchTable] = cached_property(attrgetter("_ledger.touches"))
-    """What agents' own session files say that they did to memories; the ledger's own table."""
+    """What agents did to memories, by their own session files."""
     origins: cached_property[OriginTable] = cached_property(attrgetter("_ledger.origins"))
-    """Who wrote each line of memories; the ledger's own table."""
+    """Who wrote each line of memories."""
     schedules: cached_property[ScheduleTable] = cached_property(attrgetter("_ledger.schedules"))
-    """What is to run when; the ledger's own table."""
+    """Schedules and their runs."""
     spend: cached_property[SpendTable] = cached_property(attrgetter("_ledger.spend"))
-    """What budgets spent; the ledger's own table."""
+    """Spending against budgets."""
     claims: cached_property[ClaimTable] = cached_property(attrgetter("_ledger.claims"))
-    """Due times and messages that were taken once; the ledger's own table."""
+    """Due times and messages that were claimed once."""
     turns: cached_property[TurnTable] = cached_property(attrgetter("_ledger.turns"))
-    """Who asked for what, in which chat; the ledger's own table."""
+    """Who asked for what, in which chat."""
     votes: cached_property[VoteTable] = cached_property(attrgetter("_ledger.votes"))
-    """Who agreed to what is proposed; the ledger's own table."""
+    """Votes on proposals."""
     journal: cached_property[JournalTable] = cached_property(attrgetter("_ledger.journal"))
-    """What was done and who caused it, as a chain of records; the ledger's own table."""
+    """The journal: what was done and who caused it, as a hash chain."""
 
     open: ClassVar[type[Engine]]
-    """Make an engine."""
+    """Create an engine."""
 
     def __init__(
         self,
@@ -110,19 +110,18 @@ class Engine:
         approver: Callable[[], Approver] = Approver,
         session: str = "",
     ) -> None:
-        """Make an engine; folders and the ledger are opened when they are first needed.
+        """Create an engine; folders and the ledger are opened on first use.
 
         Args:
-            roots: the folders to work on; of two ids for one folder the first is kept.
+            roots: the folders; of two ids for one folder the first is kept.
             state_dir: memtui's own folder, made (0700) when something has to be kept.
             clock: milliseconds since the epoch.
             retention: which old versions `close` keeps.
             read_only: refuse every change with `E_READ_ONLY`.
             lock_wait: seconds to wait for another process that writes to the same root.
-            access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
-                not see is none of the engine's.
-            approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
-            session: the agent's session that this door belongs to; changes are of the turn that it executes.
+            access: what this client may do; other changes are refused with `E_ACCESS`, and hidden roots are left out.
+            approver: says who approves; an agent is refused with `E_PERSON`.
+            session: the agent's session of this client; changes belong to the turn it executes.
         """
         self.state_dir = state_dir
         self._session = session
@@ -132,7 +131,7 @@ class Engine:
         self.access = access
         """What this client may do."""
         self.events = Events()
-        """Who is told of this process's own changes and of notices."""
+        """Subscribers to this process's own changes and notices."""
         self.places = KeptPlaces(state_dir, read_only=read_only)
         """Where the user was when memtui was left."""
         self.roots = Roots(
@@ -145,9 +144,9 @@ class Engine:
             on_recovered=self._recovered,
             on_waiting=self._waiting,
         )
-        """The folders with memories, and how a text names a memory in them."""
+        """The roots, and the names of memories in them."""
         self.pace = self.events.pace
-        """How far a change of many memories is that runs in this process."""
+        """Progress of large changes in this process."""
 
     def close(self) -> None:
         """Wait up to 2 s for programs still writing to replaced files, prune old versions, close everything."""
@@ -166,13 +165,11 @@ class Engine:
         self.roots.close()
 
     def __enter__(self) -> Self:
-        """Return the engine."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the engine."""
         self.close()
 
     # --- one memory
@@ -194,7 +191,7 @@ class Engine:
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 
     def read_bytes(self, address: Address) -> bytes:
-        """Read a memory whole, without working out its digest; see `read`."""
+        """Read a memory whole, without hashing it; see `read`."""
         return handles.read_bytes(self.roots.reading(self.roots.find(address.root)), paths.split(address.path), address)
 
     def save(
@@ -207,23 +204,24 @@ class Engine:
         merge: MergeOf | None = None,
         news_since: str | None = None,
     ) -> Saved | Unchanged | Conflict:
-        """Replace a memory's text if it still is the version the edit started from.
+        """Replace a memory's text if it is still the version the edit started from.
 
         Args:
             address: the memory.
-            text: the new content; text is stored as UTF-8.
+            text: the new content; a `str` is stored as UTF-8.
             expected_sha256: the version the edit started from; None when no file is expected.
-            actor: who does it.
+            actor: who saves.
             merge: what the text was merged from; undo then brings the user's own text back as a draft.
             news_since: the version the user last looked at, when the text takes back a part of what others did since:
-                while it still is that one, the rest stays unseen.
+                while
+                that is still the version last seen, the rest stays unseen.
 
         Returns:
             `Saved`; `Unchanged` when the text was already there (even with a stale expectation, so a retry is safe);
             `Conflict` when somebody else was first: both texts are in history and the file is as they left it.
 
         Raises:
-            RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
+            RefusedError: a rule forbids it. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
         there = self.roots.elsewhere.get(address.root)
         if there is not None:
@@ -233,43 +231,43 @@ class Engine:
     # --- parts
 
     memories: Memories = lazy("changes.memories.Memories", *SHARED)
-    """Making and changing memories."""
+    """Creating and changing memories."""
     together: Together = lazy("changes.together.Together", *SHARED, "undo")
     """Several changes as one."""
     undo: Undo = lazy("changes.undo.Undo", *SHARED, "memories")
-    """Undo and redo, taking back what others did, and the trash."""
+    """Undo and redo, reverting changes of others, and the trash."""
     rows: Library = lazy("look.catalog.Library", "roots", "_ledger", "_catalog")
-    """The rows of memories, and how each root is."""
+    """The list of memories, and the status of each root."""
     search: Searcher = lazy("find.search.Searcher", "roots", "_ledger", "_catalog")
-    """The search over everything."""
+    """Full-text search."""
     watch: Reconciler = lazy("watch.watch.Reconciler", "roots", "_ledger", "_catalog", "events")
-    """What others change on disk."""
+    """Changes made by others on disk."""
     changes: Marks = lazy("changes.marks.Marks", *SHARED, "rows")
-    """What others did since the user looked."""
+    """Changes since the user last looked."""
     history: History = lazy("history.History", *SHARED)
     """Versions, the audit, and reviews."""
     redaction: Redaction = lazy("changes.redaction.Redaction", *SHARED)
-    """Clearing texts for good."""
+    """Erasing texts for good."""
     drafts: Drafts = lazy("drafts.Drafts", *SHARED)
-    """Unsaved texts, and conflicts that are being decided."""
+    """Unsaved texts, and conflicts being resolved."""
     pins: Pins = lazy("changes.marks.Pins", *SHARED)
     """Pins and uses."""
     doctor: Doctor = lazy("doctor.Doctor", *SHARED, "rows")
-    """What is wrong here, and mending the ledger."""
+    """Diagnosis, and repair of the ledger."""
     proposals: cached_property[ProposalTable] = cached_property(attrgetter("_ledger.proposals"))
-    """What is suggested, and what was decided about it; the ledger's own table."""
+    """Proposals, and the decisions about them."""
 
     @cached_property
     def folders(self) -> Folders:
-        """What is in folders, memory or not; taking one away or renaming it with all of it."""
+        """Folders and everything in them."""
         from memtui.engine.changes.folders import Folders
 
         return Folders(self.roots, lambda: self._ledger, lambda: self._rules, self.events.changed)
 
     def cached(self) -> Listing | None:
-        """The rows of the last list, without touching a memory; None when there are none.
+        """Return the rows of the last list, without touching a memory; None when there are none.
 
-        No more is loaded than it takes to read them, because the first paint waits.
+        Loads no more than that takes, because the first paint waits for it.
         """
         if self._opened("rows"):
             return self.rows.cached()
@@ -280,7 +278,7 @@ class Engine:
     # --- what the parts share
 
     def _opened(self, part: str) -> bool:
-        """Whether a part was used."""
+        """Return whether a part was used."""
         return part in self.__dict__
 
     _rules: Rules = lazy("part.Rules", "roots", "_approver")

@@ -13,7 +13,7 @@ from memtui.engine.approval import Approver
 from memtui.engine.disk import paths
 from memtui.engine.look.roots import anywhere
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
-from memtui.engine.part import EnginePart, made_again
+from memtui.engine.part import EnginePart, retry_after_repair
 from memtui.errors import MemtuiError, NotFoundError, StorageError
 
 OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
@@ -84,7 +84,7 @@ class History(EnginePart):
                 break
         return found
 
-    @made_again
+    @retry_after_repair
     def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
         """Put versions a memory had elsewhere on its history, before it is written here.
 
@@ -186,7 +186,7 @@ class History(EnginePart):
 
     # --- what was reviewed
 
-    @made_again
+    @retry_after_repair
     def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
         """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
 
@@ -225,7 +225,7 @@ class History(EnginePart):
         self._rules.refuse_read_only()
         self._rules.approver.require("change this setting")
 
-    @made_again
+    @retry_after_repair
     def record_setting(self, root_id: str, said: str, *, known: bool = True) -> None:
         """Record that a setting has another value, which is the user's alone to choose.
 

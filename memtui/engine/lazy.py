@@ -1,4 +1,4 @@
-"""Parts of the engine and of its ledger, each loaded and made when it is first asked for."""
+"""Parts of the engine and of its ledger, loaded and created on first use."""
 
 from functools import cached_property
 from importlib import import_module
@@ -6,9 +6,9 @@ from typing import Any
 
 
 def lazy(name: str, *needs: str) -> Any:
-    """A part of its owner, made once of those of the owner's attributes that it needs; `self` is the owner.
+    """Return a property that creates a part of its owner once, from the owner's attributes `needs` (`self`: the owner).
 
-    The name says where its class is, below `memtui.engine`: `changes.undo.Undo`.
+    `name` is the path of its class below `memtui.engine`: `changes.undo.Undo`.
     """
     module, _, kind = name.rpartition(".")
 

@@ -1,7 +1,8 @@
-"""The values every room exchanges: immutable, comparable, without behaviour beyond reading themselves.
+"""Values every package exchanges: immutable, comparable, without I/O.
 
-They are named tuples: `import dataclasses` alone costs a one-shot command more than Python's start. Identity is root
-and path. Times are milliseconds since 1970, hashes hex sha-256 of raw bytes, sizes bytes. Nothing touches the disk.
+They are named tuples because `import dataclasses` alone costs a one-shot command more than Python's start. Identity is
+root
+and path. Times are milliseconds since 1970, hashes hex SHA-256 of raw bytes, sizes bytes.
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,11 @@ from memtui.engine.policy import Root as Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
 
 SCOPES = ("global", "project", "workspace", "channel")
-"""Every scope, in the order in which it is always shown."""
+"""Every scope, in display order."""
 
 
 class Actor(NamedTuple):
-    """Who did it."""
+    """Who made a change."""
 
     name: str
     """`tui`, `cli`, `mcp:<client>`, `http:<client>`, `agent:<name>` when proven, else `outside`."""
@@ -32,29 +33,29 @@ OUTSIDE = Actor("outside")
 
 
 def is_person(actor: str) -> bool:
-    """Whether an actor's name is the user at this machine, whose own changes are not news to them."""
+    """Return whether an actor is the user at this machine, whose own changes are not news to them."""
     return actor in ("tui", "cli") or actor.startswith(("tui:", "cli:"))
 
 
 def is_reserved(actor: str) -> bool:
-    """Whether a name would be taken for the person at the keys, so that no program may be given it."""
+    """Return whether a name could pass for the person at the keyboard, so that no program may have it."""
     plain = actor.strip().casefold().removeprefix("agent:").strip()
     return plain in ("tui", "you", "person") or plain.startswith(("tui:", "cli:"))
 
 
 APPROVALS = ("reviewed", "seen", "redacted", "accepted", "rejected", "muted")
-"""Operations of the audit that only a person does: approvals. They are marks, and no change of a memory."""
+"""Audit operations only a person performs. They are marks, not changes of a memory."""
 SETTING = "setting"
 MARKS = (*APPROVALS, SETTING)
-"""Operations that change no memory: approvals, and settings, which whoever may write their file changes."""
+"""Audit operations that change no memory: approvals and settings."""
 
 
 class Address(NamedTuple):
-    """How a memory is named: `<root id>/<path>`."""
+    """The address of a memory: `<root id>/<path>`."""
 
     root: str
     path: str
-    """Relative to the root, separated by `/`. Undecodable bytes are surrogate escapes, as `os.fsdecode` gives them."""
+    """Relative to the root, separated by `/`. Undecodable bytes are surrogate escapes, as in `os.fsdecode`."""
 
     @classmethod
     def parse(cls, text: str) -> "Address":
@@ -72,7 +73,7 @@ class Address(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The last component."""
+        """The last path component."""
         return self.path.rpartition("/")[2]
 
     def __str__(self) -> str:
@@ -80,7 +81,7 @@ class Address(NamedTuple):
 
 
 TYPES = ("user", "feedback", "project", "reference")
-"""The types agents give their memories in front matter, where they give any."""
+"""The values of `type` that agents use in front matter."""
 
 
 class RootStatus(NamedTuple):
@@ -98,30 +99,31 @@ class RootStatus(NamedTuple):
 
     @property
     def unreadable(self) -> bool:
-        """Whether its folder, or a part of it, is there and cannot be read; the problems say why."""
+        """Whether its folder, or a part of it, cannot be read; the problems say why."""
         return any(problem.code.startswith("E_") for problem in self.problems)
 
 
 LOCAL, REVIEWED, BROUGHT = "local", "reviewed", "brought"
-"""What a version in a checkout is: written here through memtui, reviewed by a person as exactly these bytes, or
-neither, so that a repository may have brought it and no agent is given it unasked."""
+"""Trust of a version in a checkout: written here through memtui, reviewed by a person as exactly these bytes, or
+neither (a repository may have brought it, so no agent is given it unasked)."""
 
 
 class FieldEdit(NamedTuple):
-    """A field of the front matter, and what it shall be."""
+    """A front matter field and its new value."""
 
     path: tuple[str, ...]
-    """Its name; of a field inside another one, that one's name first."""
+    """The field's name; for a nested field, the outer name first."""
     value: str | tuple[str, ...] | None
-    """A text, a list of texts, or None to remove it."""
+    """A text, a list of texts, or None to remove the field."""
 
 
 class Problem(NamedTuple):
-    """Something about a memory or a root that the user should know; never hides the row."""
+    """Something the user should know about a memory or a root; never hides the row."""
 
     code: str
-    """Of `errors.CODES`, or: being-written, clash, look-alike, over-agent-limit, front-matter, generated, protected,
-    truncated, unreviewed, conflict-markers, hidden-characters, no-memory, open-private, private-about, withheld."""
+    """One of `errors.CODES`, or: being-written, clash, look-alike, over-agent-limit, front-matter, generated,
+    protected, truncated, unreviewed, conflict-markers, hidden-characters, no-memory, open-private, private-about,
+    withheld."""
     text: str
     """One sentence. May hold hostile text."""
 
@@ -141,23 +143,23 @@ class Memory(NamedTuple):
     pinned: bool = False
     uses: int = 0
     heat: float = 0.0
-    """Uses, each halved for every seven days that passed since it."""
+    """Uses, each halved for every seven days since."""
     last_used_at: int | None = None
     last_written_at: int | None = None
     unseen: bool = False
     actor: str = "outside"
     """Who wrote the current version, when known."""
     version: int = 0
-    """How many versions history holds, the current one included; 0 when none was recorded yet."""
+    """Number of versions in history, including the current one; 0 when none was recorded yet."""
     problems: tuple[Problem, ...] = ()
     missing: bool = False
-    """Gone from disk, but not long enough ago to be believed."""
+    """Gone from disk, but not long enough to count as deleted."""
     trust: str = ""
-    """Of a version in a checkout: `LOCAL`, `REVIEWED` or `BROUGHT`; empty elsewhere."""
+    """In a checkout: `LOCAL`, `REVIEWED` or `BROUGHT`; empty elsewhere."""
 
     @property
     def writable(self) -> bool:
-        """Whether the content can be edited as text here; front matter that is not read is still text."""
+        """Whether the content can be edited as text here; front matter that cannot be parsed is still text."""
         codes = [problem.code for problem in self.problems if not problem.code.startswith("E_FRONTMATTER")]
         return self.sha256 is not None and not any(code.startswith("E_") for code in codes)
 
@@ -171,19 +173,19 @@ class Listing(NamedTuple):
 
 
 class TreeEntry(NamedTuple):
-    """One name in a folder, whatever it is."""
+    """A name in a folder, of any kind."""
 
     path: str
-    """Relative to the folder; a folder's ends in `/`."""
+    """Relative to the folder; a subfolder's ends in `/`."""
     bytes: int
-    """As the system gives it, for a folder as well."""
+    """As reported by the system, for a folder as well."""
 
 
 class Tree(NamedTuple):
-    """What a folder holds: files and folders, hidden names left out, each folder followed by what is in it."""
+    """The content of a folder: files and folders, without hidden names, each folder followed by its content."""
 
     bytes: int
-    """Of the folder itself, as the system gives it."""
+    """Size of the folder itself, as reported by the system."""
     entries: tuple[TreeEntry, ...]
 
 
@@ -196,16 +198,16 @@ class Snapshot(NamedTuple):
     sha256: str
     modified_at: int
     settled: bool = True
-    """False: a writer may still be at it; the same bytes were not yet seen twice."""
+    """False: a writer may still be at work; the same bytes were not yet seen twice."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Size in bytes."""
         return len(self.bytes)
 
     @property
     def text(self) -> str:
-        """The content as text, a byte-order mark included, so that encoding it again gives the same bytes.
+        """The content as text, a byte-order mark included, so that encoding it gives the same bytes.
 
         Raises:
             RefusedError: `E_TEXT`, when the bytes are not UTF-8.
@@ -221,7 +223,7 @@ class Snapshot(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """The new text is under the name, and on disk."""
+    """The new text is on disk under the name."""
 
     address: Address
     sha256: str
@@ -239,20 +241,20 @@ class Unchanged(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Somebody else's version is under the name. Both texts are in history; the file is as they left it."""
+    """Somebody else's version has the name. Both texts are in history; the file is as they left it."""
 
     address: Address
     current_sha256: str | None
-    """What is there now; None when the memory is gone."""
+    """The version on disk now; None when the memory is gone."""
     expected_sha256: str | None
-    """What the edit started from; None when it expected no file."""
+    """The version the edit started from; None when it expected no file."""
     yours_sha256: str | None
     """The refused text, readable with `read_version`."""
     txn: str
 
 
-class Usage(NamedTuple):
-    """How often a memory was used, as another program counted it."""
+class UseCount(NamedTuple):
+    """How often a memory was used, as counted by another program."""
 
     address: Address
     uses: int
@@ -261,7 +263,7 @@ class Usage(NamedTuple):
 
 
 class Version(NamedTuple):
-    """One text a memory had."""
+    """One version in a memory's history."""
 
     sha256: str
     bytes: int
@@ -271,11 +273,11 @@ class Version(NamedTuple):
     """`created`, `modified`, `deleted`, `renamed` or `restored`."""
     redacted: bool = False
     note: str = ""
-    """Why it was kept when it never was (or no longer is) under the name: `yours in conflict`, `late write`, ..."""
+    """Why it was kept although it never was (or no longer is) under the name: `yours in conflict`, `late write`, ..."""
 
 
 class Change(NamedTuple):
-    """What happened to one memory."""
+    """A change of one memory."""
 
     address: Address
     kind: str
@@ -285,11 +287,11 @@ class Change(NamedTuple):
     after: str | None
     at: int
     old_address: Address | None = None
-    """Where it was, for `renamed`; where the user last saw it, when it was renamed and is changed besides."""
+    """The old name, for `renamed`; the name the user last saw, when it was renamed and changed besides."""
 
 
 class SeenMark(NamedTuple):
-    """What the user had last looked at of one memory, before a mark: enough to take the mark back."""
+    """The version of a memory the user had seen before a mark: enough to undo the mark."""
 
     address: Address
     sha256: str | None
@@ -299,24 +301,24 @@ class SeenMark(NamedTuple):
 
 
 class PassedOver(NamedTuple):
-    """What undo would take back although something newer was done where it cannot reach."""
+    """A step undo would take back although something newer was done out of its reach."""
 
     label: str
-    """What it would take back, for people."""
+    """The step undo would take back, for people."""
     newer: str
-    """What is newer, for people; without a folder who did the step, if not the user."""
+    """The newer step, for people; without a folder, who did it if not the user."""
     folder: str
-    """The folder that was done in; it is not open here."""
+    """The folder it was done in; it is not open here."""
 
 
 class Vanished(NamedTuple):
-    """A root whose folder is not there, although there were memories in it."""
+    """A root whose folder is missing although it held memories."""
 
     root: Root
     memories: int
-    """How many the ledger knows; their texts are in history."""
+    """How many memories the ledger knows; their texts are in history."""
     at: int
-    """The newest change known in it."""
+    """Time of the newest known change in it."""
 
 
 class Notice(NamedTuple):
@@ -333,7 +335,7 @@ class Notice(NamedTuple):
 
 
 class Health(NamedTuple):
-    """How a watch is doing."""
+    """The state of a watch."""
 
     state: str
     """`watching` (events and scans), `polling` (scans only), `stopped`."""
@@ -341,7 +343,7 @@ class Health(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Everything one quiet period brought, as one value."""
+    """Everything that happened in one quiet period."""
 
     changes: tuple[Change, ...] = ()
     touched: frozenset[Address] = frozenset()
@@ -352,9 +354,9 @@ class Changes(NamedTuple):
     health: Health | None = None
     """Set when it changed."""
     rows: Mapping[Address, Memory | None] = MappingProxyType({})
-    """The row of each memory named above as it is now, None where there is none; one that is not here is asked for."""
+    """The current rows of the memories named above, None where there is none; a missing one must be asked for."""
     order: int = 0
-    """Of two that carry a row of the same memory, the one with the higher number knows it better."""
+    """Of two rows of the same memory, the one with the higher number is newer."""
 
 
 class Outcome(NamedTuple):
@@ -368,7 +370,7 @@ class Outcome(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the memory is now as asked."""
+        """Whether the memory is now as requested."""
         return self.error is None and not isinstance(self.result, Conflict)
 
 
@@ -382,19 +384,19 @@ class Done(NamedTuple):
     label: str = ""
     """For people: `delete 3 memories`."""
     left: str = ""
-    """For undo and redo: what was done later in folders that are not open here, and so was left alone; one sentence."""
+    """For undo and redo: later changes in folders that are not open here and were left alone; one sentence."""
     also: str = ""
-    """For undo: what came back besides, such as the draft a merge was made of; one sentence."""
+    """For undo: what else came back, such as the draft a merge was made of; one sentence."""
 
     @property
     def addresses(self) -> set[Address]:
-        """Everything the operation touched, under its old and its new name."""
+        """Everything the operation touched, under old and new names."""
         found = {outcome.address for outcome in self.outcomes}
         return found | {outcome.new_address for outcome in self.outcomes if outcome.new_address is not None}
 
 
 class AuditRecord(NamedTuple):
-    """One audited change; `who` says who asked for it, as a gateway said: `ann · qwen · team-eng`."""
+    """One audited change; `who` names who asked for it, according to a gateway: `ann · qwen · team-eng`."""
 
     seq: int
     txn: str
@@ -412,7 +414,7 @@ class AuditRecord(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One operation of the audit as a whole: what `undo` takes back as one."""
+    """One operation of the audit as a whole: one step of `undo`."""
 
     txn: str
     kind: str
@@ -420,9 +422,9 @@ class Operation(NamedTuple):
     label: str
     """For people: `delete 3 memories`."""
     records: int
-    """How many audit records it has."""
+    """The number of its audit records."""
     undone: bool
-    """It was taken back, and not done again since."""
+    """It was undone, and not redone since."""
     deleted: int = 0
     """How many memories it deleted."""
 
@@ -441,11 +443,11 @@ class TrashEntry(NamedTuple):
 
 
 class Restoring(NamedTuple):
-    """A deleted memory that is to come back."""
+    """A deleted memory to restore."""
 
     address: Address
     sha256: str
-    """Which text."""
+    """The version to restore."""
     to: Address | None = None
     """Another name for it; None: its own."""
 
@@ -461,54 +463,53 @@ class Draft(NamedTuple):
     """Line and column, from 0."""
     at: int
     base: bytes | None = None
-    """The text of `base_sha256`, when it may not be in history yet: kept there with the draft. Read back only
-    where the draft is in a file of its own."""
+    """The text of `base_sha256`, when it may not be in history yet. Read back only from a draft in its own file."""
 
 
 class MergeOf(NamedTuple):
-    """What a saved text was merged from, for the audit and for undo."""
+    """The texts a saved text was merged from, for the audit and for undo."""
 
     base_sha256: str | None
-    """What both sides started from; None for nothing."""
+    """The common base; None for none."""
     yours_sha256: str
     theirs_sha256: str | None
     """None: the other side had deleted it."""
     decided: tuple[str, ...] = ()
-    """How each place was decided, such as `line 6 yours`."""
+    """How each place was resolved, such as `line 6 yours`."""
 
 
 class OpenConflict(NamedTuple):
-    """A conflict that is being decided: every text in it, and the decisions so far."""
+    """A conflict being resolved: its texts, and the decisions so far."""
 
     address: Address
     base_sha256: str | None
-    """What both sides started from; None when both created the memory."""
+    """The common base; None when both created the memory."""
     yours: bytes
     theirs: bytes
     decisions: str
-    """Whatever the front needs to go on at the same place; the engine does not read it."""
+    """Opaque state of the front, to continue at the same place."""
     at: int
 
 
-class Wanted(NamedTuple):
-    """What to search for, and where."""
+class SearchQuery(NamedTuple):
+    """A search query and where to search."""
 
     query: str
     """Words that must all occur; `"quoted"` ones together, `-excluded` ones not at all."""
     scope: str | None = None
     agent: str | None = None
     roots: frozenset[str] | None = None
-    """Ids of the roots to look in; None: all of them."""
+    """Ids of the roots to search; None: all of them."""
     bodies: bool = True
-    """Also in the texts, not only in names and descriptions."""
+    """Also search texts, not only names and descriptions."""
     versions: bool = False
-    """Also in texts that memories had, and in those of deleted memories."""
+    """Also search old versions and deleted memories."""
     limit: int = 200
-    """So many hits are given back; the others are counted."""
+    """The number of hits returned; the others are counted."""
     fresh: bool = True
-    """List the roots first. Else what was listed last counts, for whoever is told of every change."""
+    """List the roots first. Else the last listing counts, for callers that follow every change."""
     given: bool = False
-    """An agent asks: nothing is found, or left out, for a word in a secret or in what a writer marked as private."""
+    """An agent asks: words in secrets or in parts marked private neither match nor exclude."""
 
 
 class Hit(NamedTuple):
@@ -525,42 +526,42 @@ class Hit(NamedTuple):
     column: int | None = None
     """From 1, in characters, for `body`."""
     marks: tuple[tuple[int, int], ...] = ()
-    """Where the snippet holds what was looked for: from, up to."""
+    """Matches within the snippet, as (start, end)."""
     places: int = 0
-    """How many places of the body do, a thousand at most."""
+    """Number of matches in the body, a thousand at most."""
     version: Version | None = None
     """The version it is in, when that is not the one on disk."""
 
 
-class Found(NamedTuple):
-    """What a search has found, so far or altogether."""
+class SearchResult(NamedTuple):
+    """The results of a search, so far or altogether."""
 
     hits: tuple[Hit, ...]
-    """The best ones, the best first."""
+    """The best ones, best first."""
     total: int
-    """How many there are."""
+    """The number of all hits."""
     roots: tuple[tuple[str, int], ...] = ()
-    """How many of them are in each root, by id."""
+    """The number of hits by root id."""
     complete: bool = True
-    """Everything was looked at."""
+    """Whether everything was searched."""
 
 
 class Retention(NamedTuple):
     """Which old versions are kept; a version is kept when any rule keeps it."""
 
     versions: int = 20
-    """The newest so many of each memory."""
+    """The number of newest versions kept of each memory."""
     days: int = 30
-    """Everything of the last so many days on which something was written."""
+    """The number of days, counting those with writes, whose versions are all kept."""
 
 
 class Unerased(NamedTuple):
     """Where redacted texts may still be."""
 
     pending: bool
-    """Whether freed bytes of the ledger and its backups are still to be overwritten; the next opening tries again."""
+    """Whether freed bytes of the ledger and its backups still have to be overwritten; the next opening tries again."""
     damaged: tuple[str, ...] = ()
-    """Paths of ledgers that cannot be read as a whole: nobody can tell what is in them."""
+    """Paths of ledgers that cannot be read completely, so their content is unknown."""
 
 
 class Finding(NamedTuple):
@@ -583,7 +584,7 @@ class Write(NamedTuple):
 
 
 class Rename(NamedTuple):
-    """Another name for a memory of a version (None: any), in its root or another one; pins and history follow."""
+    """A new name for a memory of a version (None: any), in its root or another one; pins and history follow."""
 
     address: Address
     new: Address
@@ -591,7 +592,7 @@ class Rename(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """A memory for the trash, of a version (None: any)."""
+    """A memory to move to the trash, of a version (None: any)."""
 
     address: Address
     expected_sha256: str | None = None

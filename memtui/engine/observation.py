@@ -1,45 +1,45 @@
-"""What a person decided about one observation, as values.
+"""Decisions of a person about an observation, as values.
 
-An observation is a card derived from a memory: it can be made anew at any time, what was decided about it cannot.
+An observation is a card derived from a memory: it can be derived again at any time, a decision about it cannot.
 """
 
 from typing import NamedTuple
 
 NORMAL, PRIVATE, SUPPRESSED, REDACTED = range(4)
 STATES = ("normal", "private", "suppressed", "redacted")
-"""The words. Private: no agent is given it. Suppressed: nobody is, unless they ask. Redacted: it has no text."""
+"""Words for the states. Private: not given to agents. Suppressed: shown to nobody unasked. Redacted: it has no text."""
 
 
 OBSERVED = "observed"
-"""The operation of the audit that is a decision about an observation; no change of its memory."""
+"""The audit operation of a decision about an observation; no change of its memory."""
 
 
 class ObservationMark(NamedTuple):
-    """A decision, and by what its card is found again when the file changes."""
+    """A decision, and the keys that find its card again when the file changes."""
 
     name: bytes
-    """The card's; 10 bytes."""
+    """The card's name; 10 bytes."""
     seq: int
-    """The number of the decision; 0: there is none yet."""
+    """The number of the decision; 0: none yet."""
     root: int
     """The ledger's id of the root."""
     path: str
     anchor: bytes
-    """A keyed hash of the first line of the entry, and of how many like it stand before; empty: the whole file."""
+    """A keyed hash of the entry's first line and of the number of equal ones before it; empty: the whole file."""
     text_key: bytes
     """A keyed hash of its text."""
     beside: bytes
-    """The first 4 bytes of the text keys of what else was in the file at the decision, one after the other; its own for
-    each entry that was equal to it."""
+    """The first 4 bytes of the text keys of all other entries at the decision, concatenated; its own key for each equal
+    entry."""
     state: int = NORMAL
     deleted_at: int | None = None
-    """When a person deleted it, in milliseconds, and 0 once that is so long ago that its text went; its file stays."""
+    """When a person deleted it, in milliseconds; 0 once its text was pruned. Its file stays."""
     patch: str = ""
-    """What a person wrote over it: a JSON object of `title`, `type`, `note`; empty for nothing."""
+    """A person's edits: a JSON object of `title`, `type`, `note`; empty for none."""
 
     @property
     def withholds(self) -> bool:
-        """Whether no agent may be given it."""
+        """Whether it must not be given to an agent."""
         return self.state != NORMAL or self.deleted_at is not None
 
 
@@ -48,7 +48,7 @@ class MarkDecision(NamedTuple):
 
     seq: int
     before: str
-    """A state, and `deleted` or `edited` behind it."""
+    """A state, followed by `deleted` or `edited`."""
     after: str
     actor: str
     at: int

@@ -1,8 +1,9 @@
-"""What every part of an engine works with: what may be changed, who is told of it, and how a change is made.
+"""Shared base of the engine's parts: write rules, change events and the change protocol.
 
-One thread writes and the others want the interpreter too: whatever only looks rests while many memories are changed, or
-the change takes ten times as long. Whoever wants it to end asks for that; it ends between two memories, never inside
-one. A change never takes half of a version for a whole one: it is put off, without a lock, while somebody writes.
+While many memories are changed, readers pause, or the change would take ten times as long. A large change can be
+stopped
+between two memories, never inside one. A change never takes a half-written version for a whole one: it is postponed,
+without a lock, while somebody writes.
 """
 
 from __future__ import annotations
@@ -28,35 +29,34 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.save.commit import Job, Site
 
-    Changing = TypeVar("Changing", bound=Callable[..., Any])
+    Verb = TypeVar("Verb", bound=Callable[..., Any])
     Result = TypeVar("Result")
-    Wanted = TypeVar("Wanted")
+    Item = TypeVar("Item")
 
 Callback = Callable[[Changes], None]
 
 PATIENCE = 0.75
-"""Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
+"""Seconds a change waits for another program that has the memory open for writing."""
 _STEP = 0.01
-SOME = 100
-"""So many are done together: whoever waits for the root or the ledger waits for no more."""
-MANY = 200
-"""A change of so many memories takes long enough to be followed, and to make way for."""
+BATCH_SIZE = 100
+"""Memories changed in one transaction, so that others wait only briefly for the root or the ledger."""
+LARGE_CHANGE = 200
+"""A change of at least this many memories shows its progress, and readers pause for it."""
 
 
 class Events:
     """Hands each `Changes` value to every subscriber."""
 
     def __init__(self) -> None:
-        """Start without subscribers."""
         self._guard = threading.Lock()
         self._callbacks: list[Callback] = []
         self.of_ledger: list[str] = []
-        """What the ledger has to say of itself; the ledger's own list once there is one."""
+        """Notices of the ledger; the ledger's own list once it is open."""
         self.pace = Pace()
-        """Changes of many memories that run now."""
+        """Large changes that are running."""
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
-        """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
+        """Call `callback` for each change made by this process, on its thread; return an unsubscribe function."""
         with self._guard:
             self._callbacks.append(callback)
 
@@ -68,22 +68,22 @@ class Events:
         return unsubscribe
 
     def changed(self, changes: Iterable[Change]) -> None:
-        """Tell everybody of finished changes."""
+        """Publish finished changes."""
         self.publish(Changes(changes=tuple(changes)))
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Tell everybody of memories of which something else than the text is different, if there are any."""
+        """Publish memories of which something other than the text changed, if there are any."""
         if marked := frozenset(addresses):
             self.publish(Changes(touched=marked))
 
     def notices(self) -> tuple[str, ...]:
-        """What the user must be told about memtui's own ledger, each once; nothing when it was not used."""
+        """Return the ledger's notices for the user, each once."""
         found = tuple(self.of_ledger)
         self.of_ledger.clear()
         return found
 
     def publish(self, changes: Changes) -> None:
-        """Tell everybody."""
+        """Call every subscriber."""
         with self._guard:
             callbacks = tuple(self._callbacks)
         for callback in callbacks:
@@ -91,20 +91,19 @@ class Events:
 
 
 class Progress:
-    """One change that is running."""
+    """Progress of one running change."""
 
     def __init__(self, total: int) -> None:
-        """Begin with nothing done."""
         self.total = total
         self.begun = 0
-        """Memories that were begun: all but the last of them are done."""
+        """Memories begun so far: all but the last of them are done."""
         self.stopping = False
 
     def step(self) -> None:
         """Begin with the next memory.
 
         Raises:
-            BusyError: `E_STOPPED`: the user wants it to end here; the memory is as it was.
+            BusyError: `E_STOPPED`: the user stopped the change; the memory is as it was.
         """
         if self.stopping:
             raise BusyError(
@@ -116,23 +115,22 @@ class Progress:
 
 
 class Pace:
-    """The changes of many memories that run in this process."""
+    """Changes of many memories that run in this process."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._guard = threading.Lock()
         self._running: list[Progress] = []
         self.free = threading.Event()
-        """Whether no large change runs; whoever makes way waits for it."""
+        """Set while no large change runs."""
         self.free.set()
 
     @contextmanager
-    def many(self, total: int) -> Iterator[Progress]:
-        """Do something to so many memories; call `step` before each."""
+    def track(self, total: int) -> Iterator[Progress]:
+        """Track a change of `total` memories; call `step` before each."""
         one = Progress(total)
         with self._guard:
             self._running.append(one)
-            if total >= MANY:
+            if total >= LARGE_CHANGE:
                 self.free.clear()
         try:
             yield one
@@ -142,28 +140,27 @@ class Pace:
                 if not self._large():
                     self.free.set()
 
-    def now(self) -> tuple[int, int] | None:
-        """How many memories are done, of how many, in the largest change that runs; None when none is large."""
+    def progress(self) -> tuple[int, int] | None:
+        """Return the progress of the largest running change as (done, total); None when none is large."""
         with self._guard:
             found = max(self._large(), key=lambda one: one.total, default=None)
             return (max(found.begun - 1, 0), found.total) if found is not None else None
 
     def stop(self) -> bool:
-        """Ask what runs to end after the memory it is at; says whether anything large runs."""
+        """Stop running changes after their current memory; return whether a large one runs."""
         with self._guard:
             for one in self._running:
                 one.stopping = True
             return bool(self._large())
 
     def _large(self) -> list[Progress]:
-        return [one for one in self._running if one.total >= MANY]
+        return [one for one in self._running if one.total >= LARGE_CHANGE]
 
 
 class Rules:
-    """Answers before anything is touched; every refusal says what to do instead."""
+    """Write rules, checked before anything is touched; every refusal says what to do instead."""
 
     def __init__(self, roots: Roots, approver: Callable[[], Approver] = Approver) -> None:
-        """Take the roots, which know what this client may change, and what tells who approves."""
         self._roots = roots
         self._access = roots.access
         self._approver = approver
@@ -174,7 +171,7 @@ class Rules:
         return self._approver()
 
     def writable(self, address: Address, actor: Actor) -> Root:
-        """The root of a memory that an actor may change; raises why not."""
+        """Return the root of a memory that an actor may change; raises why not."""
         self.refuse_read_only()
         root = self.allowed(address.root)
         if root.read_only:
@@ -195,14 +192,14 @@ class Rules:
         return root
 
     def allowed(self, root_id: str) -> Root:
-        """The root of this id, for a change of what belongs to it; raises when this client may not change it."""
+        """Return the root with this id; raises when this client may not change it."""
         root = self._roots.find(root_id)
         self._access.require(root)
         return root
 
     @staticmethod
     def check_storable(address: Address) -> None:
-        """Refuse a name that no ledger can hold: one of bytes that are not UTF-8."""
+        """Refuse a name of bytes that are not UTF-8, which the ledger cannot hold."""
         if not address.path.isascii() and any("\ud800" <= c <= "\udfff" for c in address.path):
             raise RefusedError(
                 f"{address} has a name that is not UTF-8.",
@@ -211,20 +208,20 @@ class Rules:
             )
 
     def refuse_read_only(self) -> None:
-        """Refuse every change of a memtui that only looks."""
+        """Refuse every change in read-only mode."""
         if self._roots.read_only:
             raise RefusedError(
                 "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
             )
 
     def refuse_onlooker(self) -> None:
-        """Refuse what is about no root in particular to a client that may change none."""
+        """Refuse what concerns no root in particular to a client that may change none."""
         roots = self._roots.all()
         if roots and not any(map(self._access.allows, roots)):
             self._access.require(roots[0])
 
     def refuse_marks(self, addresses: Iterable[Address] | None) -> None:
-        """Refuse to mark memories as seen by the user to a client that may not change them; None means all."""
+        """Refuse seen marks to a client that may not change these memories; None means all."""
         if addresses is None:
             for root in self._roots.all():
                 self._access.require(root)
@@ -233,7 +230,7 @@ class Rules:
                 self.allowed(address.root)
 
     def check_new(self, root: Root, address: Address) -> None:
-        """Refuse a name that memtui would not make in this root."""
+        """Refuse a name that memtui would not create in this root."""
         free = root.policy.include is not None or root.policy.any_name
         parts = paths.split(address.path) if free else paths.creatable(address.path)
         if not included(root, address.path):
@@ -255,7 +252,7 @@ class Rules:
             )
 
     def check_room(self, site: Site, root: Root) -> None:
-        """Refuse one memory more than the layout allows."""
+        """Refuse a new memory where the layout's limit is reached."""
         limit = root.policy.max_files
         try:
             full = limit is not None and _count(site.handle.fd, limit) >= limit
@@ -271,22 +268,21 @@ class Rules:
 
 
 class EnginePart:
-    """A part of an engine, with what it works with."""
+    """Base of the engine's parts."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
-        """Take the roots, the ledger, what may be changed, and who is told of it."""
         self._roots = roots
         self._ledger = ledger
         self._rules = rules
         self._events = events
 
     def _place(self, address: Address) -> tuple[int, str]:
-        """How the ledger names a memory: by its root's id there, and its path."""
+        """Return the ledger's key of a memory: its root's id there, and its path."""
         return self._roots.uid(self._roots.find(address.root)), address.path
 
 
 def encode(text: str | bytes, root: Root, address: Address) -> bytes:
-    """The bytes of a text, within the root's limit.
+    """Encode a text, within the root's limit.
 
     Raises:
         RefusedError: `E_TEXT`, `E_TOO_BIG`.
@@ -308,12 +304,12 @@ def encode(text: str | bytes, root: Root, address: Address) -> bytes:
 
 
 def mode(root: Root) -> int | None:
-    """Private, except where the file is meant to be committed and shared."""
+    """Return the mode of a new file: None (private), except where it is meant to be committed and shared."""
     return 0o644 if root.in_checkout else None
 
 
 def too_big(address: Address, size: int, limit: int) -> RefusedError:
-    """The refusal of a text that is over its root\'s limit; sizes in bytes."""
+    """Return the refusal of a text over its root's limit; sizes in bytes."""
     return RefusedError(
         f"{address} would have {size:,} bytes; the limit of this root is {limit:,}.",
         code="E_TOO_BIG",
@@ -323,7 +319,7 @@ def too_big(address: Address, size: int, limit: int) -> RefusedError:
 
 
 def _count(folder: int, limit: int, depth: int = paths.MAX_COMPONENTS) -> int:
-    """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
+    """Count memories below a folder up to the limit; an unreadable folder counts for nothing."""
     total = 0
     for entry in fsio.list_dir(folder):
         if entry.name[0] == ".":
@@ -339,8 +335,8 @@ def _count(folder: int, limit: int, depth: int = paths.MAX_COMPONENTS) -> int:
     return total
 
 
-def made_again(verb: Changing) -> Changing:
-    """Make a change a second time when a damaged ledger was met, and mended, before anything was changed."""
+def retry_after_repair(verb: Verb) -> Verb:
+    """Decorate a change to run again when it met a damaged ledger that was mended before anything was changed."""
 
     @wraps(verb)
     def change(*values: Any, **options: Any) -> Any:
@@ -363,7 +359,7 @@ def transaction(
     reverses: int | None = None,
     cause: str | None = None,
 ) -> Txn:
-    """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
+    """Return a new transaction; see `Ledger.begin`."""
     words = label.encode("utf-8", "backslashreplace").decode()
     from memtui.engine.ledger.audit import Txn
 
@@ -373,18 +369,15 @@ def transaction(
 
 
 def joined(ledger: Ledger, number: str | None) -> Txn | None:
-    """The transaction of this number, to do more in it; None when there is none, or it was taken back meanwhile."""
+    """Return the transaction with this number; None when there is none or it was undone."""
     from memtui.engine.ledger.audit import Txn
 
     known = ledger.activity.operations(int(number), int(number)) if number else ()
     return Txn(int(known[0].txn)) if known and not known[0].undone else None
 
 
-def calmly(job: Job, change: Callable[[Job], Result]) -> Result:
-    """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
-
-    It is tried again after each `StillWritten`, which it raises as long as the job is patient.
-    """
+def when_settled(job: Job, change: Callable[[Job], Result]) -> Result:
+    """Make a change as soon as nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -395,35 +388,35 @@ def calmly(job: Job, change: Callable[[Job], Result]) -> Result:
 
 def each(
     pace: Pace,
-    wanted: Collection[Wanted],
-    one: Callable[[Wanted], Outcome],
-    failed: Callable[[Wanted, MemtuiError], Outcome],
+    wanted: Collection[Item],
+    one: Callable[[Item], Outcome],
+    failed: Callable[[Item, MemtuiError], Outcome],
 ) -> tuple[Outcome, ...]:
-    """Do one after the other; a refusal of one does not stop the rest. See `in_batches`."""
+    """Process items one by one; a refusal of one does not stop the rest. See `in_batches`."""
     return in_batches(pace, [[what] for what in wanted], lambda _: {}, one, failed)
 
 
 def in_batches(
     pace: Pace,
-    batches: Iterable[Collection[Wanted]],
-    some: Callable[[Collection[Wanted]], Mapping[Wanted, Outcome]],
-    one: Callable[[Wanted], Outcome],
-    failed: Callable[[Wanted, MemtuiError], Outcome],
+    batches: Iterable[Collection[Item]],
+    some: Callable[[Collection[Item]], Mapping[Item, Outcome]],
+    one: Callable[[Item], Outcome],
+    failed: Callable[[Item, MemtuiError], Outcome],
 ) -> tuple[Outcome, ...]:
-    """Do batches in their order, some of a batch together; a refusal of one does not stop the rest.
+    """Process batches in order; a refusal of one item does not stop the rest.
 
     Args:
-        pace: is told how far it is, and may end it between two of them.
-        batches: what is to be done.
-        some: does what it can of a batch of several; what it leaves out is done by itself.
-        one: does one.
-        failed: the outcome of one that was refused.
+        pace: tracks the progress, and may stop it between two items.
+        batches: the items.
+        some: processes what it can of a batch of several; the rest is processed one by one.
+        one: processes one item.
+        failed: makes the outcome of an item that was refused.
     """
     chosen = [tuple(batch) for batch in batches]
     outcomes: list[Outcome] = []
-    with pace.many(sum(map(len, chosen))) as progress:
+    with pace.track(sum(map(len, chosen))) as progress:
         for batch in chosen:
-            done: Mapping[Wanted, Outcome] = {}
+            done: Mapping[Item, Outcome] = {}
             if len(batch) > 1 and not progress.stopping:
                 try:
                     done = some(batch)
@@ -444,16 +437,16 @@ def in_batches(
 
 
 def _again(error: MemtuiError, outcomes: list[Outcome]) -> None:
-    """Let all of it be done again when a damaged ledger was mended and nothing is done yet."""
+    """Let everything run again when a damaged ledger was mended and nothing is done yet."""
     if isinstance(error, MendedError) and not outcomes:
         raise error
 
 
-def batched(wanted: Iterable[Wanted], place: Callable[[Wanted], object]) -> Iterator[list[Wanted]]:
-    """What follows on each other and has the same place, so many at a time at most."""
-    batch: list[Wanted] = []
+def batched(wanted: Iterable[Item], place: Callable[[Item], object]) -> Iterator[list[Item]]:
+    """Group neighbours with the same place, at most `BATCH_SIZE` in a group."""
+    batch: list[Item] = []
     for what in wanted:
-        if batch and (len(batch) >= SOME or place(batch[0]) != place(what)):
+        if batch and (len(batch) >= BATCH_SIZE or place(batch[0]) != place(what)):
             yield batch
             batch = []
         batch.append(what)

@@ -1,6 +1,6 @@
-"""A change of memories that somebody or something suggests, as a value: what it would do, why, and what shows it.
+"""A suggested change of memories, as a value: what it would do, why, and the evidence.
 
-Nothing here writes: what a proposal says is done when a person, or a rule they chose, accepts it.
+Nothing here writes: a proposal is carried out when a person, or a rule they chose, accepts it.
 """
 
 from collections.abc import Mapping
@@ -12,53 +12,53 @@ KINDS = ("add", "replace", "merge", "remove", "move", "describe", "mark", "note"
 """What a proposal does; a note only says something."""
 
 WAITING = ("open", "later", "stale", "blocked")
-"""States in which somebody has yet to decide; a stale or a blocked one can only be rejected."""
+"""States that await a decision; a stale or blocked one can only be rejected."""
 KEEPS_AWAY = ("open", "later", "blocked", "accepted", "applying", "rejected")
-"""States in which a proposal needs not be made once more about the same versions."""
+"""States in which the same proposal is not made again for the same versions."""
 DECIDED = ("applied", "rejected", "superseded")
-"""States in which nobody has anything to decide any more."""
+"""Final states."""
 NEVER = "never"
-"""A decision: it is rejected, and so is what the same proposer suggests of this kind about the same folders."""
+"""A decision: reject it, and everything of this kind by the same proposer about the same folders."""
 AS_PROPOSED = "proposed"
-"""The kind of evidence that holds, whole, the text that a person edited to another one."""
+"""The kind of evidence that holds the full proposed text a person has edited."""
 STATES = (*WAITING, "accepted", "applying", *DECIDED)
 
 
 class Evidence(NamedTuple):
-    """What shows that a proposal is right."""
+    """Evidence for a proposal."""
 
     kind: str
     """`memory`, `turn` of a session, `file`, `request`; `AS_PROPOSED`."""
     name: str
     """An address, a session, a path."""
     sha: str = ""
-    """The version of it that is meant, where there is one."""
+    """Its version, where there is one."""
     place: str = ""
     """Where in it: a line, a turn."""
     quote: str = ""
-    """At most 200 characters of it, secrets masked; all of what was `AS_PROPOSED`."""
+    """At most 200 characters of it, secrets masked; for `AS_PROPOSED` all of it."""
 
 
 class MarkChange(NamedTuple):
-    """A change of what is known of an observation, which is no memory."""
+    """A change of an observation's mark."""
 
     name: str
     seq: int
-    """The number of its mark that is meant."""
+    """The number of the mark it applies to."""
     patch: Mapping[str, object]
 
 
 class Proposal(NamedTuple):
-    """One suggested change, whole or not at all."""
+    """One suggested change, carried out whole or not at all."""
 
     id: str
     """Digits; empty until it is stored."""
     run: str
     by: str
-    """Who suggests it: `rule:exact`, `claude`, `mcp:<client>`."""
+    """The proposer: `rule:exact`, `claude`, `mcp:<client>`."""
     kind: str
     steps: tuple[Step, ...]
-    """What is done, in this order, each with the sha-256 of the version it means."""
+    """The steps in order, each with the SHA-256 of the version it applies to."""
     marks: tuple[MarkChange, ...]
     why: str
     evidence: tuple[Evidence, ...]
@@ -71,14 +71,14 @@ class Proposal(NamedTuple):
     decided_by: str = ""
     decided_at: int | None = None
     txn: str = ""
-    """The step of undo that did it."""
+    """The undo step that carried it out."""
     note: str = ""
     """Why it is blocked, stale or rejected; may quote hostile text."""
     folders: tuple[tuple[str, str], ...] = ()
-    """The ids of the roots it names and their folders: one id means another folder in another project."""
+    """The folders of the roots it names, by root id: an id means another folder in another project."""
 
     turn: str = ""
-    """The turn in which it was made, where one is known."""
+    """The turn in which it was made, where known."""
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -92,5 +92,5 @@ class Proposal(NamedTuple):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The versions it means, by their sha-256, in order of the steps."""
+        """The versions it applies to, by SHA-256, in order of the steps."""
         return tuple(step.expected_sha256 for step in self.steps if step.expected_sha256)

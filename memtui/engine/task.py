@@ -1,6 +1,6 @@
-"""Background work as values: a request in a lane, one run of a worker, and what followers are told of both.
+"""Background work as values: a task in a lane, one run of a worker, and events about both.
 
-Steps have one written form, because a plan must be carried out byte for byte by whichever process finds it.
+Steps have one serialized form, because any process that finds a plan must carry it out byte for byte.
 """
 
 import json
@@ -16,7 +16,7 @@ OPEN, ENDED = STATES[:2], STATES[2:]
 
 
 class Task(NamedTuple):
-    """A request in a lane, and what came of it."""
+    """A request in a lane, and its result."""
 
     id: str
     """`<kind>-<uuid>`."""
@@ -29,40 +29,40 @@ class Task(NamedTuple):
     state: str
     """One of `STATES`."""
     client: str
-    """Who asked, as the audit names them: `cli`, `tui`, `http:<client>`."""
+    """Who asked, as in the audit: `cli`, `tui`, `http:<client>`."""
     request: Mapping[str, object]
-    """What was asked, JSON values; without its texts once it is done, and empty some days after it failed."""
+    """The request, JSON values; without its texts once done, and empty some days after it failed."""
     created: int
     """Milliseconds since the epoch, as all times here."""
     updated: int
-    """Never before `created`, whatever the clock does."""
+    """Never before `created`, even if the clock was set back."""
     not_before: int
     """When it is due."""
     attempt: int
     """How often it was begun since it was queued."""
     plan: str | None
-    """What is to be written, while that is decided and not done."""
+    """The steps to write, once decided and until done."""
     txn: str | None
     """The undo step it wrote."""
     result: Mapping[str, object] | None
-    """What came of it, JSON values: None until it is planned; `proposals` are the ids of those that wait."""
+    """The result, JSON values: None until it is planned; `proposals` are the ids of those that wait."""
     error: tuple[str, str] | None
     """A code of `memtui.errors` and a sentence; None unless it failed or was cancelled."""
     progress: str
-    """How far it is, in a few words."""
+    """Its progress, in a few words."""
     trigger: str = "manual"
     """`manual` or `auto`."""
     stopping: bool = False
     """Somebody cancelled it while it ran."""
     undone: bool = False
-    """What it wrote was taken back."""
+    """Its changes were undone."""
 
     def is_anothers(self, who: str) -> bool:
-        """Whether who is no person, and another asked for it: what it writes is of whoever asked, so they are asked."""
+        """Return whether `who` is no person and another client asked for it."""
         return not is_person(who) and who.partition("/")[0] != self.client.partition("/")[0]
 
     def refuse_anothers(self, who: str, action: str) -> None:
-        """Let an agent do something, as in `cancel`, only with what it asked for itself.
+        """Refuse an agent's action, such as `cancel`, on a task another client asked for.
 
         Raises:
             RefusedError: `E_PERSON`.
@@ -76,7 +76,7 @@ class Task(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One time that a kind's work was done, and what a worker was sent and answered."""
+    """One execution of a kind's work: what a worker was sent and answered."""
 
     id: str
     task: str
@@ -86,7 +86,7 @@ class Run(NamedTuple):
     trigger: str
     """`manual` or `auto`."""
     worker: str
-    """`none`, or who was asked."""
+    """`none`, or the worker's name."""
     sent: str
     """To the byte."""
     reply: str
@@ -94,13 +94,13 @@ class Run(NamedTuple):
     outcome: str
     """`completed`, `skipped`, `failed`, ..., or an error's code."""
     counts: Mapping[str, object]
-    """What it looked at and what came of it: numbers, and words of ours; never a text of anybody's."""
+    """Figures about the work: numbers and fixed words, never anybody's text."""
     at: int
     ended: int
 
 
 class TaskEvent(NamedTuple):
-    """Something that whoever follows the lanes is told."""
+    """An event for followers of the lanes."""
 
     seq: int
     at: int
@@ -113,25 +113,25 @@ class TaskEvent(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What was written for a task or a run."""
+    """A change written for a task or a run."""
 
     txn: str
     whole: bool
     """All of its steps were done; else the process was killed between two of them."""
     actor: str
-    """Who it was written for."""
+    """For whom it was written."""
 
 
 def steps_json(steps: Iterable[Step]) -> str:
-    """Write steps as JSON text: a list of objects; bytes as base64, a name that is not UTF-8 with surrogate escapes."""
+    """Serialize steps as JSON: a list of objects; bytes as base64, undecodable names with surrogate escapes."""
     return json.dumps([_written(step) for step in steps])
 
 
 def steps_from(text: str) -> tuple[Step, ...]:
-    """Read what `steps_json` wrote.
+    """Parse the output of `steps_json`.
 
     Raises:
-        ValueError: it did not write this.
+        ValueError: it is something else.
     """
     try:
         return tuple(_read(dict(one)) for one in json.loads(text))

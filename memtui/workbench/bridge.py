@@ -297,7 +297,7 @@ class Bridge:
     @property
     def underway(self) -> str:
         """Progress of a large change, for people; empty when none runs; from any thread."""
-        found = self._engine.pace.now()
+        found = self._engine.pace.progress()
         if found is None:
             return ""
         done, total = found

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from memtui.engine import Engine
-from memtui.engine.model import Wanted
+from memtui.engine.model import SearchQuery
 from memtui.features.recall.find import recall
 from tests.bench import world
 from tests.bench.case import Case, Figure, Plan, SkippedError, compare, duration, latency, median_of, timed
@@ -67,7 +67,7 @@ def build(folder: str, state: str) -> None:
     """Search until every text is in the index."""
     with world.engine(folder, state) as engine:
         engine.rows.lift_limits()
-        engine.search.find(Wanted(NONE))
+        engine.search.find(SearchQuery(NONE))
         builder = engine.search._builder
         if builder is not None:
             builder.join()
@@ -79,8 +79,8 @@ def again(folder: str, state: str, words: str, rounds: int) -> Callable[[], Figu
     def measure() -> Figure:
         yardstick = ripgrep(folder, words)
         with world.engine(folder, state) as engine:
-            total = engine.search.find(Wanted(words)).total
-            wanted = Wanted(words, limit=50, fresh=False)
+            total = engine.search.find(SearchQuery(words)).total
+            wanted = SearchQuery(words, limit=50, fresh=False)
 
             def search() -> None:
                 assert engine.search.find(wanted).total == total
@@ -101,7 +101,7 @@ def unindexed(folder: str, plan: Plan, rounds: int) -> Callable[[], Figure]:
 
             def search() -> None:
                 engine.search.forget()
-                engine.search.find(Wanted(words, limit=50))
+                engine.search.find(SearchQuery(words, limit=50))
 
             return compare(search, yardstick, rounds=rounds, name="rg, whole process")
 
@@ -125,9 +125,9 @@ def hits_again(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
     def measure() -> Figure:
         with world.engine(folder, state) as engine:
             for words in KINDS.values():
-                engine.search.find(Wanted(words))
+                engine.search.find(SearchQuery(words))
             times = [
-                timed(lambda words=words: first_of(engine, Wanted(words, fresh=False)))  # type: ignore[misc]
+                timed(lambda words=words: first_of(engine, SearchQuery(words, fresh=False)))  # type: ignore[misc]
                 for words in KINDS.values()
                 if words != DEAR
                 for _ in range(rounds)
@@ -233,7 +233,7 @@ def growth(many: tuple[str, str], few: tuple[str, str]) -> Callable[[], Figure]:
     def hits(folder: str, state: str) -> None:
         with world.engine(folder, state) as engine:
             engine.rows.lift_limits()
-            first_of(engine, Wanted(RARE))
+            first_of(engine, SearchQuery(RARE))
 
     return lambda: compare(lambda: hits(*many), lambda: hits(*few), rounds=5, name="fewer memories")
 
@@ -241,10 +241,10 @@ def growth(many: tuple[str, str], few: tuple[str, str]) -> Callable[[], Figure]:
 def main(folder: str, state: str) -> None:
     """Search until the first hits are told, and end as a command does that was stopped."""
     with world.engine(folder, state) as engine:
-        first_of(engine, Wanted(COMMON))
+        first_of(engine, SearchQuery(COMMON))
 
 
-def first_of(engine: Engine, wanted: Wanted) -> None:
+def first_of(engine: Engine, wanted: SearchQuery) -> None:
     """Search until something was told."""
     told: list[int] = []
     found = engine.search.find(wanted, stop=lambda: any(told), tell=lambda found: told.append(found.total))
@@ -263,7 +263,7 @@ def until_first(engine: Engine) -> None:
     engine.search.forget()
     told: list[int] = []
     engine.search.find(
-        Wanted(PHRASE),
+        SearchQuery(PHRASE),
         stop=lambda: any(told),
         tell=lambda found: told.append(found.total),
     )

@@ -33,7 +33,6 @@ class Hands:
     """The hands of the clock: the wall clock starts now, because files carry the system's time."""
 
     def __init__(self) -> None:
-        """Start at the system's time."""
         self.wall = time.time_ns() // 1_000_000
         self.ticks_now = 1_000_000
 
@@ -76,7 +75,6 @@ class ReadingWorld:
     """One root `t` and everything that reads it."""
 
     def __init__(self, base: Path, *, policy: Policy = PLAIN, hands: Hands | None = None) -> None:
-        """Make an empty root below `base`."""
         self.base = base
         self.folder = base / "root"
         self.folder.mkdir(parents=True, exist_ok=True)

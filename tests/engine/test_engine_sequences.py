@@ -34,7 +34,6 @@ class Sequences(RuleBasedStateMachine):
     """One world, one user, and a model of what must be there."""
 
     def __init__(self) -> None:
-        """Make an empty world."""
         super().__init__()
         self.base = Path(tempfile.mkdtemp())
         self.world: World = new_world(self.base / "world")
@@ -224,7 +223,6 @@ class WithOthers(RuleBasedStateMachine):
     """The same world, written by others as well: whatever memtui does, no text that was there may vanish."""
 
     def __init__(self) -> None:
-        """Make an empty world."""
         super().__init__()
         self.base = Path(tempfile.mkdtemp())
         self.world: World = new_world(self.base / "world")

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Draft, OpenConflict, Wanted
+from memtui.engine.model import Actor, Draft, OpenConflict, SearchQuery
 from memtui.errors import MemtuiError
 from tests.examples import ALL
 from tests.faults.world import ME, World, at, new_world, sha
@@ -84,7 +84,7 @@ def looks(engine: Engine) -> Iterator[Callable[[], object]]:
     )
     yield partial(engine.undo.trash.entries, taken=True)
     yield partial(engine.history.operations, "1", "99")
-    yield partial(engine.search.find, Wanted("two", versions=True))
+    yield partial(engine.search.find, SearchQuery("two", versions=True))
     yield partial(engine.save, at("a.md"), "three", expected_sha256=sha(b"two"), actor=ME)
     yield partial(engine.undo.undo, actor=ME)
     yield partial(engine.undo.redo, actor=ME)

@@ -11,13 +11,13 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Changes, Done
-from memtui.engine.part import MANY, Pace
+from memtui.engine.part import LARGE_CHANGE, Pace
 from memtui.errors import BusyError
 from tests.faults import children
 from tests.faults.injector import Call, hooked, killed
 from tests.faults.world import ME, World, at
 
-NAMES = tuple(f"f{number % 7}/{number:03}.md" for number in range(MANY + 10))
+NAMES = tuple(f"f{number % 7}/{number:03}.md" for number in range(LARGE_CHANGE + 10))
 
 LATER = 1 << 50
 """A time after all that is done here, in milliseconds."""
@@ -46,7 +46,7 @@ def stopped_at(engine: Engine, count: int) -> Iterator[None]:
         nonlocal told
         told += len(changes.changes)
         if told == count:
-            assert engine.pace.now() == (count - 1, len(NAMES))
+            assert engine.pace.progress() == (count - 1, len(NAMES))
             assert engine.pace.stop()
 
     end = engine.events.subscribe(on_changes)
@@ -66,14 +66,14 @@ def counts(done: Done) -> tuple[int, int]:
 
 def test_only_large_changes_are_followed_and_waited_for() -> None:
     pace = Pace()
-    with pace.many(MANY - 1) as small:
+    with pace.track(LARGE_CHANGE - 1) as small:
         small.step()
-        assert pace.now() is None
+        assert pace.progress() is None
         assert pace.free.is_set()
-        with pace.many(MANY) as large:
+        with pace.track(LARGE_CHANGE) as large:
             for _ in range(3):
                 large.step()
-            assert pace.now() == (2, MANY)
+            assert pace.progress() == (2, LARGE_CHANGE)
             assert not pace.free.is_set()
         assert pace.free.is_set()
     assert not pace.stop()
@@ -81,13 +81,13 @@ def test_only_large_changes_are_followed_and_waited_for() -> None:
 
 def test_a_stop_ends_what_runs_and_nothing_later() -> None:
     pace = Pace()
-    with pace.many(MANY) as one:
+    with pace.track(LARGE_CHANGE) as one:
         one.step()
         assert pace.stop()
         with pytest.raises(BusyError) as caught:
             one.step()
         assert caught.value.code == "E_STOPPED"
-    with pace.many(MANY) as other:
+    with pace.track(LARGE_CHANGE) as other:
         other.step()
 
 
@@ -99,7 +99,7 @@ def test_a_stopped_trashing_ends_at_a_memory_and_undo_brings_back_what_went(many
         done = engine.memories.delete(map(at, NAMES), actor=ME)
     assert counts(done) == (37, len(NAMES) - 37)
     assert len(here(many)) == len(NAMES) - 37
-    assert engine.pace.now() is None
+    assert engine.pace.progress() is None
     back = engine.undo.undo(actor=ME)
     assert counts(back) == (37, 0)
     assert here(many) == set(NAMES)

@@ -18,7 +18,6 @@ class Listener:
     """Remembers what a watch says, and waits for what it should say."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self.news = threading.Condition()
         self.all: list[Changes] = []
         self.health: list[Health] = []
@@ -61,7 +60,6 @@ class Watching:
     """A world, a watch on it, and what it said."""
 
     def __init__(self, world: ReadingWorld, source: Opener = Watchfiles, pace: Pace | None = None) -> None:
-        """Start the watch and wait for its first scan."""
         self.world = world
         self.heard = Listener()
         self.watch = Watch(

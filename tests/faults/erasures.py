@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memtui.engine import Engine, now_ms
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.model import Address, Draft, OpenConflict, Wanted, Write
+from memtui.engine.model import Address, Draft, OpenConflict, SearchQuery, Write
 from tests.faults.report import Result, Tally
 from tests.faults.world import ME, World, at, new_world, sha
 
@@ -97,7 +97,7 @@ def _live(engine: Engine, numbers: random.Random, token: str, *, searched: bool)
 
 def _search(engine: Engine, token: str) -> None:
     """Search, and wait until the texts are in the index."""
-    assert engine.search.find(Wanted(token)).total
+    assert engine.search.find(SearchQuery(token)).total
     builder = engine.search._builder
     if builder is not None:
         builder.join()

@@ -34,9 +34,7 @@ ONE_IMPORTER: Mapping[str, int] = {}
 GERUNDS: Collection[str] = ()
 """Modules named by a bare gerund."""
 
-NAMES: Mapping[str, int] = {
-    "Usage": 2,
-}
+NAMES: Mapping[str, int] = {}
 """How often a public class has this name."""
 
 CIRCLES: Collection[str] = ()

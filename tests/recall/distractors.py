@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Root, Wanted
+from memtui.engine.model import Root, SearchQuery
 from tests.recall.__main__ import ways
 
 ENTITY, ENVIRONMENT, VERSION = "wrong entity", "environment", "version"
@@ -115,7 +115,7 @@ def made(folder: Path) -> Iterator[tuple[Engine, list[Pair]]]:
             pairs.append(Pair(query, kind, *paths))
     roots = [Root(f"files:{name}", str(folder / "corpus" / name), scope="project") for name in ("app", "other")]
     with Engine.open(roots, state_dir=str(folder / "state")) as engine:
-        engine.search.find(Wanted("memory"))
+        engine.search.find(SearchQuery("memory"))
         yield engine, pairs
 
 

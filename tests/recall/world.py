@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Wanted
+from memtui.engine.model import SearchQuery
 from memtui.engine.policy import Policy, Root
 from tests.corpus import ARCHIVE
 
@@ -67,7 +67,7 @@ def corpus(folder: Path) -> Iterator[Engine]:
         Root(f"files:{number}", str(folder / "corpus" / path), policy=policy) for number, path in enumerate(FOLDERS)
     ]
     with Engine.open(roots, state_dir=str(folder / "state")) as engine:
-        engine.search.find(Wanted("memory"))
+        engine.search.find(SearchQuery("memory"))
         builder = engine.search._builder
         assert builder is not None
         builder.join()

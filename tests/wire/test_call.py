@@ -65,7 +65,7 @@ def test_on_a_terminal_a_change_of_many_says_how_far_it_is() -> None:
     told = io.BytesIO()
     err = Tty(told, "utf-8", write_through=True)
     made = Call(Arguments({}), Arguments({}), Output(stdout=Tty(io.BytesIO(), "utf-8"), stderr=err))
-    with made.out.progress(made.engine.pace.now, every=0.001), made.engine.pace.many(20_500) as progress:
+    with made.out.progress(made.engine.pace.progress, every=0.001), made.engine.pace.track(20_500) as progress:
         for _ in range(1_235):
             progress.step()
         while b"1,234 of 20,500 memories" not in told.getvalue():

@@ -20,7 +20,17 @@ from memtui.engine.model import (
     Saved,
     Unchanged,
 )
-from memtui.engine.part import EnginePart, batched, calmly, encode, in_batches, made_again, mode, too_big, transaction
+from memtui.engine.part import (
+    EnginePart,
+    batched,
+    encode,
+    in_batches,
+    mode,
+    retry_after_repair,
+    too_big,
+    transaction,
+    when_settled,
+)
 from memtui.engine.save import files
 from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Siblings, Site, TargetFolder
 from memtui.engine.save.merge_note import merge_note
@@ -32,7 +42,7 @@ class Changer(EnginePart):
 
     # --- one memory
 
-    @made_again
+    @retry_after_repair
     def save(
         self,
         address: Address,
@@ -70,7 +80,7 @@ class Changer(EnginePart):
                 raise
             return self._gone(root, address, data, expected, actor)
 
-    @made_again
+    @retry_after_repair
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
     ) -> Saved | Unchanged | Conflict:
@@ -110,7 +120,7 @@ class Changer(EnginePart):
                 return replace(site, job)
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
-        result = calmly(Job(txn, actor, "modified", note=note), locked)
+        result = when_settled(Job(txn, actor, "modified", note=note), locked)
         if isinstance(result, Saved):
             self._tell(address, "modified", actor, result.before, result.sha256)
         return result
@@ -143,7 +153,7 @@ class Changer(EnginePart):
         finally:
             fsio.close(found.handle)
 
-    @made_again
+    @retry_after_repair
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
         """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
         root = self._rules.writable(address, actor)
@@ -157,7 +167,7 @@ class Changer(EnginePart):
             self._tell(address, "created", actor, None, result.sha256)
         return result
 
-    @made_again
+    @retry_after_repair
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
         """Bring a memory back from the trash, or put one of its old versions under its name."""
         root = self._rules.writable(address, actor)
@@ -179,12 +189,12 @@ class Changer(EnginePart):
                 return _bring_back(site, address, text, job, over=version is not None)
 
         txn = transaction(self._ledger, "restore", actor, f"restore {address}")
-        result = calmly(Job(txn, actor, "restored"), bring_back)
+        result = when_settled(Job(txn, actor, "restored"), bring_back)
         if isinstance(result, Saved):
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
 
-    @made_again
+    @retry_after_repair
     def edit_fields(
         self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
@@ -236,7 +246,7 @@ class Changer(EnginePart):
                 with self._roots.site(root, actor) as site:
                     return files.remove(site, address, (expected or {}).get(address), job)
 
-            result = calmly(job, remove)
+            result = when_settled(job, remove)
             if isinstance(result, Conflict):
                 return Outcome(address, result)
             self._tell(address, "deleted", actor, result.before, None)
@@ -261,7 +271,7 @@ class Changer(EnginePart):
         outcomes = in_batches(self._events.pace, batched(chosen, _folder), some, one, failed)
         return Done(str(txn.id), "delete", outcomes, label_of("delete", chosen))
 
-    @made_again
+    @retry_after_repair
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Rename many memories as one undo step, with an outcome for each."""
         return self.move_each(pairs, actor)
@@ -343,7 +353,7 @@ class Changer(EnginePart):
         if address == new:
             raise ConflictError(f"{address} has that name already.", code="E_EXISTS", hint="Choose another name.")
 
-        result = calmly(job, lambda job: self.move_within(source, target, address, new, expected, job))
+        result = when_settled(job, lambda job: self.move_within(source, target, address, new, expected, job))
         if isinstance(result, Saved):
             self._tell(new, "renamed", job.actor, result.before, result.sha256, address)
         return Outcome(address, result, new_address=new)

@@ -17,7 +17,7 @@ from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
-from memtui.engine.part import Rules, batched, calmly, made_again, transaction
+from memtui.engine.part import Rules, batched, retry_after_repair, transaction, when_settled
 from memtui.engine.save import files
 from memtui.engine.save.commit import Job, Site
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -159,7 +159,7 @@ class Folders:
         except OSError as error:
             raise paths.translate(error, f"Looking at {address}") from error
 
-    @made_again
+    @retry_after_repair
     def make_root(self, root_id: str) -> None:
         """Make the folder of a root if it is missing, and what is missing above it."""
         root = self._roots.find(root_id)
@@ -171,14 +171,14 @@ class Folders:
             self._rules().refuse_read_only()
             handles.make_root(self._rules().allowed(root_id))
 
-    @made_again
+    @retry_after_repair
     def unlink(self, address: Address, *, actor: Actor) -> None:
         """Remove a link, never what it leads to."""
         root = self._rules().writable(address, actor)
         with self._roots.site(root, actor) as site:
             _unlink(site, address)
 
-    @made_again
+    @retry_after_repair
     def delete(self, address: Address, *, actor: Actor) -> Done:
         """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
 
@@ -205,7 +205,7 @@ class Folders:
                 return self._remove_all(site, root, address, calm, outcomes)
 
         job = Job(txn, actor, "deleted")
-        if not any(calmly(job, remove) for _ in range(_TRIES)):
+        if not any(when_settled(job, remove) for _ in range(_TRIES)):
             raise ConflictError(
                 f"Somebody keeps writing below {address}.",
                 code="E_CONFLICT",
@@ -249,7 +249,7 @@ class Folders:
         self._publish([Change(address, "deleted", job.actor.name, result.before, None, self._ledger().clock())])
         return Outcome(address, None)
 
-    @made_again
+    @retry_after_repair
     def rename(self, address: Address, new: Address, *, actor: Actor) -> Done:
         """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
         rules = self._rules()
@@ -271,7 +271,7 @@ class Folders:
                 return self._rename_all(site, root, address, new, job)
 
         outcomes, changes, now = [], [], self._ledger().clock()
-        for old, moved, result in calmly(Job(txn, actor, "renamed"), rename):
+        for old, moved, result in when_settled(Job(txn, actor, "renamed"), rename):
             outcomes.append(Outcome(old, result, new_address=moved))
             if isinstance(result, Saved):
                 changes.append(Change(moved, "renamed", actor.name, result.before, result.sha256, now, old))

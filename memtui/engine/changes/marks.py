@@ -27,10 +27,10 @@ from memtui.engine.model import (
     Root,
     SeenMark,
     Step,
-    Usage,
+    UseCount,
     is_person,
 )
-from memtui.engine.part import EnginePart, Events, Rules, each, joined, made_again, transaction
+from memtui.engine.part import EnginePart, Events, Rules, each, joined, retry_after_repair, transaction
 from memtui.engine.proposal import NEVER, Proposal
 from memtui.errors import MemtuiError
 
@@ -85,7 +85,7 @@ class Marks(EnginePart):
                     found[row.address] = Change(row.address, kind, row.actor, seen, row.sha256, row.modified_at)
         return list(found.values())
 
-    @made_again
+    @retry_after_repair
     def mark_seen(self, addresses: Iterable[Address] | None, *, looked: bool = False) -> int:
         """Remember that the user has looked at the current versions; None means everything.
 
@@ -127,7 +127,7 @@ class Marks(EnginePart):
                 chosen.append((root, uid, record))
         return chosen
 
-    @made_again
+    @retry_after_repair
     def mark_shown(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
         """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
 
@@ -152,7 +152,7 @@ class Marks(EnginePart):
         self._events.touched(mark.address for mark in before)
         return tuple(before)
 
-    @made_again
+    @retry_after_repair
     def unmark(self, marks: Iterable[SeenMark]) -> None:
         """Take seen marks back: put them as they were before `mark_shown`."""
         chosen = tuple(marks)
@@ -165,7 +165,7 @@ class Marks(EnginePart):
         )
         self._events.touched(mark.address for mark in chosen)
 
-    @made_again
+    @retry_after_repair
     def choose(self, changes: Iterable[Change], state: str) -> None:
         """Keep what a person decided about changes of others, until it is carried out; nothing else happens.
 
@@ -190,7 +190,7 @@ class Marks(EnginePart):
             return {}
         return {one: state for one in changes if (state := known.get((*self._place(one.address), one.after)))}
 
-    @made_again
+    @retry_after_repair
     def decide(
         self,
         proposals: Iterable[Proposal],
@@ -224,13 +224,13 @@ class Marks(EnginePart):
                 self._ledger.audit.approve(said, places, approver)
         self._events.touched(step.address for one in chosen for step in one.steps)
 
-    @made_again
+    @retry_after_repair
     def decide_hunk(self, proposal: Proposal, step: int, hunk: int, *, rejected: bool) -> None:
         """Keep what a person decided about one hunk of a proposal; see `ProposalTable.decide_hunk`."""
         self._may_decide([proposal])
         self._ledger.proposals.decide_hunk(proposal.id, step, hunk, rejected=rejected)
 
-    @made_again
+    @retry_after_repair
     def revise(self, proposal: Proposal, steps: Iterable[Step]) -> Proposal:
         """Give a proposal the steps that a person edited it to; see `ProposalTable.revise`."""
         chosen = tuple(steps)
@@ -286,7 +286,7 @@ def _old_address(root: Root, record: Record) -> Address | None:
 class Pins(EnginePart):
     """Pins memories and counts their uses."""
 
-    @made_again
+    @retry_after_repair
     def set(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:
         """Pin or unpin memories as one undo step."""
         chosen = list(dict.fromkeys(addresses))
@@ -317,7 +317,7 @@ class Pins(EnginePart):
         except MemtuiError as error:
             return error
 
-    @made_again
+    @retry_after_repair
     def bring(self, addresses: Iterable[Address], *, actor: Actor, joins: str | None) -> int:
         """Pin memories as a part of the operation that brought them; returns how many were not pinned before.
 
@@ -339,7 +339,7 @@ class Pins(EnginePart):
         self._events.touched(pinned)
         return len(pinned)
 
-    @made_again
+    @retry_after_repair
     def record_use(self, address: Address, *, actor: Actor, wrote: bool = False, soon: bool = False) -> None:
         """Count a read or write by an agent; a person's browsing is no use.
 
@@ -362,7 +362,7 @@ class Pins(EnginePart):
         known = self._ledger.surfaced.given(session)
         return tuple(row for row in rows if self._place(row.address) not in known)
 
-    @made_again
+    @retry_after_repair
     def record_given(self, session: str, rows: Iterable[Memory]) -> None:
         """Remember that an agent's session is given the texts of memories, which is no use of them.
 
@@ -373,8 +373,8 @@ class Pins(EnginePart):
         if not self._roots.read_only:
             self._ledger.surfaced.give(session, [self._place(row.address) for row in rows])
 
-    @made_again
-    def take_uses(self, usages: Iterable[Usage]) -> int:
+    @retry_after_repair
+    def take_uses(self, usages: Iterable[UseCount]) -> int:
         """Take over how often memories were used by another program's count, where that is higher than ours.
 
         Returns:

@@ -15,7 +15,7 @@ from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.audit import Txn
 from memtui.engine.look.folder_listing import below, kind_of, selected
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
-from memtui.engine.part import each, made_again, mode, too_big, transaction
+from memtui.engine.part import each, mode, retry_after_repair, too_big, transaction
 from memtui.engine.save import files
 from memtui.engine.save.commit import CARRIED, Job
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
@@ -24,7 +24,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 class Memories(Changer):
     """Changes memories; a folder of them changes memory by memory, as one undo step."""
 
-    @made_again
+    @retry_after_repair
     def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
         """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
 
@@ -78,7 +78,7 @@ class Memories(Changer):
             error.unharmed = f"{stuck} of the others could not be given their old name again; undo takes them back."
         return error
 
-    @made_again
+    @retry_after_repair
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
@@ -112,7 +112,7 @@ class Memories(Changer):
                 bare += [] if touched else [Outcome(folder, None)]
         return done._replace(outcomes=(*done.outcomes, *bare))
 
-    @made_again
+    @retry_after_repair
     def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Make copies under other names, within a root or in another one, as one undo step; never over a memory.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from memtui.engine.ledger.mutes import Mute
 from memtui.engine.model import Address
-from memtui.engine.part import EnginePart, made_again
+from memtui.engine.part import EnginePart, retry_after_repair
 from memtui.errors import NotFoundError, UsageError
 
 
@@ -36,7 +36,7 @@ class Mutes(EnginePart):
         """Every mute, by the name of what it is about."""
         return self._ledger.mutes.all()
 
-    @made_again
+    @retry_after_repair
     def mute(self, findings: Iterable[tuple[Address, str, str]], *, reason: str) -> None:
         """Tell nobody of findings any more.
 
@@ -58,7 +58,7 @@ class Mutes(EnginePart):
                 said = f"{rule}: {reason.strip()}"
                 self._ledger.audit.approve("muted", [(uid, address.path, None)], self._rules.approver, said=said)
 
-    @made_again
+    @retry_after_repair
     def unmute(self, name: str) -> None:
         """Tell of it again; raises `NotFoundError` where nothing of that name is muted, and as `mute` does."""
         self._rules.refuse_read_only()

@@ -10,14 +10,14 @@ from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import WholeFile
 from memtui.engine.model import Actor, Address
 from memtui.engine.observation import OBSERVED, ObservationMark
-from memtui.engine.part import EnginePart, made_again, transaction
+from memtui.engine.part import EnginePart, retry_after_repair, transaction
 from memtui.errors import MemtuiError
 
 
 class ObservedMarks(EnginePart):
     """Decides about observations, and takes that back."""
 
-    @made_again
+    @retry_after_repair
     def put(
         self, marks: Sequence[ObservationMark], *, actor: Actor, label: str, reason: str = ""
     ) -> tuple[ObservationMark, ...]:

@@ -16,7 +16,7 @@ from memtui.engine.ledger.erasure import Keeper, Quotes
 from memtui.engine.look import row_cache
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.observation import REDACTED, ObservationMark
-from memtui.engine.part import EnginePart, made_again, transaction
+from memtui.engine.part import EnginePart, retry_after_repair, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
@@ -31,7 +31,7 @@ class Redaction(EnginePart):
         (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
         return version
 
-    @made_again
+    @retry_after_repair
     def redact_all(
         self, versions: Iterable[tuple[Address, str]], *, reason: str, actor: Actor, everywhere: bool = False
     ) -> tuple[Version, ...]:

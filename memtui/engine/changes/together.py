@@ -34,7 +34,17 @@ from memtui.engine.model import (
     Write,
     is_person,
 )
-from memtui.engine.part import EnginePart, Events, Rules, calmly, encode, joined, made_again, mode, transaction
+from memtui.engine.part import (
+    EnginePart,
+    Events,
+    Rules,
+    encode,
+    joined,
+    mode,
+    retry_after_repair,
+    transaction,
+    when_settled,
+)
 from memtui.engine.save import files, recovery
 from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Site
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
@@ -74,7 +84,7 @@ class Together(EnginePart):
         super().__init__(roots, ledger, rules, events)
         self._undo = undo
 
-    @made_again
+    @retry_after_repair
     def do(
         self,
         steps: Iterable[Step],
@@ -112,7 +122,7 @@ class Together(EnginePart):
         txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label, cause=cause)
         earlier = len(self._ledger.undo.steps(txn.id)) if txn.begun else 0
         try:
-            did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
+            did = when_settled(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
         except _Stopped as stopped:
             return Done(str(txn.id), operation, stopped.outcomes, label)
         if cause is not None and txn.begun:

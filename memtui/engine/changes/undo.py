@@ -28,7 +28,7 @@ from memtui.engine.model import (
     is_person,
 )
 from memtui.engine.observation import OBSERVED
-from memtui.engine.part import EnginePart, Events, Rules, calmly, each, made_again, mode, transaction
+from memtui.engine.part import EnginePart, Events, Rules, each, mode, retry_after_repair, transaction, when_settled
 from memtui.engine.save import files
 from memtui.engine.save.commit import NEWS_STAYS, Job, Siblings, Site
 from memtui.engine.save.merge_note import MergeDrafts, repeated
@@ -55,7 +55,7 @@ class Undo(EnginePart):
 
         return ObservedMarks(self._roots, self._ledger, self._rules, self._events)
 
-    @made_again
+    @retry_after_repair
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
         """Take the last operation back; the outcomes tell what is no longer as it was left.
 
@@ -126,7 +126,7 @@ class Undo(EnginePart):
     def _newest(self, kind: str, uids: Collection[int]) -> UndoTransaction | None:
         return self._ledger.undo.undoable(uids) if kind == "undo" else self._ledger.undo.redoable(uids)
 
-    @made_again
+    @retry_after_repair
     def redo(self, *, actor: Actor) -> Done:
         """Take the last undo back; see `undo`."""
         return self._reverse("redo", actor)
@@ -214,7 +214,7 @@ class Undo(EnginePart):
         waits = also = ""
         paired = _paired(steps)
         job = Job(txn, actor, "restored", siblings=Siblings())
-        with self._events.pace.many(len(paired)) as progress:
+        with self._events.pace.track(len(paired)) as progress:
             for step, moved_from in reversed(paired):
                 address = self._roots.rightful(Address(names[step.uid], step.path))
                 try:
@@ -377,7 +377,7 @@ class Undo(EnginePart):
                 return self._put_back(site, step, address, job)
 
         note = step.note if stays else repeated(step.note, kind)
-        result = calmly(job._replace(note=note), put_back)
+        result = when_settled(job._replace(note=note), put_back)
         if isinstance(result, Saved):
             happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
             self._events.changed(
@@ -398,7 +398,7 @@ class Undo(EnginePart):
 
     # --- what others did
 
-    @made_again
+    @retry_after_repair
     def take_back(
         self,
         changes: Iterable[Change],
@@ -463,7 +463,7 @@ class Undo(EnginePart):
             with self._roots.site(root, actor, create=after is None) as site:
                 return _put(site, address, data, after, job)
 
-        result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
+        result = when_settled(Job(txn, actor, "restored", note=NEWS_STAYS), change)
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
             left = before if part is None else result.sha256
@@ -545,7 +545,7 @@ class Trash(EnginePart):
             )
         )
 
-    @made_again
+    @retry_after_repair
     def restore(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
         """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
         chosen = tuple(wanted)

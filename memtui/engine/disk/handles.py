@@ -198,7 +198,6 @@ class Handles:
     """
 
     def __init__(self, most: int | None = None) -> None:
-        """Keep at most so many; None: what the system allows."""
         self._fixed = most
         self._most = MOST if most is None else most
         self._open: dict[str, RootHandle] = {}

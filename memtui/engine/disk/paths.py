@@ -217,7 +217,6 @@ class NameSet:
     __slots__ = ("below", "file", "whole")
 
     def __init__(self) -> None:
-        """Begin with nothing named."""
         self.file = False
         self.whole = False
         self.below: dict[str, NameSet] = {}
@@ -313,7 +312,6 @@ class Patterns:
     __slots__ = ("_ends", "_exact", "_others", "_starts")
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        """Sort the patterns by what they need; `x/` is everything below a folder."""
         exact, ends, starts, others = [], [], [], []
         for given in patterns:
             pattern = given + "*" if given.endswith("/") else given

@@ -109,7 +109,6 @@ class KeptPlaces:
     """The places in one state folder."""
 
     def __init__(self, state_dir: str, *, read_only: bool = False) -> None:
-        """Take the folder, and whether nothing may be written there."""
         self._folder = os.path.join(state_dir, _FOLDER)
         self._read_only = read_only
 

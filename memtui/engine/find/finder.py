@@ -19,7 +19,7 @@ from memtui.engine.find import rank
 from memtui.engine.find.holders import Heads, heads
 from memtui.engine.find.index import Grades, Held, IndexAnswer, words
 from memtui.engine.ledger.versions import OldText
-from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
+from memtui.engine.model import Address, Hit, Memory, Root, SearchQuery, SearchResult
 from memtui.errors import MemtuiError
 from memtui.matching import Query, Term, fold
 
@@ -40,7 +40,7 @@ class ListedRoot(NamedTuple):
     """Whether these are all memories it has."""
 
 
-def chosen(root: Root, wanted: Wanted) -> bool:
+def chosen(root: Root, wanted: SearchQuery) -> bool:
     """Whether a search looks into a root."""
     return (
         (wanted.scope is None or root.scope == wanted.scope)
@@ -134,7 +134,7 @@ class OneSearch:
     """One query over the rows."""
 
     def __init__(
-        self, query: Query, wanted: Wanted, plan: Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
+        self, query: Query, wanted: SearchQuery, plan: Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
     ) -> None:
         """Look at names and descriptions.
 
@@ -205,14 +205,14 @@ class OneSearch:
 
     # --- the answer
 
-    def tell_some(self, tell: Callable[[Found], object]) -> None:
+    def tell_some(self, tell: Callable[[SearchResult], object]) -> None:
         """Tell the best hits when there are so many that reading all of them takes a while."""
         if self._wanted.limit > SCREEN:
             some = self.found(complete=False, limit=SCREEN)
             if some.total > SCREEN:
                 tell(some)
 
-    def found(self, *, complete: bool, limit: int | None = None) -> Found:
+    def found(self, *, complete: bool, limit: int | None = None) -> SearchResult:
         """What there is so far."""
         keys = self._keys()
         count = max(len(self._plan.rows), 1)
@@ -231,7 +231,7 @@ class OneSearch:
         else:
             roots = Counter({one.root.id: len(keys) for one in self._plan.listed if keys})
         roots.update(row.address.root for _, _, row, _ in old)
-        return Found(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
+        return SearchResult(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
 
     def _keys(self) -> list[int]:
         """For each hit a number to sort by, from which its row can be told."""

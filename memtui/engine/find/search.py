@@ -19,7 +19,7 @@ from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Found, Hit, Memory, Wanted
+from memtui.engine.model import Hit, Memory, SearchQuery, SearchResult
 from memtui.errors import MemtuiError
 from memtui.matching import Query, fold, parse, typed
 
@@ -30,10 +30,10 @@ LEAVE = 0.3
 ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
 """Letters of texts that are not in the index yet, and of old versions, that are kept in memory."""
 _CHUNK = 64
-_NOTHING = Found((), 0)
+_NOTHING = SearchResult((), 0)
 
 Stop = Callable[[], bool]
-Tell = Callable[[Found], object]
+Tell = Callable[[SearchResult], object]
 
 
 class Searcher:
@@ -73,18 +73,18 @@ class Searcher:
             scope, agent: only these.
             limit: at most so many.
             versions: also look in texts that memories had, and in those of deleted memories.
-            given: the answer is for an agent, see `Wanted`.
+            given: the answer is for an agent, see `SearchQuery`.
 
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
         parse(query)
-        wanted = Wanted(query, scope, agent, versions=versions, limit=limit, given=given)
+        wanted = SearchQuery(query, scope, agent, versions=versions, limit=limit, given=given)
         found = self.find(wanted)
         cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
         return found.hits, cut or found.total > len(found.hits)
 
-    def find(self, wanted: Wanted, *, stop: Stop = lambda: False, tell: Tell | None = None) -> Found:
+    def find(self, wanted: SearchQuery, *, stop: Stop = lambda: False, tell: Tell | None = None) -> SearchResult:
         """Search; texts come from the index as far as it has them, the others from their files.
 
         Args:
@@ -113,7 +113,7 @@ class Searcher:
                 return _NOTHING._replace(complete=False)
             return running.found(complete=True)
 
-    def holders(self, asked: Sequence[str], wanted: Wanted) -> Holders:
+    def holders(self, asked: Sequence[str], wanted: SearchQuery) -> Holders:
         """Say which memories have some words, each whole, and where: in the path, the description or the text.
 
         Args:
@@ -199,7 +199,7 @@ class Searcher:
 
     # --- texts
 
-    def _tell_first(self, query: Query, wanted: Wanted, stop: Stop, tell: Tell) -> None:
+    def _tell_first(self, query: Query, wanted: SearchQuery, stop: Stop, tell: Tell) -> None:
         """Tell what the index knows at once: memories as they were listed last, each looked at before it is told."""
         listed = [root for root in self._known() if chosen(root.root, wanted)]
         if listed:

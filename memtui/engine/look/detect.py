@@ -106,7 +106,6 @@ class ChangeDetector:
     """Tells changes made by others from the looks at one root."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
-        """Start with what an earlier process recorded: SHA-256 by path."""
         self.known = {path: KnownFile(sha, 0) for path, sha in known.items()}
         self.noticed: dict[str, int] = {}
         """Names with unreported content, and since when."""

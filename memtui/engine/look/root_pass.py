@@ -132,7 +132,6 @@ class RootPass:
         *,
         patient: bool,
     ) -> None:
-        """Take the root and its state; see `Reconciler.look` for `patient`."""
         assert opened.handle is not None
         self._tools = tools
         self._root = root

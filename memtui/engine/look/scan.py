@@ -135,7 +135,6 @@ class RootTree:
         self._count = 0
 
     def __len__(self) -> int:
-        """Return the number of names listed."""
         return self._count
 
     @property

@@ -175,7 +175,6 @@ class Siblings:
     """
 
     def __init__(self) -> None:
-        """Begin with a folder that was not looked at."""
         self._stamp: tuple[int, int, int] | None = None
         self._names: dict[str, set[str]] = {}
 
@@ -217,7 +216,6 @@ class TargetFolder:
     """
 
     def __init__(self, site: Site, parts: tuple[str, ...], siblings: Siblings | None = None) -> None:
-        """Take its components, and for many names what is known of those in it."""
         self._site = site
         self._parts = parts
         self._siblings = siblings
@@ -226,13 +224,11 @@ class TargetFolder:
         self._folder: int | None = None
 
     def __enter__(self) -> "Self":
-        """Begin; nothing is opened yet."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
-        """Close the folder."""
         if self._siblings is not None and self._folder is not None and self._asked:
             if error is None:
                 self._siblings.settle(self._folder)

@@ -57,7 +57,6 @@ class MergeDrafts:
     """Gives drafts back and takes them away again."""
 
     def __init__(self, ledger: Ledger) -> None:
-        """Take where drafts are kept."""
         self._ledger = ledger
 
     def follow(self, step: AuditStep, outcome: Outcome, kind: str) -> str:

@@ -102,7 +102,6 @@ class Watchfiles:
     """
 
     def __init__(self) -> None:
-        """Start without folders."""
         self._heard: queue.SimpleQueue[_Heard | None] = queue.SimpleQueue()
         self._wanted: Mapping[Place, str] = {}
         self._now: _Listener | None = None
@@ -322,7 +321,6 @@ class NoSource:
     """Hears nothing: scans alone find changes."""
 
     def __init__(self) -> None:
-        """Start."""
         self.hears = True
         self._woken = threading.Event()
 
@@ -367,7 +365,6 @@ class Schedule:
     """What is to be looked at, and when. All times are ticks, in milliseconds."""
 
     def __init__(self, now: int) -> None:
-        """Begin with everything to be scanned at once."""
         self.focused = True
         self.polling = False
         self.files = 0

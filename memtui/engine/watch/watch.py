@@ -69,7 +69,6 @@ class Reconciler:
         *,
         wait: Callable[[float], object] | None = None,
     ) -> None:
-        """Subscribe to this process's own changes; nothing is looked at yet. `wait` sleeps for some seconds."""
         self._roots = roots
         self._catalog = catalog
         self._tools = Tools(roots, ledger, catalog, ledger.clock, catalog.ticks)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Remove, Usage, Write
+from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Remove, UseCount, Write
 from memtui.errors import ConflictError
 from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, ImportPlan
 
@@ -49,7 +49,7 @@ def apply(engine: Engine, wanted: ImportPlan, *, actor: Actor, now: int) -> Impo
     pins = [one.address for one in wanted.arrivals if one.pins and one.address is not None and one.what != STAYS]
     pinned = engine.pins.bring(pins, actor=actor, joins=done.txn if done is not None else None) if pins else 0
     engine.pins.take_uses(
-        Usage(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
+        UseCount(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
         for one in wanted.arrivals
         if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT, DELETED)
     )

@@ -298,12 +298,12 @@ def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
-        with call.out.progress(call.engine.pace.now):
+        with call.out.progress(call.engine.pace.progress):
             done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
     from memtui.pointers import carry
 
-    with call.out.progress(call.engine.pace.now):
+    with call.out.progress(call.engine.pace.progress):
         done = carry.trash(call.engine, addresses, actor=call.actor)
     return results.done(call.out, done)
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from memtui.agents.known.mux import Kept, kept
-from memtui.engine.model import BROUGHT, Address, Memory, Usage
+from memtui.engine.model import BROUGHT, Address, Memory, UseCount
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.given.reach import withheld
 from memtui.wire import outcomes, results, values
@@ -51,7 +51,8 @@ def pins(call: Call) -> int:
         status = outcomes.exit_code(failures[0]) if failures else status
     if write and risen:
         counted = call.engine.pins.take_uses(
-            Usage(one.memory.address, one.kept.uses, one.kept.last_used_at, one.kept.last_written_at) for one in risen
+            UseCount(one.memory.address, one.kept.uses, one.kept.last_used_at, one.kept.last_written_at)
+            for one in risen
         )
     if call.out.json:
         answer = values.listing(map(_json, found))

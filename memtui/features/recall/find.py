@@ -7,7 +7,7 @@ from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find.holders import Holders, WordHolders
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import BROUGHT, Memory, Wanted
+from memtui.engine.model import BROUGHT, Memory, SearchQuery
 from memtui.errors import MemtuiError
 from memtui.features.recall import score
 from memtui.features.recall.score import Document, Scored
@@ -70,11 +70,11 @@ def recall(
 
 def _held(engine: Engine, words: Sequence[str]) -> Holders:
     """Return which memories have which words; words without a match count in their other forms."""
-    held = engine.search.holders(words, Wanted(""))
+    held = engine.search.holders(words, SearchQuery(""))
     lacking = [place for place, some in enumerate(held.words) if not any(some) and score.forms(words[place])][:_LACKING]
     others = {place: score.forms(words[place]) for place in lacking}
     wanted = [form for some in others.values() for form in some]
-    more = engine.search.holders(wanted, Wanted("", fresh=False)) if others else held
+    more = engine.search.holders(wanted, SearchQuery("", fresh=False)) if others else held
     if more.rows != held.rows:
         return held  # somebody wrote meanwhile: places mean other memories
     found, known = iter(more.words), list(held.words)

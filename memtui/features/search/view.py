@@ -14,7 +14,7 @@ from textual.containers import Container, Vertical
 from textual.geometry import Offset
 from textual.widget import Widget
 
-from memtui.engine.model import Found, Hit, Wanted
+from memtui.engine.model import Hit, SearchQuery, SearchResult
 from memtui.errors import MemtuiError
 from memtui.features.host import Host
 from memtui.features.search.view_rows import (
@@ -80,7 +80,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.list.passes = lambda index: isinstance(self.rows.shown[index], HitGroup)
         self.sources = Sources()
         self._in_line = True
-        self._found: Found | None = None
+        self._found: SearchResult | None = None
         self._query: Query | None = None
         """The query that found the rows."""
         self._names = (0, 0)
@@ -244,7 +244,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._searching, self._found, self._query, self._fresh = False, None, None, True
             self._show(())
             return
-        wanted = Wanted(
+        wanted = SearchQuery(
             self.line.text,
             roots=None if sources.everywhere else frozenset(self.host.projects.own_roots),
             bodies=sources.bodies,
@@ -253,7 +253,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             fresh=self._fresh,
         )
 
-        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[SearchResult], None]) -> SearchResult:
             return engine.search.find(wanted, stop=stop, tell=tell)
 
         self._searching, self._fresh = True, False
@@ -267,7 +267,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._draw_bars()
         self.host.show_error("search", error)
 
-    def _take(self, found: Found, query: Query) -> None:
+    def _take(self, found: SearchResult, query: Query) -> None:
         self._searching = not found.complete
         if not found.complete and not found.hits and self._found is not None:
             return  # the answer to the letter before stays until there is a better one

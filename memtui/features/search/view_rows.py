@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.engine.model import Address, Found, Hit, Root
+from memtui.engine.model import Address, Hit, Root, SearchResult
 from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
@@ -36,7 +36,7 @@ class More(NamedTuple):
 Item = HitGroup | Hit | More
 
 
-def items_of(found: Found, label: Callable[[str], str]) -> tuple[Item, ...]:
+def items_of(found: SearchResult, label: Callable[[str], str]) -> tuple[Item, ...]:
     """Group hits by root, best first; `label` names a root."""
     groups: dict[str, list[Hit]] = {}
     for hit in found.hits:
@@ -113,7 +113,7 @@ class Sources(NamedTuple):
     """In every project."""
 
 
-def count_line(found: Found | None, *, searching: bool) -> Line:
+def count_line(found: SearchResult | None, *, searching: bool) -> Line:
     """Write the number of hits."""
     line: Line = [("searching... ", "dim")] if searching else []
     if found is None:

@@ -57,7 +57,7 @@ def mv(call: Call) -> int:
 
 def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
     rename = carry.rename_alone if call.args.flag("alone") else carry.rename
-    with call.out.progress(call.engine.pace.now):
+    with call.out.progress(call.engine.pace.progress):
         done = rename(call.engine, pairs, actor=call.actor)
     return results.done(call.out, done)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, SeenMark, Usage
+from memtui.engine.model import Actor, SeenMark, UseCount
 from tests.engine.settling import settle
 from tests.faults.world import FIRST, ME, World, at, sha
 
@@ -163,14 +163,14 @@ def test_counts_from_elsewhere_are_taken_over_where_they_are_higher(world: World
     begin(world, engine)
     engine.pins.record_use(A, actor=Actor("mcp:x"), wrote=True)
     before = engine.rows.get(A)
-    assert engine.pins.take_uses([Usage(A, 1, 5, 5)]) == 0
+    assert engine.pins.take_uses([UseCount(A, 1, 5, 5)]) == 0
     assert engine.rows.get(A) == before
     early = (before.last_used_at or 0) - 1_000
-    assert engine.pins.take_uses([Usage(A, 7, early, None)]) == 1
+    assert engine.pins.take_uses([UseCount(A, 7, early, None)]) == 1
     after = engine.rows.get(A)
     assert (after.uses, after.last_used_at, after.last_written_at) == (7, before.last_used_at, before.last_written_at)
     assert before.heat < after.heat <= 7
-    assert engine.pins.take_uses([Usage(A, 7, early, None)]) == 0
+    assert engine.pins.take_uses([UseCount(A, 7, early, None)]) == 0
     engine.pins.record_use(A, actor=Actor("mcp:x"))
     assert engine.rows.get(A).uses == 8
 
@@ -180,7 +180,7 @@ def test_a_count_from_long_ago_does_not_make_a_memory_hot(world: World, engine: 
     engine.pins.record_use(A, actor=Actor("mcp:x"))
     before = engine.rows.get(A)
     year = 52 * 7 * 86_400_000
-    assert engine.pins.take_uses([Usage(A, 100, (before.last_used_at or 0) - year)]) == 1
+    assert engine.pins.take_uses([UseCount(A, 100, (before.last_used_at or 0) - year)]) == 1
     after = engine.rows.get(A)
     assert (after.uses, after.last_used_at) == (100, before.last_used_at)
     assert abs(after.heat - before.heat) < 0.01
@@ -189,12 +189,12 @@ def test_a_count_from_long_ago_does_not_make_a_memory_hot(world: World, engine: 
 def test_a_count_of_a_memory_nobody_used_here_is_as_old_as_its_last_use(world: World, engine: Engine) -> None:
     begin(world, engine)
     week, now = 7 * 86_400_000, engine.rows.get(A).modified_at + 10**15
-    assert engine.pins.take_uses([Usage(A, 8, now, now)]) == 1
+    assert engine.pins.take_uses([UseCount(A, 8, now, now)]) == 1
     row = engine.rows.get(A)
     assert row.last_used_at is not None
     assert row.last_used_at < now, "no use lies in the future"
     (world.folder() / "b.md").write_bytes(NEW)
     settle(engine)
-    engine.pins.take_uses([Usage(B, 8, row.last_used_at - week, None), Usage(at("c.md"), 8)])
+    engine.pins.take_uses([UseCount(B, 8, row.last_used_at - week, None), UseCount(at("c.md"), 8)])
     assert 3.9 < engine.rows.get(B).heat < 4.1
     assert engine.rows.get(B).last_written_at is None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.find.index import discard, words
-from memtui.engine.model import Actor, Address, Found, Root, Wanted
+from memtui.engine.model import Actor, Address, Root, SearchQuery, SearchResult
 from memtui.errors import UsageError
 from memtui.matching import fold, typed
 from tests.examples import examples
@@ -48,7 +48,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "place")
 
 
-def names(found: Found) -> list[str]:
+def names(found: SearchResult) -> list[str]:
     return [str(hit.memory.address) for hit in found.hits]
 
 
@@ -63,17 +63,17 @@ def test_names_descriptions_and_bodies_of_every_root_are_found(place: Place) -> 
     place.write("mine/deep/er/body.md", "one\ntwo\n  we use TABS here, tabs!\n")
     place.write("mine/other.md", "spaces")
     with place.engine() as engine:
-        found = engine.search.find(Wanted("tabs"))
+        found = engine.search.find(SearchQuery("tabs"))
         assert names(found) == ["notes/tabs.md", "notes/about.md", "mine/deep/er/body.md"]
         assert (found.total, found.complete, dict(found.roots)) == (3, True, {"notes": 2, "mine": 1})
         last = found.hits[-1]
         assert (last.field, last.line, last.column, last.places) == ("body", 3, 10, 2)
         assert [last.snippet[a:b] for a, b in last.marks] == ["TABS", "tabs"]
-        assert names(engine.search.find(Wanted("tabs", scope="project"))) == ["mine/deep/er/body.md"]
-        assert names(engine.search.find(Wanted("tabs", agent="memtui"))) == ["mine/deep/er/body.md"]
-        assert names(engine.search.find(Wanted("tabs", roots=frozenset({"notes"})))) == names(found)[:2]
-        assert names(engine.search.find(Wanted("tabs", bodies=False))) == names(found)[:2]
-        assert engine.search.find(Wanted("  ")).total == 0
+        assert names(engine.search.find(SearchQuery("tabs", scope="project"))) == ["mine/deep/er/body.md"]
+        assert names(engine.search.find(SearchQuery("tabs", agent="memtui"))) == ["mine/deep/er/body.md"]
+        assert names(engine.search.find(SearchQuery("tabs", roots=frozenset({"notes"})))) == names(found)[:2]
+        assert names(engine.search.find(SearchQuery("tabs", bodies=False))) == names(found)[:2]
+        assert engine.search.find(SearchQuery("  ")).total == 0
         hits, more = engine.search.once("tabs", limit=2)
         assert (tuple(hits), more) == (found.hits[:2], True)
         with pytest.raises(UsageError):
@@ -87,32 +87,34 @@ def test_of_equal_hits_pinned_then_used_then_recent_ones_come_first(place: Place
         engine.watch.reconcile()
         engine.pins.record_use(Address("notes", "used.md"), actor=Actor("agent:x"))
         engine.pins.set([Address("notes", "pinned.md")], True, actor=ME)  # noqa: FBT003
-        assert names(engine.search.find(Wanted("word"))) == [f"notes/{n}.md" for n in ("pinned", "used", "new", "old")]
+        assert names(engine.search.find(SearchQuery("word"))) == [
+            f"notes/{n}.md" for n in ("pinned", "used", "new", "old")
+        ]
 
 
 def test_what_is_kept_follows_the_disk(place: Place) -> None:
     place.write("notes/a.md", "first text")
     place.write("notes/b.md", "first text")
     with Engine.open(place.roots, state_dir=str(place.folder / "state"), clock=later) as engine:
-        assert names(engine.search.find(Wanted("first"))) == ["notes/a.md", "notes/b.md"]
+        assert names(engine.search.find(SearchQuery("first"))) == ["notes/a.md", "notes/b.md"]
         place.write("notes/a.md", "second text", age=30)
-        assert names(engine.search.find(Wanted("second"))) == ["notes/a.md"]
-        assert names(engine.search.find(Wanted("first"))) == ["notes/b.md"]
+        assert names(engine.search.find(SearchQuery("second"))) == ["notes/a.md"]
+        assert names(engine.search.find(SearchQuery("first"))) == ["notes/b.md"]
         # Without listing anew, what is on disk still decides what is a hit.
         place.write("notes/b.md", "third text", age=20)
-        assert names(engine.search.find(Wanted("first", fresh=False))) == []
+        assert names(engine.search.find(SearchQuery("first", fresh=False))) == []
         os.unlink(place.folder / "notes/a.md")
-        assert names(engine.search.find(Wanted("second", fresh=False))) == []
+        assert names(engine.search.find(SearchQuery("second", fresh=False))) == []
         engine.search.forget()
-        assert names(engine.search.find(Wanted("third"))) == ["notes/b.md"]
+        assert names(engine.search.find(SearchQuery("third"))) == ["notes/b.md"]
 
 
 def test_it_tells_early_and_stops_when_told(place: Place) -> None:
     for number in range(60):
         place.write(f"notes/{'tabs' if number == 7 else 'other'}-{number}.md", "we use tabs")
     with place.engine() as engine:
-        told: list[Found] = []
-        found = engine.search.find(Wanted("tabs"), tell=told.append)
+        told: list[SearchResult] = []
+        found = engine.search.find(SearchQuery("tabs"), tell=told.append)
         assert found.total == 60
         assert names(told[0]) == ["notes/tabs-7.md"]
         assert not told[0].complete
@@ -124,7 +126,7 @@ def test_it_tells_early_and_stops_when_told(place: Place) -> None:
 
     discard(str(place.folder / "state"))
     with place.engine() as engine:
-        stopped = engine.search.find(Wanted("tabs"), stop=stop)
+        stopped = engine.search.find(SearchQuery("tabs"), stop=stop)
         assert (stopped.hits, stopped.complete) == ((), False)
         assert len(asked) == 11
 
@@ -133,7 +135,7 @@ def test_only_so_many_hits_are_made_and_all_are_counted(place: Place) -> None:
     for number in range(30):
         place.write(f"notes/n{number:02}.md", "the same word")
     with place.engine() as engine:
-        found = engine.search.find(Wanted("word", limit=7))
+        found = engine.search.find(SearchQuery("word", limit=7))
         assert (len(found.hits), found.total) == (7, 30)
 
 
@@ -143,8 +145,8 @@ def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place
         engine.save(Address("notes", "a.md"), "the new text\n", expected_sha256=kept.sha256, actor=ME)
         engine.memories.create(Address("mine", "gone.md"), "---\ndescription: d\n---\na needle here\n", actor=ME)
         engine.memories.delete([Address("mine", "gone.md")], actor=ME)
-        assert engine.search.find(Wanted("needle")).total == 0
-        found = engine.search.find(Wanted("needle", versions=True))
+        assert engine.search.find(SearchQuery("needle")).total == 0
+        found = engine.search.find(SearchQuery("needle", versions=True))
         assert sorted(names(found)) == ["mine/gone.md", "notes/a.md"]
         assert (found.total, dict(found.roots)) == (2, {"mine": 1, "notes": 1})
         by_name = {hit.memory.address.name: hit for hit in found.hits}
@@ -157,11 +159,11 @@ def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place
         assert gone.memory.missing
         assert gone.memory.sha256 is None
         assert gone.line == 4
-        assert engine.search.find(Wanted("needle gone", versions=True)).total == 1  # the name counts as well
-        assert engine.search.find(Wanted("gone", versions=True)).total == 0  # but alone it says nothing of a text
-        assert engine.search.find(Wanted("new", versions=True)).total == 1  # the current version is no old one
-        assert engine.search.find(Wanted("needle -old", versions=True)).total == 1
-        assert engine.search.find(Wanted("needle", versions=True, scope="global")).total == 1
+        assert engine.search.find(SearchQuery("needle gone", versions=True)).total == 1  # the name counts as well
+        assert engine.search.find(SearchQuery("gone", versions=True)).total == 0  # but alone it says nothing of a text
+        assert engine.search.find(SearchQuery("new", versions=True)).total == 1  # the current version is no old one
+        assert engine.search.find(SearchQuery("needle -old", versions=True)).total == 1
+        assert engine.search.find(SearchQuery("needle", versions=True, scope="global")).total == 1
         hits, _ = engine.search.once("needle", versions=True)
         assert len(hits) == 2
 
@@ -170,9 +172,9 @@ def test_a_redacted_version_is_not_found(place: Place) -> None:
     with place.engine() as engine:
         first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
         engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
-        assert engine.search.find(Wanted("secret", versions=True)).total == 1
+        assert engine.search.find(SearchQuery("secret", versions=True)).total == 1
         engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
-        assert engine.search.find(Wanted("secret", versions=True)).total == 0
+        assert engine.search.find(SearchQuery("secret", versions=True)).total == 0
 
 
 def settle(engine: Engine) -> None:
@@ -208,22 +210,22 @@ def test_the_index_finds_what_the_scan_finds(
         if asked and asked.allows(*held) and all(any(t.is_in(one) for one in held) for t in asked.terms):
             expected.add(f"notes/{path}")
     with without_index(place) as engine:
-        scanned = engine.search.find(Wanted(query))
+        scanned = engine.search.find(SearchQuery(query))
     assert set(names(scanned)) == expected
     with place.engine() as engine:
-        assert engine.search.find(Wanted(query)) == scanned  # Nothing is in the index yet.
+        assert engine.search.find(SearchQuery(query)) == scanned  # Nothing is in the index yet.
         settle(engine)
-        assert engine.search.find(Wanted(query)) == scanned
+        assert engine.search.find(SearchQuery(query)) == scanned
         changed = data.draw(st.sampled_from(sorted(memories)))
         number = list(memories).index(changed)
         place.write(f"notes/{'deep/' * (number % 2)}{changed}.md", data.draw(TEXT), age=30)
-        now = engine.search.find(Wanted(query))  # One text is read, the others are in the index.
+        now = engine.search.find(SearchQuery(query))  # One text is read, the others are in the index.
         settle(engine)
     with without_index(place) as engine:
-        assert engine.search.find(Wanted(query)) == now
+        assert engine.search.find(SearchQuery(query)) == now
     with place.engine() as engine:
-        told: list[Found] = []
-        assert engine.search.find(Wanted(query), tell=told.append) == now
+        told: list[SearchResult] = []
+        assert engine.search.find(SearchQuery(query), tell=told.append) == now
         for found in told:
             assert {hit for hit in found.hits if hit.version is None} <= set(now.hits)
         if asked:
@@ -234,15 +236,15 @@ def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place)
     for number in range(250):
         place.write(f"notes/{number:03}.md", f"the word of {number}", age=9_000 + number)
     with place.engine() as engine:
-        engine.search.find(Wanted("word"))
+        engine.search.find(SearchQuery("word"))
         settle(engine)
     place.write("notes/000.md", "something else now")
     os.unlink(place.folder / "notes/001.md")
     place.write("notes/003.md", "the word is still here, but this is no longer the text of the row", age=9_003)
     place.write("notes/new.md", "a word that is new")
-    told: list[Found] = []
+    told: list[SearchResult] = []
     with place.engine() as engine:
-        found = engine.search.find(Wanted("word", limit=5), tell=told.append)
+        found = engine.search.find(SearchQuery("word", limit=5), tell=told.append)
         assert not told[0].complete
         assert names(told[0]) == ["notes/002.md", "notes/004.md"]  # what is new is known by no list yet
         assert names(found)[:2] == ["notes/new.md", "notes/002.md"]
@@ -253,12 +255,12 @@ def test_texts_that_are_gone_leave_the_index(place: Place) -> None:
     place.write("notes/a.md", "first needle")
     place.write("notes/b.md", "second needle")
     with place.engine() as engine:
-        engine.search.find(Wanted("needle"))
+        engine.search.find(SearchQuery("needle"))
         settle(engine)
         assert b"first needle" in kept(place)
         os.unlink(place.folder / "notes/a.md")
         place.write("notes/b.md", "third needle", age=30)
-        assert names(engine.search.find(Wanted("needle"))) == ["notes/b.md"]
+        assert names(engine.search.find(SearchQuery("needle"))) == ["notes/b.md"]
         settle(engine)
         assert b"first needle" not in kept(place)
         assert b"second needle" not in kept(place)
@@ -272,14 +274,14 @@ def kept(place: Place) -> bytes:
 def test_a_redaction_empties_the_index(place: Place) -> None:
     with place.engine() as engine:
         first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
-        assert engine.search.find(Wanted("secret")).total == 1
+        assert engine.search.find(SearchQuery("secret")).total == 1
         settle(engine)
         engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
         assert b"a secret" in kept(place)
         engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
         assert b"secret" not in kept(place)
         assert not engine.redaction.unerased().pending
-        assert engine.search.find(Wanted("clean")).total == 1
+        assert engine.search.find(SearchQuery("clean")).total == 1
 
 
 def test_who_only_reads_leaves_the_index_as_it_is(place: Place) -> None:
@@ -287,7 +289,7 @@ def test_who_only_reads_leaves_the_index_as_it_is(place: Place) -> None:
     with place.engine() as engine:
         engine.rows.list()
     with Engine.open(place.roots, state_dir=str(place.folder / "state"), read_only=True) as engine:
-        assert names(engine.search.find(Wanted("needle"))) == ["notes/a.md"]
+        assert names(engine.search.find(SearchQuery("needle"))) == ["notes/a.md"]
     assert not (place.folder / "state" / "index.db").exists()
 
 
@@ -295,14 +297,14 @@ def test_an_index_that_is_damaged_under_way_changes_no_answer(place: Place) -> N
     for number in range(40):
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as engine:
-        before = engine.search.find(Wanted("needle 3"))
+        before = engine.search.find(SearchQuery("needle 3"))
         settle(engine)
         path = place.folder / "state" / "index.db"
         path.write_bytes(path.read_bytes()[:4_096] + b"?" * 50_000)
         for beside in path.parent.glob("index.db-wal"):
             beside.write_bytes(b"?" * 5_000)
         for _ in range(3):
-            assert engine.search.find(Wanted("needle 3")) == before
+            assert engine.search.find(SearchQuery("needle 3")) == before
             settle(engine)
 
 
@@ -310,10 +312,10 @@ def test_two_processes_build_at_once(place: Place) -> None:
     for number in range(300):
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as one, place.engine() as other:
-        found = [one.search.find(Wanted("needle")), other.search.find(Wanted("needle"))]
+        found = [one.search.find(SearchQuery("needle")), other.search.find(SearchQuery("needle"))]
         settle(one)
         settle(other)
-        found += [one.search.find(Wanted("needle")), other.search.find(Wanted("needle"))]
+        found += [one.search.find(SearchQuery("needle")), other.search.find(SearchQuery("needle"))]
         assert all(each == found[0] for each in found)
         assert found[0].total == 300
 
@@ -356,7 +358,7 @@ def test_holders_of_whole_words_are_the_same_by_the_index_and_by_reading(
     named = [{name for name in texts if word in words(fold(name)).words} for word in wanted]
     for _ in range(2):
         with place.engine() as engine:
-            held = engine.search.holders(wanted, Wanted(""))
+            held = engine.search.holders(wanted, SearchQuery(""))
             paths = [row.address.path for row in held.rows]
             assert [{paths[at] for at in one.bodies} for one in held.words] == expected
             assert [{paths[at] for at in one.names} for one in held.words] == named

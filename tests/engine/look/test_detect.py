@@ -32,7 +32,6 @@ class Disk:
     """A disk, a ledger and a clock, all of them pretended."""
 
     def __init__(self, files: dict[str, str] | None = None, *, known: bool = True) -> None:
-        """Begin with files whose content was recorded before, or not."""
         self.now = 1_000
         self.files: dict[str, tuple[str, int]] = {}
         self.read: dict[str, tuple[str, int]] = {}
@@ -454,7 +453,6 @@ class Life(RuleBasedStateMachine):
     """Programs, people and memtui at work in one root, heard of late, early, twice or not at all."""
 
     def __init__(self) -> None:
-        """Begin with two memories."""
         super().__init__()
         self.disk = Disk({"a": "1", "b": "2"})
         self.heard: list[str] = []

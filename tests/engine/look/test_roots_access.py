@@ -21,7 +21,7 @@ from memtui.engine.model import (
     Restoring,
     Root,
     SeenMark,
-    Usage,
+    UseCount,
     Version,
     Write,
 )
@@ -81,7 +81,7 @@ CHANGING: dict[str, Verb] = {
     "changes.unmark": lambda e, old: e.changes.unmark([SeenMark(HELD, sha(OLD))]),
     "pins.bring": lambda e, old: e.pins.bring([HELD], actor=AGENT, joins=None),
     "history.keep": lambda e, old: e.history.keep(HELD, [(Version(sha(NEW), 4, "x", 1, "modified"), NEW)], actor=AGENT),
-    "pins.take_uses": lambda e, old: e.pins.take_uses([Usage(HELD, 3)]),
+    "pins.take_uses": lambda e, old: e.pins.take_uses([UseCount(HELD, 3)]),
     "changes.mark_seen": lambda e, old: (e.changes.mark_seen([HELD]), e.changes.mark_seen(None)),
 }
 """Each verb that changes memories or the user's marks on them, tried on the project's root."""

@@ -39,7 +39,6 @@ class Heard:
     """Everything a source said."""
 
     def __init__(self, source: Source) -> None:
-        """Hear nothing yet."""
         self.source = source
         self.hints: set[tuple[Place, str]] = set()
         self.new: list[frozenset[Place]] = []

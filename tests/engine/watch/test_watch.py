@@ -15,7 +15,7 @@ import pytest
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import ChangeDetector
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
-from memtui.engine.part import MANY, Pace
+from memtui.engine.part import LARGE_CHANGE, Pace
 from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch
@@ -151,7 +151,6 @@ class Unreliable:
     """The platform's source, in the hands of somebody who drops, repeats, mixes and delays what is heard."""
 
     def __init__(self, seed: int) -> None:
-        """Open the true source."""
         self.true = Watchfiles()
         self.random = random.Random(seed)
         self.late: list[tuple[Place, str]] = []
@@ -378,7 +377,7 @@ def test_a_large_change_of_our_own_is_made_way_for_and_others_are_still_found(
     free.set()
     watching = Watching(world, pace=pace)
     watching.idle()
-    with pace.many(MANY):
+    with pace.track(LARGE_CHANGE):
         free.ways = 0
         watching.world.write("a.md", "changed\n")
         watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")

@@ -98,7 +98,6 @@ class Broken(NoSource):
     """A source that the system refuses."""
 
     def __init__(self, number: int) -> None:
-        """Take the number of the error."""
         super().__init__()
         self.number = number
         self.hears = False

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.model import Usage
+from memtui.engine.model import UseCount
 from memtui.errors import NotFoundError
 from memtui.features.bundles.bundle import read
 from memtui.features.bundles.export import collect
@@ -17,7 +17,7 @@ def test_bytes_pins_uses_and_history_go_along(tmp_path: Path) -> None:
     here.write("a.md", b"one\n")
     here.write("a.md", b"two\r\n\xff")
     here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
-    here.engine.pins.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
+    here.engine.pins.take_uses([UseCount(here.at("a.md"), 4, 5, 6)])
     (memory,) = read(here.export(history=True)).memories
     assert (memory.data, memory.pinned, memory.uses, memory.last_used_at) == (b"two\r\n\xff", True, 4, 5)
     assert [past.data for past in memory.history] == [b"two\r\n\xff", b"one\n"]

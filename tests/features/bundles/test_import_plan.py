@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
-from memtui.engine.model import Root, Usage
+from memtui.engine.model import Root, UseCount
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, write
 from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
@@ -39,7 +39,7 @@ def test_an_empty_root_gets_the_same_bytes_pins_uses_and_history(tmp_path: Path)
     here.write("a.md", b"two\r\n")
     here.write("deep/b.md", b"\xff\x00")
     here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
-    here.engine.pins.take_uses([Usage(here.at("a.md"), 4, 5, 6)])
+    here.engine.pins.take_uses([UseCount(here.at("a.md"), 4, 5, 6)])
     data = here.export(history=True)
     done = there.take(data)
     assert there.held() == here.held()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from memtui.engine.model import Found, Hit, Root, Wanted
+from memtui.engine.model import Hit, Root, SearchQuery, SearchResult
 from memtui.errors import StorageError
 from memtui.features.search.view import FORGET_AFTER, SearchView
 from memtui.features.search.view_rows import HitGroup, More
@@ -204,12 +204,14 @@ class Gate:
     def __init__(self, engine: Memories, monkeypatch: pytest.MonkeyPatch) -> None:
         self.open = threading.Event()
         self.open.set()
-        self.asked: list[Wanted] = []
+        self.asked: list[SearchQuery] = []
         self.outdated = 0
         self._find = engine.engine.search.find
         monkeypatch.setattr(engine.engine.search, "find", self.find)
 
-    def find(self, wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+    def find(
+        self, wanted: SearchQuery, *, stop: Callable[[], bool], tell: Callable[[SearchResult], None]
+    ) -> SearchResult:
         """Search."""
         self.asked.append(wanted)
         if not self.open.is_set():
@@ -218,7 +220,7 @@ class Gate:
             while not self.open.wait(0.005):
                 if stop():
                     self.outdated += 1
-                    return Found((), 0, complete=False)
+                    return SearchResult((), 0, complete=False)
         return self._find(wanted, stop=stop, tell=tell)
 
 
@@ -373,7 +375,7 @@ async def test_what_changes_while_the_first_search_is_under_way_is_looked_at(mon
     find, news = engine.engine.search.find, SearchView.news
     looked, heard = threading.Event(), threading.Event()
 
-    def late(wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+    def late(wanted: SearchQuery, *, stop: Callable[[], bool], tell: Callable[[SearchResult], None]) -> SearchResult:
         found = find(wanted, stop=stop, tell=lambda _: None)
         looked.set()
         while not (heard.wait(0.005) or stop()):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address, Found, Hit, Memory, Root, Version
+from memtui.engine.model import Address, Hit, Memory, Root, SearchResult, Version
 from memtui.features.search.view_rows import HitGroup, More, hit_runs, items_of, label_of, name_room
 from memtui.matching import typed
 from memtui.safe_text import cell_width
@@ -23,11 +23,11 @@ def text(runs: list[tuple[str, str]]) -> str:
 
 def test_hits_are_grouped_in_the_order_of_their_best_ones() -> None:
     hits = (hit("b", "1"), hit("a", "2"), hit("b", "3"))
-    found = Found(hits, 10, (("a", 4), ("b", 6)))
+    found = SearchResult(hits, 10, (("a", 4), ("b", 6)))
     items = items_of(found, str.upper)
     assert items == (HitGroup("b", "B", 2, 6), hits[0], hits[2], HitGroup("a", "A", 1, 4), hits[1], More(7))
     assert items_of(found._replace(complete=False), str.upper)[-1] == hits[1]
-    assert items_of(Found((), 0), str) == ()
+    assert items_of(SearchResult((), 0), str) == ()
 
 
 def test_a_root_is_named_as_a_person_does() -> None:

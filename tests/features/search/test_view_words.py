@@ -1,6 +1,6 @@
 """What the search says beside its hits."""
 
-from memtui.engine.model import Address, Found, Hit, Memory, Version
+from memtui.engine.model import Address, Hit, Memory, SearchResult, Version
 from memtui.features.search.view_rows import (
     Sources,
     count_line,
@@ -22,9 +22,9 @@ def words(line: Line) -> str:
 
 def test_how_much_was_found() -> None:
     assert words(count_line(None, searching=False)) == ""
-    assert words(count_line(Found((), 0), searching=False)) == "0 hits"
-    assert words(count_line(Found((HIT,), 1), searching=False)) == "1 hit"
-    assert words(count_line(Found((HIT,), 5_000), searching=True)) == "searching... 1 of 5,000 hits"
+    assert words(count_line(SearchResult((), 0), searching=False)) == "0 hits"
+    assert words(count_line(SearchResult((HIT,), 1), searching=False)) == "1 hit"
+    assert words(count_line(SearchResult((HIT,), 5_000), searching=True)) == "searching... 1 of 5,000 hits"
 
 
 def test_what_is_looked_in() -> None:

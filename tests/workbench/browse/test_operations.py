@@ -461,7 +461,7 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a change of a few memories followed as one of many is."""
-    monkeypatch.setattr(part, "CONFIRM_ABOVE", 3)
+    monkeypatch.setattr(part, "LARGE_CHANGE", 3)
 
 
 @pytest.mark.usefixtures("few_are_many")
