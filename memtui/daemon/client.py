@@ -43,46 +43,16 @@ class DaemonTask(NamedTuple):
     scope: str | None = None
 
 
-class MemoryChanged(NamedTuple):
-    """An event: memories changed."""
+class DaemonEvent(NamedTuple):
+    """An event; docs/http.md lists the types and their data."""
 
     id: str
     """For `events(last_event_id=...)`."""
-    scope: str
-    source: str
-    """`workspace_memory_remember`, `_forget`, `_dream`; `outside` for other writers."""
-    task_id: str | None
-    touched_scopes: tuple[str, ...]
-    """`user` and `project`."""
-    address: str | None = None
-    """The memory, from `outside`."""
-    kind: str | None = None
-    """`created`, `modified`, `deleted` or `renamed`, from `outside`."""
+    type: str
+    """`memory_changed`, `task`, `dream`, `proposals`, or `resync`: read everything again."""
+    data: Mapping[str, Any]
     client_id: str | None = None
     """The client that asked for it."""
-    type: str = "workspace.memory.changed"
-
-
-class TaskChanged(NamedTuple):
-    """An event: a task changed its state."""
-
-    id: str
-    task_id: str
-    kind: str
-    status: str
-    type: str = "workspace.memory.task"
-
-
-class Unknown(NamedTuple):
-    """Any other event; after `resync` read everything again."""
-
-    id: str
-    type: str
-    data: str
-    """As received."""
-
-
-DaemonEvent = MemoryChanged | TaskChanged | Unknown
 
 
 class DaemonError(Exception):
@@ -236,8 +206,8 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
                 if response.is_error:
                     await response.aread()
                     _body(response)
-                async for told in httpx2.EventSource(response):
-                    if event := _event_of(told):
+                async for received in httpx2.EventSource(response):
+                    if event := _event_of(received):
                         yield event
 
     async def _task(self, call: dict[str, Any]) -> DaemonTask:
@@ -274,19 +244,12 @@ def _task_of(found: Mapping[str, Any]) -> DaemonTask:
     return DaemonTask._make(found.get(name) for name in names)
 
 
-def _event_of(told: httpx2.ServerSentEvent) -> DaemonEvent | None:
-    """Parse an event; None for a bare id, `Unknown` for what cannot be parsed."""
-    if not told.data:
+def _event_of(received: httpx2.ServerSentEvent) -> DaemonEvent | None:
+    """Parse an event; None for a bare id, and no data for what cannot be parsed."""
+    if not received.data:
         return None
     try:
-        envelope = json.loads(told.data)
-        data = envelope["data"]
-        if told.event == "memory_changed":
-            scopes = tuple(map(str, data["touchedScopes"]))
-            more = data.get("taskId"), scopes, data.get("address"), data.get("kind"), envelope.get("originatorClientId")
-            return MemoryChanged(told.id, data["scope"], data["source"], *more)
-        if told.event in ("task", "dream", "proposals"):
-            return TaskChanged(told.id, data["taskId"], data["kind"], data["status"])
+        envelope = json.loads(received.data)
+        return DaemonEvent(received.id, received.event, dict(envelope["data"]), envelope.get("originatorClientId"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass  # it is told as it came
-    return Unknown(told.id, told.event, told.data)
+        return DaemonEvent(received.id, received.event, {})

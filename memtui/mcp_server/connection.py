@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import __version__
-from memtui.config.settings import Settings, Value
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, project_at
 from memtui.engine import Engine
 from memtui.engine.look.roots import Access
@@ -108,13 +108,6 @@ class ClientConnection:
             if self._client is None or self._client.engine is not engine:
                 self._client = AdmittedClient(engine, actor_of(name))
             return self._client
-
-    def setting(self, key: str) -> Value:
-        """Return a setting by its key; raises as `client`."""
-        self.client()
-        with self._guard:
-            assert self._live is not None
-            return self._live.setting(key)
 
     def settings_and_place(self) -> tuple[Settings, Surroundings]:
         """Return the current settings and surroundings; raises as `client`."""

@@ -68,15 +68,11 @@ def _call(connection: ClientConnection, name: str, arguments: Mapping[str, objec
                 if off := _switch_off(connection, tool, client.actor):
                     raise switched_off(off)
                 began = now_ms()
-                more = connection.settings_and_place() if tool.reads_sessions else ()
+                settings, place = connection.settings_and_place()
+                more = (settings, place) if tool.reads_sessions else ()
                 answer: Result = _load(tool.call)(client.engine, client.actor, arguments or {}, *more)
                 if answer.counts:
-                    tell(
-                        connection.setting("telemetry") is True,
-                        name.removeprefix("memory_"),
-                        (began, now_ms()),
-                        answer.counts,
-                    )
+                    tell(settings.telemetry, name.removeprefix("memory_"), (began, now_ms()), answer.counts)
                 return answer
     except MemtuiError as error:
         return Result(ok=False, text=error_text(error))
@@ -94,11 +90,12 @@ def _call(connection: ClientConnection, name: str, arguments: Mapping[str, objec
 
 def _switch_off(connection: ClientConnection, tool: Tool, actor: Actor) -> str:
     """Return the setting that denies a tool to a client; empty when it may use it."""
-    off = next((key for key in tool.switches if not connection.setting(key)), "")
-    if not off and tool.only_with_sessions and not keeps_cards(*connection.settings_and_place()):
+    settings, place = connection.settings_and_place()
+    off = next((key for key in tool.switches if not settings.value(key)), "")
+    if not off and tool.only_with_sessions and not keeps_cards(settings, place):
         return "transcripts.keep"
     if off or not tool.clients:
         return off
-    named = connection.setting(tool.clients)
+    named = settings.value(tool.clients)
     clients = map(canonical, named) if isinstance(named, tuple) else ()
     return "" if canonical(actor.name) in clients else tool.clients

@@ -304,23 +304,13 @@ class NoSuchLine(Exception):  # noqa: N818
         self.last = last
 
 
-def check_text(data: bytes) -> None:
-    """Raise NotText unless bytes are editable text."""
+def is_text(data: bytes) -> bool:
+    """Return whether bytes are editable text: UTF-8 without NUL."""
     try:
         data.decode()
-    except UnicodeDecodeError as error:
-        raise NotText(str(error)) from None
-    if b"\0" in data:
-        raise NotText("it holds a NUL")
-
-
-def is_text(data: bytes) -> bool:
-    """Return whether bytes are editable text."""
-    try:
-        check_text(data)
-    except NotText:
+    except UnicodeDecodeError:
         return False
-    return True
+    return b"\0" not in data
 
 
 def find(data: bytes, text: bytes) -> Matches:
@@ -345,7 +335,8 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
     Raises:
         NotText; NotUnique; UnicodeEncodeError: a text has no UTF-8 form.
     """
-    check_text(data)
+    if not is_text(data):
+        raise NotText
     wanted, put = old.encode(), new.encode()
     matches = find(data, wanted)
     if has_crlf(data):
@@ -367,7 +358,8 @@ def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
     Raises:
         NotText; NoSuchLine; UnicodeEncodeError: the text has no UTF-8 form.
     """
-    check_text(data)
+    if not is_text(data):
+        raise NotText
     new = text.encode()
     mark, body = (BOM, data[len(BOM) :]) if data.startswith(BOM) else (b"", data)
     lines = body.split(b"\n")

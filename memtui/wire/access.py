@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 from memtui.agents.table import canonical
-from memtui.config.settings import SCOPES, Settings, Value
+from memtui.config.settings import SCOPES, Settings
 from memtui.engine import Engine, now_ms
 from memtui.engine.look.roots import LEVELS, Access
 from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
@@ -167,10 +167,6 @@ class LiveAccess:
     def settings(self) -> Settings:
         """Return the current settings; raises `E_CONFIG`."""
         return self._settings.now()
-
-    def setting(self, key: str) -> Value:
-        """Return a simple setting by its key; raises `E_CONFIG`."""
-        return self._settings.now().value(key)
 
     def notices(self) -> tuple[str, ...]:
         """Return the engines' notices for the user."""

@@ -3,7 +3,7 @@
 When only some memories of a change succeed, the answer names each, and the exit status is the first failure's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from memtui.engine.model import Conflict, Done, Outcome, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError
@@ -61,7 +61,8 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
     every = [outcome for value in values_ for outcome in value.outcomes]
     failures = [error for error in map(failure, every) if error is not None]
     if failures and len(failures) == len(every) == 1:
-        _left(out, values_)
+        for value in values_:
+            beside(out, value.also, value.left)
         raise failures[0]
     if out.json:
         documents = [values.done(value) for value in values_]
@@ -69,16 +70,11 @@ def all_done(out: Output, values_: Sequence[Done], *, single: bool = False) -> i
     else:
         for value in values_:
             _lines(out, value)
-        _left(out, values_)
+        for value in values_:
+            beside(out, value.also, value.left)
         for error in failures:
             out.error(error)
     return outcomes.exit_code(failures[0]) if failures else outcomes.DONE
-
-
-def _left(out: Output, values_: Sequence[Done]) -> None:
-    """Print what else happened, what was left alone, and what the next undo does."""
-    for value in values_:
-        beside(out, value.also, value.left)
 
 
 def beside(out: Output, *sentences: str) -> None:
@@ -103,7 +99,7 @@ def failure(outcome: Outcome) -> MemtuiError | None:
 
 def _lines(out: Output, value: Done) -> None:
     word = _PAST.get(value.operation, value.operation)
-    good = list(_good(value.outcomes))
+    good = [outcome for outcome in value.outcomes if outcome.ok]
     if value.operation in ("undo", "redo"):
         word = "undone" if value.operation == "undo" else "redone"
         if out.terminal and value.label and good:
@@ -118,7 +114,3 @@ def _lines(out: Output, value: Done) -> None:
             out.line(f"{word} {outcome.address}{moved}")
         else:
             out.line_of(word, str(outcome.address), str(outcome.new_address or ""))
-
-
-def _good(outcomes_: Iterable[Outcome]) -> Iterable[Outcome]:
-    return (outcome for outcome in outcomes_ if outcome.ok)

@@ -61,15 +61,11 @@ class SdkAccess:
 
         self._root, self._actor = root, actor
         self._live = LiveAccess(load, open_engine, client=name, access=access)
-        self._open: tuple[Engine, SdkTool] | None = None
         self.notices, self.close = self._live.notices, self._live.close
 
     def tool(self) -> SdkTool:
         """Return the tool for the current settings; raises as `LiveAccess.engine`."""
-        engine, found = self._live.engine(), self._open
-        if found is None or found[0] is not engine:
-            found = self._open = engine, SdkTool(engine, self._root, self._actor)
-        return found[1]
+        return SdkTool(self._live.engine(), self._root, self._actor)
 
 
 def refusal(error: MemtuiError) -> str:

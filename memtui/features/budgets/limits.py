@@ -108,17 +108,12 @@ def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: b
 def admit(engine: Engine, settings: Settings, channel: str = "", *, job: bool = False, lane: str = "") -> Admission:
     """Decide whether a prompt or a job may begin, and send due alerts."""
     states = tuple(state(engine, settings, key, ask=True) for key in keys_of(settings, channel, job=job))
-    warnings = [words for one in states if (words := _warning(one))]
+    warnings = [f"{one.key}: {budget_words(one)}" for one in states if one.share >= THRESHOLDS[0]]
     for one in states:
         _alert(engine, settings, one, lane)
     allowed = all(one.spent.real < one.limit for one in states)
     guessed = any(one.spent.real + one.spent.estimate >= one.limit for one in states)
     return Admission(allowed, allowed and guessed, states, tuple(warnings))
-
-
-def _warning(one: BudgetState) -> str:
-    reached = [threshold for threshold in THRESHOLDS if one.share >= threshold]
-    return f"{one.key}: {budget_words(one)}" if reached else ""
 
 
 def budget_words(one: BudgetState) -> str:

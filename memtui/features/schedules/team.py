@@ -20,7 +20,8 @@ from memtui.features.team.postgres import TeamServer, team_of
 from memtui.features.team.store import the_server, tolerate_outage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from memtui.config.settings import Settings
     from memtui.engine import Engine
@@ -49,7 +50,7 @@ class TeamSchedules:
         """Return all schedules in order of creation."""
         found = []
         for *row, run, state, note in self._server.call("schedules"):
-            found.append(_read(*row))
+            found.append(_read(row))
             if run is not None and _is_time(int(run.rpartition(":")[2])):
                 self.lasts[row[0]] = OnceClaim(run, 0, state, 0, note)
         return tuple(found)
@@ -98,21 +99,9 @@ def newest_run(engine: Engine, one: PlannedRun) -> OnceClaim | None:
     return next(iter(engine.claims.of(f"run:{one.id}:", 1)), None) if one.workspace != TEAM else None
 
 
-def _read(
-    number: int,
-    name: str,
-    spec: str,
-    zone: str,
-    words: str,
-    target: str,
-    label: str,
-    creator: str,
-    made: int,
-    upto: int,
-    paused: str,
-    failures: int,
-) -> PlannedRun:
+def _read(row: Sequence[Any]) -> PlannedRun:
     """Parse a row; an invalid one becomes a schedule that never runs and says so."""
+    number, name, spec, zone, words, target, label, creator, made, upto, paused, failures = row
     by, said, known = f"{TEAM}:{creator}", None, _is_time(made) and _is_time(upto)
     with suppress(ValueError, RecursionError, UsageError):
         said = json.loads(words) if known and times.check(spec, zone, 0) == spec else None
