@@ -3,7 +3,7 @@
 import gc
 
 SELDOM = 100_000
-"""New objects between two looks for garbage in a command, which is over before there is much."""
+"""New objects between two garbage collections in a command, which ends before there is much garbage."""
 
 
 def main() -> int:

@@ -1,7 +1,7 @@
-"""Words of a command line to values, by the verb table alone.
+"""Parse a command line by the verb table alone.
 
-It is written by hand because argparse costs a one-shot command as much as its work, and because global options are
-taken before and after the verb, which argparse cannot do without surprises.
+Written by hand because importing argparse costs a one-shot command as much as its work, and because global options are
+accepted before and after the verb.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class Parsed(NamedTuple):
-    """A command line, taken apart."""
+    """A parsed command line."""
 
     verb: Verb | None
     """None: no verb was given."""
@@ -27,15 +27,12 @@ class Parsed(NamedTuple):
 
 
 def peek_json(words: Sequence[str]) -> bool:
-    """Tell whether JSON is asked for, before anything else is understood, so that a usage error can be JSON too."""
+    """Whether JSON is asked for, before anything else is parsed, so that a usage error can be JSON too."""
     return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
 def parse(words: Sequence[str]) -> Parsed:
-    """Take a command line apart.
-
-    Args:
-        words: what follows the program's name.
+    """Parse what follows the program's name.
 
     Raises:
         UsageError: an unknown verb or option, a missing or surplus value, or a value of the wrong kind.
@@ -156,7 +153,7 @@ def _complete(verb: Verb, values: dict[str, Value]) -> None:
 
 
 def unknown_verb(word: str) -> Verb:
-    """Refuse a word that is no verb, with the nearest ones.
+    """Refuse a word that is no verb, suggesting the nearest ones.
 
     Raises:
         UsageError: always.
@@ -168,7 +165,7 @@ def unknown_verb(word: str) -> Verb:
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
-    """Ask for the words that it may be a slip for."""
+    """Suggest the known words that it may be a slip for."""
     from memtui.matching import slips
 
     close = slips(word, known)

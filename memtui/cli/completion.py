@@ -1,7 +1,6 @@
 """Completion scripts for bash, zsh and fish, made by shtab from the verb table; addresses come from `memtui` itself.
 
-Addresses hold colons, which bash takes for word breaks: its script puts the words together again before
-shtab's part sees them.
+Addresses hold colons, which bash takes for word breaks: its script joins the words again before shtab's part sees them.
 """
 
 from argparse import ArgumentParser
@@ -38,7 +37,7 @@ def script(shell: str) -> str:
 
 
 def _parser() -> ArgumentParser:
-    """The verbs and their parameters as shtab takes them; no command line is parsed with it."""
+    """Build the verbs and their parameters as shtab takes them; no command line is parsed with it."""
     parser = ArgumentParser("memtui", add_help=False)
     for param in GLOBALS:
         _add(parser, param)
@@ -83,7 +82,7 @@ _SOURCES: dict[str, Any] = {
     "file": shtab.FILE,
     "dir": shtab.DIRECTORY,
 }
-"""What completes a value of a kind."""
+"""Completions by kind of value."""
 
 _PREAMBLES = {
     "bash": f"""\

@@ -1,11 +1,12 @@
-"""Help as text, and `docs/commands.md`, both written from the verb table, so that neither can lag behind it."""
+"""Help as text, and `docs/commands.md`, both written from the verb table; `python -m memtui.cli.help` prints the
+page."""
 
 from collections.abc import Iterable
 
 from memtui.cli.arguments import unknown_verb
 from memtui.features.table import GROUPS, find, verbs
 from memtui.wire.outcomes import DONE, MEANING
-from memtui.wire.output import Output, wrapped
+from memtui.wire.output import Output, standard, wrapped
 from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param, Verb
 
@@ -13,12 +14,7 @@ _WIDTH = 100
 
 
 def answer(verb: Verb | None, named: str | None, out: Output) -> int:
-    """Print help.
-
-    Args:
-        verb: the verb `--help` was written after, if any.
-        named: what followed `memtui help`.
-        out: where to.
+    """Print help, for the verb before `--help` or the one named after `memtui help`, else the overview.
 
     Raises:
         UsageError: there is no such verb.
@@ -86,7 +82,7 @@ def commands_page() -> str:
     lines = [
         "# Commands",
         "",
-        "This page is written from the table of verbs (`python -m memtui.cli.reference > docs/commands.md`).",
+        "This page is written from the table of verbs (`python -m memtui.cli.help > docs/commands.md`).",
         "",
         "Bare `memtui` opens the workbench. All other verbs are plain commands: stdout is data, stderr is narration.",
         "With `--json` a command prints exactly one JSON document, also when it fails:",
@@ -163,3 +159,7 @@ def _two_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
         lines.append(f"  {first:{left}}  {texts[0]}".rstrip())
         lines += [f"  {'':{left}}  {line}" for line in texts[1:]]
     return lines
+
+
+if __name__ == "__main__":
+    standard(json=False).raw(commands_page().encode())

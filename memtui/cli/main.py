@@ -1,4 +1,4 @@
-"""From a command line to an exit number: take it apart, carry it out, and answer every failure in words.
+"""Run one command line to its exit number: parse it, carry it out, and answer every failure in words.
 
 The one place where an exception becomes an exit number, so that no command can end in a traceback or in silence.
 """
@@ -16,24 +16,17 @@ from memtui.wire import outcomes, output
 from memtui.wire.output import Output
 
 WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
-"""What bare `memtui` does."""
+"""What bare `memtui` runs."""
 ELSEWHERE = "memtui.features.hosts.verbs:run_remote"
-"""What does all that has `--on`."""
+"""What runs commands with `--on`."""
 ASKED = "--asked="
-"""How the one word begins that `memtui/features/hosts/envelope.py` makes."""
+"""The beginning of the single word that `memtui/features/hosts/envelope.py` makes."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read, as every hook must."""
 
 
 def run(words: Sequence[str] | None = None) -> int:
-    """Carry out one command line.
-
-    Args:
-        words: what follows the program's name; None: the process's own.
-
-    Returns:
-        The exit number.
-    """
+    """Carry out one command line, by default the process's own, and return the exit number."""
     given = list(sys.argv[1:] if words is None else words)
     out = output.standard(json=peek_json(given))
     try:
@@ -55,7 +48,7 @@ def run(words: Sequence[str] | None = None) -> int:
 
 
 def _asked(word: str, out: Output) -> list[str]:
-    """Take up what memtui on another machine asks for, and tell both of its streams where the answer begins."""
+    """Unpack the request of memtui on another machine, and mark on both streams where the answer begins."""
     words: list[str]
     line, words = load("memtui.features.hosts.envelope:unpack")(word)
     out.line(line)
@@ -103,7 +96,7 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
 
 
 def _fail(out: Output, error: MemtuiError) -> int:
-    """Answer with an error, as JSON where that is asked for and nothing was answered yet."""
+    """Report an error, as JSON where that is asked for and nothing was printed yet."""
     with suppress(BrokenPipeError):
         if out.json and not out.answered:
             out.document(outcomes.error_document(error))

@@ -1,1 +1,1 @@
-"""The demonstration: sample memories of a made-up project, and an agent that writes among them from its own process."""
+"""The sample world of the demonstration, and the agent that works in it."""

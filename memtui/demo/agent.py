@@ -1,9 +1,8 @@
-"""A simulated agent: a process of its own that works through memtui under its own name, as a client of it would.
+"""A simulated agent: a process that works through memtui under its own name, as a client would.
 
 `python memtui/demo/agent.py`, with its orders pickled on standard input, works until that input ends, which is when its
-parent is gone, however that came about. It creates, edits and deletes a few times, edits once what is open in the
-editor of the workbench, and rests. At the end it removes the throw-away folder, because a parent that was killed
-cannot.
+parent is gone. It creates, edits and deletes a few times, edits once what is open in the editor of the workbench, and
+rests. At the end it removes the throw-away folder, because a parent that was killed cannot.
 """
 
 import os
@@ -35,7 +34,7 @@ TOPICS = (
     ("canary-sailings", "A canary deploy has to outlive two closed sailings before it goes on"),
     ("resident-fares", "Resident fares are checked against the island register once a day"),
 )
-"""Name and description of the memories it writes."""
+"""Names and descriptions of the memories it writes."""
 
 FACTS = (
     "Seen again today; the cause is still open.",
@@ -47,29 +46,29 @@ FACTS = (
 )
 INDEX = "MEMORY.md"
 PREFIX = "memtui-demo-"
-"""How the name of a throw-away folder begins; nothing else is ever removed."""
+"""The prefix of a throw-away folder's name; nothing else is ever removed."""
 PACE = 3.0
 """Seconds between two actions, on average."""
 WRITES = 8
-"""So many actions it does by itself."""
+"""How many changes it makes by itself."""
 MOST_FACTS = 8
 """Lines it keeps at the end of a memory; older ones go."""
 ACTOR = Actor("mcp:claude-code")
 
 
 class Orders(NamedTuple):
-    """What it works on. All paths are absolute."""
+    """What the agent works on; all paths are absolute."""
 
     roots: "tuple[Root, ...]"
     state_dir: str
     worked_in: tuple[str, ...]
     """Ids or aliases of the roots it writes to."""
     place: str
-    """What the workbench keeps its place under, by which what is open in it is known."""
+    """The project by which the workbench keeps its place, which tells what is open in it."""
     pace: float = PACE
     seed: int | None = None
     remove: str | None = None
-    """The throw-away folder, to be removed at the end."""
+    """The throw-away folder to remove at the end."""
 
 
 class Agent:
@@ -84,7 +83,7 @@ class Agent:
         """What was open and edited."""
 
     def opened(self) -> Address | None:
-        """The memory that is open in the workbench, if it was not edited there yet."""
+        """Return the memory that is open in the workbench, if it was not edited there yet."""
         place = self._engine.places.load(self._orders.place).value
         key = place.get("editing") if isinstance(place, dict) else None
         if not isinstance(key, list) or len(key) != 3:
@@ -93,12 +92,12 @@ class Agent:
         return address if address not in self._met else None
 
     def meet(self, address: Address) -> str:
-        """Edit what is open."""
+        """Edit what is open in the workbench."""
         self._met.add(address)
         return self._edit(address)
 
     def act(self) -> str:
-        """Do one thing; returns what, as `created ADDRESS`."""
+        """Make one change and describe it, as `created ADDRESS`."""
         root = self._engine.roots.find(self._rng.choice(self._orders.worked_in)).id
         there = [row.address for row in self._engine.rows.list([root]).items if row.address.name != INDEX]
         names = [f"{name}.md" for name, _ in TOPICS]
@@ -142,12 +141,7 @@ class Agent:
 
 
 def work(orders: Orders, *, wait: Callable[[float], bool]) -> None:
-    """Act a few times and meet what is open, until there is a reason to stop; then tidy up.
-
-    Args:
-        orders: on what, and how fast.
-        wait: waits so many seconds; False when the agent is to end.
-    """
+    """Make a few changes until `wait(seconds)` returns False; then tidy up."""
     rng, left = random.Random(orders.seed), WRITES
     with Engine.open(orders.roots, state_dir=orders.state_dir) as engine:
         agent = Agent(engine, orders)
@@ -165,7 +159,7 @@ def work(orders: Orders, *, wait: Callable[[float], bool]) -> None:
 
 
 def _parent_lives(seconds: float) -> bool:
-    """Wait; False as soon as standard input ends."""
+    """Wait; return False as soon as standard input ends."""
     return not select.select([sys.stdin], [], [], seconds)[0]
 
 

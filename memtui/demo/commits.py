@@ -1,4 +1,4 @@
-"""The commits of the demonstration's project, written as git's own files: git is not run, and need not be there.
+"""The commits of the demonstration's project, written in git's own format, so that git need not be installed.
 
 They are apart from the world because nobody else writes git's format (`gitrepository-layout`, loose objects).
 """
@@ -15,16 +15,11 @@ _PAST: tuple[tuple[int, str, Mapping[str, str | None]], ...] = (
     (60, "Marit Okonkwo <marit@tidewater.example>", {"tests/load/august.py": _SCRIPT, "docs/ledger.md": "# Ledger\n"}),
     (2, "Ines Vale <ines@tidewater.example>", {"tests/load/august.py": None, "bench/august.py": _SCRIPT}),
 )
-"""How many days ago each was made, by whom, and what it wrote; None: it removed that."""
+"""Each commit: how many days ago, by whom, and the files it wrote; None: it removed that file."""
 
 
 def write_commits(project: str, now: int) -> None:
-    """Give a project a past on its branch `main`.
-
-    Args:
-        project: the folder; files that are committed already are taken into the first commit.
-        now: milliseconds since the epoch.
-    """
+    """Give a project a past on its branch `main`; `now` is in milliseconds since the epoch."""
     git = os.path.join(project, ".git")
     with open(os.path.join(project, "CLAUDE.md"), encoding="utf-8") as file:
         files: dict[str, str] = {"CLAUDE.md": file.read()}

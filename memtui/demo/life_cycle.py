@@ -1,7 +1,6 @@
 """What waits for a decision in the demonstration, and what was done in the background before it opened.
 
-The memories to tidy up lie in `untidy/`. It is apart from the world because only a running demonstration has it: the
-pictures of the guide are taken in the world without.
+The memories to tidy up lie in `untidy/`. It is apart from the world because the guide's pictures are taken without it.
 """
 
 import json
@@ -34,10 +33,10 @@ what = ["channel"]
 of = ["me", "chat:harbour"]
 need = 2
 """
-"""The settings of the demonstration: its sessions are made up, so nobody has to be asked."""
+"""The settings of the demonstration; nobody is asked, because its sessions are made up."""
 _MINUTE = 60_000
 _OLD = "77b1d0ce-52f3-4b0e-8f7a-3d92c6e51a03"
-"""A session that a look through the last week does not read; the look that failed was to."""
+"""A session too old for the look through the last week; the failed look was to read it."""
 
 _SESSIONS = (
     (
@@ -78,7 +77,7 @@ _SESSIONS = (
         ),
     ),
 )
-"""Sessions of Claude Code: their ids, how many minutes ago they began, and who said what, a minute each."""
+"""Sessions of Claude Code: id, how many minutes ago it began, and who said what, a minute each."""
 
 REMEMBERED = (
     "memtui:global",
@@ -125,14 +124,14 @@ _WORKED = (
     ("Edit", "tests/decks/test_locks.py", ""),
     ("assistant", "Booked on 4711-Kestrel; the test fails without the order."),
 )
-"""A session in which something was done: who said what; or a tool, what of, and how it failed."""
+"""A session with work in it: who said what; or a tool, its target, and how it failed."""
 
 _NOTES = (
     (74, "error #db", "The pool dies at night, when the importer holds its connections: `pool_pre_ping` mends it."),
     (52, "constraint #coaches", "Coaches are booked by the agency desk alone, never on the web page."),
     (7, "note #refunds", "Before a refund above 500 call <private>Ines, 555 0142</private>."),
 )
-"""How many hours ago they were written, type and tag, and text."""
+"""Hours ago, type and tag, and text."""
 
 _WITHHELD = (("memtui:global", "people.md", PRIVATE), ("memtui:workspace", "complaint.md", REDACTED))
 """Memories of which the user withholds the observation."""
@@ -144,12 +143,7 @@ _MINE, _THEIRS = "(six minutes; ten in August)", "(four minutes, and never while
 
 
 def log_in_index(folder: str, now: int) -> None:
-    """Put a log behind the first line of an index, as an agent does that takes it for a diary: the others are cut off.
-
-    Args:
-        folder: where the index is.
-        now: milliseconds since the epoch.
-    """
+    """Insert a log after the first line of an index, as an agent might, so that the other lines are cut off."""
     path = os.path.join(folder, "MEMORY.md")
     with open(path, encoding="utf-8") as file:
         first, *lines = file.readlines()
@@ -172,13 +166,7 @@ def leave_conflict(engine: Engine) -> None:
 
 
 def write_sessions(home: str, project: str, now: int) -> None:
-    """Write the sessions where Claude Code keeps its own.
-
-    Args:
-        home: the home folder.
-        project: the folder they were in.
-        now: milliseconds since the epoch.
-    """
+    """Write the sessions where Claude Code keeps its own."""
     for session, minutes, said in _SESSIONS:
         talk = [(role, text if role == "user" else [{"type": "text", "text": text}]) for role, text in said]
         _write_session(home, project, session, now - minutes * _MINUTE, talk)
@@ -197,7 +185,7 @@ def _worked(project: str) -> Iterator[tuple[str, object]]:
 
 
 def write_notes(folder: str, now: int) -> None:
-    """Write what the user noted with `memtui observe` into the folder for it."""
+    """Write what the user noted with `memtui observe`."""
     os.makedirs(folder, mode=0o700)
     days = [datetime.fromtimestamp(now / 1000 - 3_600 * hours, UTC) for hours, _, _ in _NOTES]
     for day, (_, kind, text) in zip(days, _NOTES, strict=True):
@@ -206,7 +194,7 @@ def write_notes(folder: str, now: int) -> None:
 
 
 def withhold(engine: Engine) -> None:
-    """Let the user have decided about observations."""
+    """Let the user decide about observations."""
     for root_id, path, state in _WITHHELD:
         root, you = engine.roots.find(root_id), Actor("tui")
         # A card that is a whole memory is found by its place alone.
@@ -220,12 +208,7 @@ def withhold(engine: Engine) -> None:
 
 
 def write_author(home: str, project: str, path: str, now: int) -> None:
-    """Write the session in which an agent wrote a memory as it is, after it had looked at a page of the web.
-
-    Args:
-        home, project, now: see `write_sessions`.
-        path: of the file.
-    """
+    """Write the session in which an agent wrote the memory at `path`, after it had looked at a page of the web."""
     with open(path, encoding="utf-8") as file:
         wrote = {"file_path": path, "content": file.read()}
     calls = (("WebFetch", {"url": "https://audits.example/tidewater", "prompt": "the dates"}), ("Write", wrote))
@@ -259,12 +242,7 @@ def _write_session(home: str, project: str, session: str, at: int, talk: Sequenc
 
 
 def remember(engine: Engine, lane: str) -> None:
-    """Let something be remembered in the background, as of now.
-
-    Args:
-        engine: its clock says when.
-        lane: the id of the workspace.
-    """
+    """Let something be remembered in the background, as of now."""
     root, path, text = REMEMBERED
     address = Address(engine.roots.find(root).id, path)
     tasks = engine.tasks
@@ -278,12 +256,7 @@ def remember(engine: Engine, lane: str) -> None:
 
 
 def fail(engine: Engine, lane: str, home: str, project: str) -> None:
-    """Let a look through an older session fail, as of now; trying it again works.
-
-    Args:
-        engine, lane: see `remember`.
-        home, project: see `write_sessions`.
-    """
+    """Let a look through an older session fail, as of now; trying it again works."""
     session = os.path.join(home, ".claude", "projects", slug(project), f"{_OLD}.jsonl")
     task = engine.tasks.enqueue("extract", lane, "tui", {"session": session}, trigger="manual")
     engine.tasks.start(task.id)
@@ -291,7 +264,7 @@ def fail(engine: Engine, lane: str, home: str, project: str) -> None:
 
 
 def choose_worker(memtui_home: str, seconds: int = worker.SECONDS) -> tuple[str, ...]:
-    """Write the demonstration's own worker into its settings, as a command of the user's; gives that command."""
+    """Write the demonstration's worker into its settings, and return its command."""
     command = (sys.executable, "-I", os.path.abspath(worker.__file__), str(seconds))
     with open(os.path.join(memtui_home, "config.toml"), "a", encoding="utf-8") as file:
         file.write(f'\n[lifecycle]\nworker = "command"\ncommand = {json.dumps(command)}\n')

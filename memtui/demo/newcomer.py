@@ -1,8 +1,7 @@
-"""The home of somebody who has never seen memtui: three checkouts, in which Claude Code, Codex and Serena have worked.
+"""The home of somebody who has never seen memtui: three checkouts, used by Claude Code, Codex and Serena.
 
-Claude Code's index of one of them is in the state a busy half year leaves: over its limit, with a line that leads
-nowhere, one that is there twice, and a memory without a line. It is apart from the world because only the guide and
-`memtui demo --newcomer` have it.
+Claude Code's index of one of them is as a busy half year leaves it: over its limit, with a dead line, a duplicate line,
+and a memory without a line. It is apart from the world because only the guide and `memtui demo --newcomer` use it.
 """
 
 import json
@@ -127,14 +126,11 @@ SERENA = {
 
 
 def furnish(home: str, written: int) -> str:
-    """Fill an empty home folder.
+    """Fill an empty home folder and return the checkout to start in.
 
     Args:
-        home: it must be there.
-        written: when the newest file was written, in nanoseconds since the epoch.
-
-    Returns:
-        The checkout to start in.
+        home: the folder.
+        written: the time of the newest file, in nanoseconds since the epoch.
     """
     top = Path(home)
     project = top / PROJECT
@@ -157,7 +153,7 @@ def furnish(home: str, written: int) -> str:
 
 
 def _claude_code(memory: Path) -> dict[Path, str]:
-    """Memories of half a year, the oldest first, and the index of them."""
+    """Return half a year of memories, the oldest first, and their index."""
     files: dict[Path, str] = {}
     lines: list[str] = []
 
@@ -184,7 +180,7 @@ def _claude_code(memory: Path) -> dict[Path, str]:
 
 
 def _elsewhere(top: Path) -> dict[Path, str]:
-    """A few memories of the other two checkouts."""
+    """Return a few memories of the other two checkouts."""
     web, pumps = (top / ".claude/projects" / slug(str(top / name)) / "memory" for name in OTHERS)
     return {
         web / "feedback_colours.md": "---\ndescription: Colours come from the map\n---\n\nNo new colours.\n",

@@ -1,7 +1,7 @@
-"""The demonstration's worker: a program that answers as a model would, from a few rules, and says that it is none.
+"""The demonstration's worker: it answers as a model would, from a few rules, and says that it is none.
 
 `python -I memtui/demo/worker.py SECONDS` reads a prompt on standard input, takes so long for a task, and prints a
-reply. It is apart because it is run as a command of the user's is, by its path, and so imports nothing of memtui.
+reply. It is apart because it is run by its path, as a user's command is, and so imports nothing of memtui.
 """
 
 import json
@@ -12,18 +12,18 @@ import time
 from collections.abc import Iterator
 
 MARK = "The demo's worker, a few rules and no model, suggests: "
-"""How the reason of all it suggests begins."""
+"""How the reason of all its suggestions begins."""
 SECONDS = 3
-"""That it takes in a demonstration."""
+"""How long it takes in a demonstration."""
 _PARTS = 4
-"""How many prompts a dream of the demonstration has, one for each root."""
+"""Prompts of a dream in the demonstration, one for each root."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]")
 _SHARED = 3
-"""Long words that a memory and what is to be remembered have in common when they are about the same."""
+"""Long words that a memory and a request share when they are about the same."""
 
 
 def reply(asked: dict[str, list[dict[str, str]] | list[str] | str]) -> Iterator[dict[str, object]]:
-    """Suggest changes for what is worked on, the object of a prompt."""
+    """Suggest changes for the object of a prompt."""
     memories = [one for one in asked["memories"] if isinstance(one, dict)]
     if request := asked.get("request"):
         yield _remembered(str(request), [one for one in memories if "text" in one])
@@ -45,7 +45,7 @@ def _remembered(request: str, memories: list[dict[str, str]]) -> dict[str, objec
 
 
 def _heard(turns: list[dict[str, str]]) -> Iterator[dict[str, object]]:
-    """What a user gave a reason for."""
+    """Suggest what a user gave a reason for."""
     for turn in turns:
         for said in _SENTENCE.findall(turn["text"]) if turn["from"] == "user" else ():
             fact, because, why = said.strip().partition(", because ")
@@ -59,7 +59,7 @@ def _heard(turns: list[dict[str, str]]) -> Iterator[dict[str, object]]:
 
 
 def _tidied(memories: list[dict[str, str]], notes: str) -> Iterator[dict[str, object]]:
-    """One of two that say nearly the same, too short, as a hasty model has it; and what is not described."""
+    """Suggest one of two similar memories, too short, as a hasty model would; and missing descriptions."""
     if " in common" in notes and all("text" in one for one in memories[:2]):
         short = _SENTENCE.findall(memories[0]["text"])[:1]
         targets = [one["id"] for one in memories[:2]]
@@ -71,7 +71,7 @@ def _tidied(memories: list[dict[str, str]], notes: str) -> Iterator[dict[str, ob
 
 
 def _operation(op: str, targets: list[str], *, reason: str, **said: object) -> dict[str, object]:
-    """All the keys that an operation has."""
+    """Return an operation with all its keys."""
     empty = dict.fromkeys(("type", "scope", "name", "description", "text", "why", "how_to_apply"), "")
     return {"op": op, "targets": targets, **empty, "evidence": [], "confidence": 0.5, "reason": MARK + reason} | said
 

@@ -1,7 +1,7 @@
 """The throw-away world of the demonstration: a home folder, a project, and sample memories where agents keep theirs.
 
-Everything lies below one new folder, so that a demonstration can neither read nor write anything of the user's.
-It has a past: a tree in which everything happened just now shows nothing of what memtui is for.
+Everything lies below one new folder, so that a demonstration can neither read nor write anything of the user's. It has
+a past: a tree in which everything happened just now shows nothing of what memtui is for.
 """
 
 import os
@@ -28,7 +28,7 @@ DAY = 24 * HOUR
 
 
 class _Written(NamedTuple):
-    """A memory that grew: who wrote it, and how many hours ago, oldest first."""
+    """A memory that grew: its writers, and how many hours ago, oldest first."""
 
     root: str
     path: str
@@ -43,7 +43,7 @@ _GREW = (
     _Written("claude-code:project", "feedback_testing.md", ((9 * 24, "agent:claude-code"), (40, "tui"))),
 )
 _DATED = _Written("memtui:workspace", "load-test.md", ((5 * 24, "agent:claude-code"),))
-"""A day named by how far it is can be said only where it is known when the line came."""
+"""A relative day in it can be resolved only because the time of its line is known."""
 _PINNED = (("memtui:global", "preferences.md"), ("claude-code:project", "feedback_testing.md"))
 _USED = (
     ("memtui:global", "preferences.md", 14),
@@ -62,7 +62,7 @@ _UNSEEN = (
 
 
 class _Clock:
-    """A clock that is set by hand. Call it for milliseconds since the epoch."""
+    """A clock that is set by hand."""
 
     def __init__(self, now: int) -> None:
         self.now = now
@@ -85,14 +85,14 @@ HIDDEN = (
     + "Rb5x, until Friday.\n"
 )
 """A memory as an attack would plant it: tags that spell an instruction, a text direction override, an order, and a
-token that nobody gave out. It is made here because a file with such characters has no place in a repository."""
+made-up token. It is built here because a file with such characters has no place in a repository."""
 
 
 class World(NamedTuple):
-    """Where things are. All paths are absolute."""
+    """The places of a world; all paths are absolute."""
 
     folder: str
-    """Everything; the home folder of whoever this world belongs to."""
+    """Everything; the home folder of this world's user."""
     memtui_home: str
     project: str
     system: str
@@ -105,9 +105,9 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
     """Make the world.
 
     Args:
-        folder: where; it must not exist yet. None: in a new one below the system's folder for temporary files.
+        folder: a new folder; None: below the system's folder for temporary files.
         waiting_at: now, in milliseconds since the epoch, for a world with something to tidy up and with sessions of an
-            agent in which something was said; None: without.
+            agent; None: without.
 
     Raises:
         OSError: it cannot be written.
@@ -155,9 +155,6 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
 def newcomer(now: int) -> World:
     """Make the home of the guide: half a year of three agents, at which nobody has looked yet.
 
-    Args:
-        now: milliseconds since the epoch.
-
     Raises:
         OSError: it cannot be written.
     """
@@ -168,7 +165,7 @@ def newcomer(now: int) -> World:
 
 
 def _copy(source: str, target: str) -> None:
-    """Copy texts only, not modes: the package may be installed read-only."""
+    """Copy texts only, not modes, because the package may be installed read-only."""
     for folder, _, names in os.walk(source):
         made = os.path.normpath(os.path.join(target, os.path.relpath(folder, source)))
         os.makedirs(made, exist_ok=True)
@@ -188,7 +185,7 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
         around: where the user of the demonstration stands.
         state_dir: memtui's folder for the ledger there.
         now: milliseconds since the epoch.
-        lane: the id of the workspace in whose background something was done, in a world in which something waits.
+        lane: the workspace of background work, in a world in which something waits.
     """
     roots = discover(around, all_projects=True)
     clock = _Clock(now)
@@ -232,7 +229,7 @@ def _pin(engine: Engine) -> None:
 
 
 def _growth(engine: Engine, grew: Sequence[_Written]) -> Iterator[tuple[int, Callable[[Engine], None]]]:
-    """What the writers of the memories that grew did, each with its hour; the last of each is the sample itself."""
+    """Yield what the writers of the memories that grew did, each with its hour."""
     for written in grew:
         address = _address(engine, written.root, written.path)
         texts = _younger(engine.read(address).text, len(written.steps))
@@ -250,7 +247,7 @@ def _write(address: Address, text: str, actor: Actor, engine: Engine) -> None:
 
 
 def _younger(text: str, steps: int) -> Sequence[str]:
-    """Make the texts a memory had before: each without the last lines of the next."""
+    """Return earlier texts of a memory: each without the last lines of the next."""
     lines = text.splitlines(keepends=True)
     head = next((n + 1 for n, line in enumerate(lines) if n and line == "---\n"), 0) + 1
     body = len(lines) - head
@@ -258,7 +255,7 @@ def _younger(text: str, steps: int) -> Sequence[str]:
 
 
 def _age(engine: Engine, now: int, unused: Sequence[tuple[str, str, int]]) -> None:
-    """Give the files the times at which they were last written; `unused`: root, path, and how many days ago."""
+    """Set the times of the files; `unused` lists root, path and days."""
     written = (*_GREW, _DATED, _Written(*life_cycle.REMEMBERED[:2], ((life_cycle.HOURS, "tui"),)))
     grown = {_address(engine, one.root, one.path): one.steps[-1][0] for one in written}
     grown |= {_address(engine, root, path): days * 24 for root, path, days in unused}

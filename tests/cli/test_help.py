@@ -1,5 +1,8 @@
 """Help, and the page of commands."""
 
+import subprocess
+import sys
+
 import pytest
 
 from memtui.cli.help import commands_page, overview, verb_help
@@ -14,7 +17,9 @@ VERBS = verbs()
 
 def test_the_page_of_commands_is_the_table() -> None:
     written = (ROOT / "docs" / "commands.md").read_text("utf-8")
-    assert written == commands_page(), "python -m memtui.cli.reference > docs/commands.md"
+    assert written == commands_page(), "python -m memtui.cli.help > docs/commands.md"
+    done = subprocess.run([sys.executable, "-m", "memtui.cli.help"], capture_output=True, text=True, timeout=30)
+    assert done.stdout == written
 
 
 def test_the_overview_names_every_verb_and_option() -> None:

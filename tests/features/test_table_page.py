@@ -80,7 +80,7 @@ def test_its_verb_works_and_is_documented(copy: Path, tmp_path: Path) -> None:
     found = json.loads(ran(copy, "-m", "memtui", *where, "--json", "largest", "--limit", "2"))
     assert found["items"] == [{"address": "notes/3.md", "bytes": 300}, {"address": "notes/2.md", "bytes": 200}]
     assert "List the largest memories" in ran(copy, "-m", "memtui", "largest", "--help")
-    assert "memtui largest --limit 3" in ran(copy, "-m", "memtui.cli.reference")
+    assert "memtui largest --limit 3" in ran(copy, "-m", "memtui.cli.help")
     assert "`view_largest`" in ran(copy, "-c", "from memtui.workbench.keys import keys_page; print(keys_page())")
 
 

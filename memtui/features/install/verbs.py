@@ -1,4 +1,4 @@
-"""Agents' configurations: install, uninstall, and the list of who has memtui."""
+"""Agents' configurations: install, uninstall, and the list of clients."""
 
 import os
 from hashlib import sha256
@@ -48,7 +48,7 @@ def install(call: Call) -> int:
 
 
 def _context(call: Call, client: Client, level: str) -> bool | None:
-    """Whether the server is to give the context; None: as it is usual. An agent is never to be given it twice."""
+    """Return whether the server is to give the context, or None for the usual; never twice to one agent."""
     if call.args.flag("no_context"):
         return False
     if not call.args.flag("no_hook"):
@@ -57,7 +57,7 @@ def _context(call: Call, client: Client, level: str) -> bool | None:
 
 
 def uninstall(call: Call) -> int:
-    """Show or make what takes the entries of one client away."""
+    """Show or make the removal of one client's entries."""
     client, level = client_named(call.args.need("client")), call.args.text("level") or USER
     targets = wanted(client, _place(call), level, call.settings, access=None, more=MORE_HOOKS, on=_on(call))
     steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
@@ -65,7 +65,7 @@ def uninstall(call: Call) -> int:
 
 
 def _on(call: Call) -> str:
-    """The other machine the server is to ask; empty: none.
+    """Return the other machine the server is to ask; empty: none.
 
     Raises:
         RefusedError: `E_HOST`.
@@ -95,7 +95,7 @@ def _without_hook(target: ClientFile) -> ClientFile:
 
 
 def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, installing: bool) -> int:
-    """Show every change, then make them if that is asked for."""
+    """Show every change, then make them if asked to."""
     out, write = call.out, call.args.flag("write")
     changed = any(step.action != "none" for step in steps)
     notes = _notes(call, client, level) if installing and changed else []
@@ -129,7 +129,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, 
 
 
 def _notes(call: Call, client: Client, level: str) -> list[str]:
-    """Say what the user should know or do next."""
+    """Return what the user should know or do next."""
     write, folder = call.args.flag("write"), client.folder(_place(call))
     moment = "after" if write else "before"
     notes = [note.text for note in client.notes if note.level in ("", level) and note.when in ("", moment)]

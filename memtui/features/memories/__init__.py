@@ -1,1 +1,1 @@
-"""Memories on disk: listed, read, made, changed, moved to the trash."""
+"""Memories on disk: list, read, make, change, move to the trash."""

@@ -1,6 +1,6 @@
-"""Folders that look like memories and belong to no root, so that none stays unseen.
+"""Find folders that look like memories and belong to no root.
 
-It looks at names alone, and reads an index where there is one: a repository may have brought any of it, so nothing is
+It looks at names, and reads an index where there is one: a repository may have brought any of it, so nothing is
 believed, no link is followed, and the look ends after so many levels, names and seconds, and says so.
 """
 
@@ -20,20 +20,20 @@ from memtui.engine.model import Policy, Root
 from memtui.pointers.index import parse
 
 LEVELS = 4
-"""So many folders inside each other; a copy of an agent's own folder begins anew."""
+"""Depth of folders; a copy of an agent's own folder begins anew."""
 NAMES = 20_000
 SECONDS = 1.0
 INDEX_BYTES = 65_536
 CALLED = ("memory", "memories", "memory-bank", "memory_bank", "agent-memory", "agent-memory-local", "team-memory")
-"""What folders of memories are called, in any case."""
+"""Names of folders of memories, in any case."""
 BANKS = ("memory-bank", "memory_bank")
 INDEX = "MEMORY.md"
 PERSONAS = frozenset({"SOUL.md", "IDENTITY.md"})
-"""Beside a MEMORY.md they show a workspace of OpenClaw's."""
+"""Beside a MEMORY.md they show an OpenClaw workspace."""
 PERSON = "USER.md"
-"""Beside a MEMORY.md and without those it shows memories of Hermes'."""
+"""Beside a MEMORY.md and without `PERSONAS` it shows memories of Hermes."""
 LETTA = "letta"
-"""Whose memories hold a folder `system` with a `persona.md`."""
+"""Its memories have a folder `system` with a `persona.md`."""
 ABOUT = frozenset({"readme.md", "changelog.md", "contributing.md", "license.md", "agents.md", "claude.md", "skill.md"})
 """Markdown that lies beside anything."""
 _MADE = ("target", "build", "dist", "coverage", ".tox", ".cache", ".next", ".gradle", ".mypy_cache", ".pytest_cache")
@@ -54,30 +54,30 @@ class Lookalike(NamedTuple):
     path: str
     """Absolute."""
     name: str
-    """Its path in the checkout, or a short one; may hold hostile text."""
+    """Its path in the checkout, or a shortened one; may hold hostile text."""
     agent: str
-    """Whose layout it seems to follow, as `agent=` of a root by hand; empty: nobody's."""
+    """The layout it seems to follow, as `agent=` of a root by hand; empty: none."""
     in_checkout: bool
 
     @property
     def option(self) -> str:
-        """What shows it as a root, for a shell."""
+        """The shell option that shows it as a root."""
         name = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-") or "notes"
         return f"--root {shlex.quote(f'{name}={self.path}' + (f',agent={self.agent}' if self.agent else ''))}"
 
     @property
     def words(self) -> str:
-        """Say what it is and how it becomes a root, in one sentence."""
+        """One sentence on what it is and how it becomes a root."""
         return f"{self.name} looks like memories, and no root shows it: {self.how}"
 
     @property
     def how(self) -> str:
-        """Say how it becomes a root."""
+        """How it becomes a root."""
         return f"{self.option} adds it to one command, [[roots]] in config.toml to all."
 
     @property
     def root(self) -> Root:
-        """Make the root that shows it, to look at and no more."""
+        """A read-only root that shows it."""
         return Root(
             f"files:unseen:{folder_id(self.path)}",
             self.path,
@@ -92,28 +92,22 @@ class Lookalike(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """What a look found."""
+    """The folders that were found."""
 
     folders: tuple[Lookalike, ...] = ()
     ended: str = ""
-    """Why not everything was looked at, in one sentence; empty when it was."""
+    """Why not everything was searched, in one sentence; empty when it was."""
 
 
 def look(surroundings: Surroundings, roots: Iterable[Root], clock: Callable[[], float] = time.monotonic) -> Unseen:
-    """Look for such folders in the checkout, and right in the hidden folders of the home folder.
-
-    Args:
-        surroundings: where the user stands.
-        roots: every root that was found.
-        clock: seconds.
-    """
+    """Search the checkout, and the folders right in hidden folders of the home folder."""
     one = _Look(surroundings, roots, clock)
     found = tuple(one.all())
     return Unseen(found, one.ended)
 
 
 class _Look:
-    """One look, with what is left of it."""
+    """One search, with its remaining limits."""
 
     def __init__(self, surroundings: Surroundings, roots: Iterable[Root], clock: Callable[[], float]) -> None:
         self._around, self._clock = surroundings, clock
@@ -154,7 +148,7 @@ class _Look:
                     waiting.append((below, deeper, called or (below if name.lower() in CALLED else "")))
 
     def _names(self, folder: str) -> tuple[list[str], list[str]]:
-        """List the files and the folders right in a folder; both sorted, links left out."""
+        """List the files and the folders in a folder; both sorted, links left out."""
         files: list[str] = []
         folders: list[str] = []
         try:
@@ -175,7 +169,7 @@ class _Look:
         return sorted(files), sorted(folders)
 
     def _judge(self, path: str, files: list[str], called: str) -> str | None:
-        """Say whose layout a folder follows, empty for nobody's; None when it does not look like memories."""
+        """Return the layout a folder follows (empty: unknown); None when it does not look like memories."""
         if os.path.basename(path) == "system" and "persona.md" in files:
             return LETTA
         if os.path.lexists(os.path.join(path, "system", "persona.md")) and INDEX in files:
@@ -214,7 +208,7 @@ class _Look:
 
 
 def _claims(roots: Iterable[Root]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Say what roots show: folders with all that is in them, and single files."""
+    """Return what roots show: whole folders, and single files."""
     folders: list[str] = []
     files: set[str] = set()
     for root in roots:

@@ -1,4 +1,4 @@
-"""Roots and memories: listed, read, made, saved, moved to the trash."""
+"""Roots and memories: list, read, make, save, move to the trash."""
 
 import os
 
@@ -70,7 +70,7 @@ def roots(call: Call) -> int:
 
 
 def _accept(call: Call, chosen: str) -> int:
-    """Review every version that waits in a root; says how many."""
+    """Review every version that waits in a root; return how many."""
     try:
         found = call.engine.rows.list([chosen])
         if not found.roots[0].exists:
@@ -147,7 +147,7 @@ def ls(call: Call) -> int:
 
 
 def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
-    """Answer with rows of memories."""
+    """Print rows of memories."""
     if call.out.json:
         call.out.document(values.listing(map(values.memory, rows), truncated=truncated))
     elif call.args.flag("names"):
@@ -211,11 +211,11 @@ _WORDS = {
     "E_OTHER_DEVICE": "other disk",
     "hidden-characters": "hidden text",
 }
-"""Problems that deserve a better word than their code."""
+"""Problems with a better word than their code."""
 
 
 def marks(row: Memory, *, readable: bool) -> str:
-    """Write what is special about a memory: in words for people, in codes for scripts."""
+    """Describe a memory's marks: in words for people, in codes for scripts."""
     said = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
     said += ["unreviewed"] * (row.trust == BROUGHT)
     codes = dict.fromkeys(problem.code for problem in row.problems)

@@ -1,1 +1,1 @@
-"""memtui itself: its settings, keys, state and help."""
+"""memtui itself: settings, keys, doctor, demo and help."""

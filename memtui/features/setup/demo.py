@@ -1,6 +1,6 @@
 """`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process works beside it.
 
-In a room two people speak, as a gateway tells it: one change waits for votes, and a digest is due.
+In a room two people speak, as a gateway reports it: one change waits for votes, and a digest is due.
 """
 
 import os
@@ -35,7 +35,7 @@ from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.session import Options, Session, open_in
 
 _LAST_ACT = 5.0
-"""Seconds the agent has to finish what it is doing."""
+"""Seconds the agent has to finish its last change."""
 GATEWAY, AGENT = "bot", Actor("mcp:qwen-code")
 CHAT = Chat("harbour", "crew")
 _SESSION = "8d1c6f02-53be-4f0a-9a77-e0b1d2c45506"
@@ -98,7 +98,7 @@ def _show(call: Call, made: world.World) -> int:
 
 @contextmanager
 def _agent(made: world.World, session: Session) -> Iterator[None]:
-    """Let the simulated agent work; it ends, and tidies up, when its standard input does."""
+    """Run the simulated agent; it ends, and tidies up, when its standard input is closed."""
     place = session.surroundings.project
     orders = agent.Orders(session.roots, session.settings.state_dir, made.worked_in, place, remove=made.folder)
     process = subprocess.Popen(
@@ -125,7 +125,7 @@ def _agent(made: world.World, session: Session) -> Iterator[None]:
 
 
 def furnish(around: Surroundings, settings: Settings) -> None:
-    """Let two people speak in a room, as of now; its settings are those of the world."""
+    """Let two people speak in a room of the world."""
     session = open_in(around, settings, Options(session=_SESSION, started=Started), lock_wait=LOCK_WAIT, front="tui")
     with session.engine as engine:
         root = room_of(session, CHAT)
@@ -150,7 +150,7 @@ def furnish(around: Surroundings, settings: Settings) -> None:
 
 
 def _begun(session: Session, person: str, name: str, text: str) -> str:
-    """Tell of a turn in the room, which begins; gives its id."""
+    """Begin a turn in the room and return its id."""
     digest = sha256(text.encode()).hexdigest()
     said = {"session": _SESSION, "channel": CHAT.channel, "chat": CHAT.chat, "person": person, "name": name}
     turn = str(request(session.engine, GATEWAY, said | {"prompt": digest})["turn"])

@@ -1,4 +1,4 @@
-"""What is wrong, and which guarantees hold here: the engine's findings, and those about the terminal and its tools.
+"""`memtui doctor`: what is wrong, and which guarantees hold here, from the engine, the terminal and its tools.
 
 Each finding says what it means and what to do, so that nobody has to know the engine to read the report.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WIDTHS = "aé語🙂✓"
 """Characters whose width terminals disagree about, simplest first."""
 _WATCHES, _INSTANCES = 8_192, 64
-"""Below these, ordinary programs already run into the limit."""
+"""Below these, ordinary programs already reach the limit."""
 _SIGNS = {"ok": ("good", "ok"), "note": ("dim", "note"), "warning": ("warn", "warning"), "error": ("bad", "ERROR")}
 
 
@@ -107,13 +107,9 @@ def _faults(settings: Settings) -> Iterator[Finding]:
     found = faults.read(settings.state_dir)
     if found:
         last = found[-1].split(b" ", 1)[0].decode("ascii", "replace")
-        yield Finding(
-            "note",
-            "faults",
-            f"{len(found)} fault{'s' * (len(found) != 1)} of memtui itself, the last at {last}: "
-            f"{os.path.join(settings.state_dir, faults.NAME)}",
-            "It says where in the program, and holds no text or name of a memory: send it along when you report one.",
-        )
+        file, count = os.path.join(settings.state_dir, faults.NAME), f"{len(found)} fault{'s' * (len(found) != 1)}"
+        advice = "It says where in the program, and holds no text or name of a memory: attach it to your report."
+        yield Finding("note", "faults", f"{count} of memtui itself, the last at {last}: {file}", advice)
 
 
 def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
@@ -127,12 +123,8 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
     for rule in settings.access:
         near = meant(rule.client)
         if near:
-            yield Finding(
-                "warning",
-                "agents",
-                f"[access] speaks of {rule.client!r}, which is no client memtui knows ({rule.origin}).",
-                f"Did you mean {near}?",
-            )
+            text = f"[access] names {rule.client!r}, which is no client memtui knows ({rule.origin})."
+            yield Finding("warning", "agents", text, f"Did you mean {near}?")
     try:
         for path in disk.strays_in([disk.own_folder(settings.state_dir)]):
             yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
@@ -143,12 +135,8 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
         installed |= found.command is not None
         yield from _client(found, settings)
     if installed and not server_runs_here():
-        yield Finding(
-            "warning",
-            "agents",
-            "memtui mcp needs memtui[mcp], which is not installed, so no agent can start it.",
-            how_to_add("mcp"),
-        )
+        text = "memtui mcp needs memtui[mcp], which is not installed, so no agent can start it."
+        yield Finding("warning", "agents", text, how_to_add("mcp"))
 
 
 def _left(path: str, topic: str, advice: str) -> Finding:
@@ -180,8 +168,9 @@ def _client(found: "ClientState", settings: Settings) -> Iterator[Finding]:
 
 
 def _allowed(settings: Settings, client: str, flag: str | None) -> str:
-    """Say what the flag of its entry and the table leave an agent."""
+    """Describe what the flag of an entry and the table allow an agent."""
     from memtui.wire.access import client_access
+
 
     try:
         access = client_access(settings, client, flag)
@@ -194,22 +183,18 @@ def _allowed(settings: Settings, client: str, flag: str | None) -> str:
 def _watching() -> Iterator[Finding]:
     if not sys.platform.startswith("linux"):
         return
-    for name, least, what in (
+    for limit, least, what in (
         ("max_user_watches", _WATCHES, "folders can be watched"),
         ("max_user_instances", _INSTANCES, "programs of yours can watch"),
     ):
-        value = _kernel_limit(name)
+        name, value = f"fs.inotify.{limit}", _kernel_limit(limit)
         if value is None:
-            yield Finding("note", "watching", f"The kernel does not tell fs.inotify.{name}.")
+            yield Finding("note", "watching", f"The kernel does not tell {name}.")
         elif value < least:
-            yield Finding(
-                "warning",
-                "watching",
-                f"Only {value:,} {what} at once; memtui polls when that is used up.",
-                f"Raise it: sudo sysctl fs.inotify.{name}={least * 16}",
-            )
+            text = f"Only {value:,} {what} at once; memtui polls when that is used up."
+            yield Finding("warning", "watching", text, f"Raise it: sudo sysctl {name}={least * 16}")
         else:
-            yield Finding("ok", "watching", f"{value:,} {what} at once (fs.inotify.{name}).")
+            yield Finding("ok", "watching", f"{value:,} {what} at once ({name}).")
 
 
 def _kernel_limit(name: str) -> int | None:
@@ -277,15 +262,8 @@ def _clipboard(settings: Settings) -> Finding:
             if (terminal.display or tool in ("pbcopy", "clip.exe")) and shutil.which(tool):
                 return Finding("ok", "clipboard", f"through {tool}.")
     if terminal.tmux:
-        return Finding(
-            "note",
-            "clipboard",
-            "through tmux, which passes it on to the terminal when set-clipboard is on.",
-            "In ~/.tmux.conf: set -s set-clipboard on",
-        )
-    return Finding(
-        "note",
-        "clipboard",
-        "through the terminal (OSC 52), which not every terminal accepts.",
-        "If copying does not arrive, allow clipboard access in the terminal's settings.",
-    )
+        text = "through tmux, which passes it on to the terminal when set-clipboard is on."
+        return Finding("note", "clipboard", text, "In ~/.tmux.conf: set -s set-clipboard on")
+    text = "through the terminal (OSC 52), which not every terminal accepts."
+    advice = "If copying does not arrive, allow clipboard access in the terminal's settings."
+    return Finding("note", "clipboard", text, advice)

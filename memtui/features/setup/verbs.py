@@ -20,13 +20,18 @@ def config(call: Call) -> int:
     action, out = call.args.text("action"), call.out
     settings = call.settings
     if action == "path":
-        out.fact({"path": settings.config_file, "exists": os.path.exists(settings.config_file)}, settings.config_file)
+        out.fact({"path": settings.config_file, "exists": _exists(settings)}, settings.config_file)
         return outcomes.DONE
     if action == "check":
         _check(call)
-        out.fact({"ok": True, "path": settings.config_file}, f"{settings.config_file}: {_checked(settings)}")
+        state = "sound" if _exists(settings) else "not there; every setting is at its default"
+        out.fact({"ok": True, "path": settings.config_file}, f"{settings.config_file}: {state}")
         return outcomes.DONE
-    items = [_setting(settings, field.key, field.text) for field in FIELDS] + _tables(settings)
+    items = [
+        _row(field.key, settings.value(field.key), settings.origin(field.key), field.default, field.text)
+        for field in FIELDS
+    ]
+    items += _tables(settings)
     if out.json:
         out.document(values.listing(items))
         return outcomes.DONE
@@ -35,99 +40,56 @@ def config(call: Call) -> int:
         [(str(item["name"]), _written(item["value"]), str(item["source"]), str(item["help"])) for item in items],
     )
     if out.terminal:
-        out.say(
-            f"The file is {settings.config_file}"
-            + ("." if os.path.exists(settings.config_file) else ", not there yet.")
-        )
+        out.say(f"The file is {settings.config_file}{'' if _exists(settings) else ', not there yet'}.")
     return outcomes.DONE
 
 
 def _check(call: Call) -> None:
-    """Check what reading the file alone does not refuse: roots that cannot be used, keys of unknown actions."""
+    """Check what reading the file does not refuse: roots that cannot be used, keys of unknown actions."""
+    file = call.settings.config_file
+
+    def refuse(what: str, hint: str, key: str | None = None) -> UsageError:
+        return UsageError(what, code="E_CONFIG", hint=hint, details={"file": file, **({"key": key} if key else {})})
+
     if call.settings.removed:
-        raise UsageError(
-            " ".join(said.replace("config.toml", call.settings.config_file, 1) for said in call.settings.removed),
-            code="E_CONFIG",
-            hint="Delete the line.",
-            details={"file": call.settings.config_file},
-        )
+        raise refuse(" ".join(one.replace("config.toml", file, 1) for one in call.settings.removed), "Delete the line.")
     _, problems = _actions(call)
     if problems:
-        raise UsageError(
-            " ".join(problem.replace("config.toml", call.settings.config_file, 1) for problem in problems),
-            code="E_CONFIG",
-            hint="`memtui keys` lists the actions and their keys.",
-            details={"file": call.settings.config_file, "key": "keys"},
-        )
+        what = " ".join(problem.replace("config.toml", file, 1) for problem in problems)
+        raise refuse(what, "`memtui keys` lists the actions and their keys.", "keys")
     for rule in call.settings.access:
         from memtui.agents.table import meant
 
         near = meant(rule.client)
         if near:
-            raise UsageError(
-                f"{call.settings.config_file}: access.{rule.client}: memtui knows no such client.",
-                code="E_CONFIG",
-                hint=f"Did you mean {near}?",
-                details={"file": call.settings.config_file, "key": f"access.{rule.client}"},
-            )
+            what = f"{file}: access.{rule.client}: memtui knows no such client."
+            raise refuse(what, f"Did you mean {near}?", f"access.{rule.client}")
     call.open()
 
 
-def _checked(settings: Settings) -> str:
-    return "sound" if os.path.exists(settings.config_file) else "not there; every setting is at its default"
+def _exists(settings: Settings) -> bool:
+    return os.path.exists(settings.config_file)
 
 
-def _setting(settings: Settings, key: str, text: str) -> Json:
-    default = next(field.default for field in FIELDS if field.key == key)
-    return {
-        "name": key,
-        "value": settings.value(key),
-        "source": settings.origin(key),
-        "default": default,
-        "help": text,
-    }
+def _row(name: str, value: object, source: str, default: object, text: str) -> Json:
+    return {"name": name, "value": value, "source": source, "default": default, "help": text}
 
 
 def _tables(settings: Settings) -> list[Json]:
-    """The settings that are not simple: keys, roots, and the folders everything lives in."""
-    keys: list[Json] = [
-        {"name": f"keys.{action}", "value": key, "source": "config.toml", "default": None, "help": "a key of your own"}
-        for action, key in settings.keys
+    """Return the settings that are not simple: keys, roots, access and folders."""
+    folders, origin, most = settings.directories, settings.directories.origin, "the most this agent may do"
+    return [
+        *(_row(f"keys.{action}", key, "config.toml", None, "a key of your own") for action, key in settings.keys),
+        *(_row(_rule_name(rule, settings), rule.access, rule.origin, "rw", most) for rule in settings.access),
+        *(_row(f"roots.{root.name}", root.dir, root.origin, None, "a root by hand") for root in settings.roots),
+        _row("folder.config", folders.config, origin, None, "Where `config.toml` is looked for."),
+        _row("folder.state", folders.state, origin, None, "Where the ledger, the locks and the drafts live."),
+        _row("folder.data", folders.data, origin, None, "Where memtui's own memories live."),
     ]
-    roots: list[Json] = [
-        {
-            "name": f"roots.{root.name}",
-            "value": root.dir,
-            "source": root.origin,
-            "default": None,
-            "help": "a root by hand",
-        }
-        for root in settings.roots
-    ]
-    access: list[Json] = [
-        {
-            "name": _rule_name(rule, settings),
-            "value": rule.access,
-            "source": rule.origin,
-            "default": "rw",
-            "help": "the most this agent may do",
-        }
-        for rule in settings.access
-    ]
-    directories = settings.directories
-    folders: list[Json] = [
-        {"name": name, "value": value, "source": directories.origin, "default": None, "help": text}
-        for name, value, text in (
-            ("folder.config", directories.config, "Where `config.toml` is looked for."),
-            ("folder.state", directories.state, "Where the ledger, the locks and the drafts live."),
-            ("folder.data", directories.data, "Where memtui's own memories live."),
-        )
-    ]
-    return keys + access + roots + folders
 
 
 def _rule_name(rule: AccessRule, settings: Settings) -> str:
-    """Name an entry of the table as it is written in the file: `"*"` where scopes of their own stand beside it."""
+    """Name an entry of the table as the file has it: `"*"` where its client has scopes of their own."""
     table = any(other.client == rule.client and other.scope != "*" for other in settings.access)
     parts = [rule.client, rule.scope] if table else [rule.client]
     return ".".join(["access", *('"*"' if part == "*" else part for part in parts)])
@@ -140,13 +102,13 @@ def _written(value: object) -> str:
 
 
 def workbench(call: Call) -> int:
-    """Open the workbench on what was found."""
+    """Open the workbench on the roots that were found."""
     need_terminal(call)
     return run_workbench(call.open(front="tui"), demo=False)
 
 
 def run_workbench(session: Session, *, demo: bool) -> int:
-    """Run the workbench to its end and return the exit number; it collects garbage as often as programs usually do."""
+    """Run the workbench and return the exit number, collecting garbage as often as programs usually do."""
     run = load("memtui.workbench.app:run_workbench")
     gc.set_threshold(GC_THRESHOLD)
     status: int = run(session, demo=demo)
@@ -172,7 +134,7 @@ def need_terminal(call: Call) -> None:
 
 
 def _actions(call: Call) -> tuple[Sequence[Action], Sequence[str]]:
-    """List the workbench's actions with the user's keys, and say which of these cannot be used."""
+    """Return the workbench's actions with the user's keys, and the complaints about those keys."""
     found: tuple[Sequence[Action], Sequence[str]] = load("memtui.workbench.keys:with_overrides")(
         dict(call.settings.keys), lines=dict(call.settings.key_lines)
     )
@@ -188,17 +150,8 @@ def keys(call: Call) -> int:
         return status
     actions, problems = _actions(call)
     if call.out.json:
-        items: list[Json] = [
-            {
-                "id": action.id,
-                "keys": list(action.keys),
-                "label": action.label,
-                "help": action.help,
-                "room": action.room,
-            }
-            for action in actions
-        ]
-        call.out.document(values.listing(items))
+        names = ("id", "keys", "label", "help", "room")
+        call.out.document(values.listing({name: getattr(action, name) for name in names} for action in actions))
         return outcomes.DONE
     call.out.table(
         (Column("ROOM"), Column("KEYS"), Column("ACTION"), Column("DOES", flexible=True, wraps=True)),
@@ -210,8 +163,8 @@ def keys(call: Call) -> int:
 
 
 OPENING = "open-in-browser.html"
-"""The file in the state folder that takes a browser to the workbench. A browser's command line holds its name only,
-because every user of the machine can read that."""
+"""The file in the state folder that opens the workbench in a browser. The browser's command line, which every user of
+the machine can read, holds its name only."""
 
 
 def web(call: Call) -> int:
@@ -238,7 +191,7 @@ def web(call: Call) -> int:
 
 
 def _server() -> Callable[..., object]:
-    """Load what serves a browser.
+    """Load the server.
 
     Raises:
         UsageError: `E_DISABLED`: memtui[web] is not installed.
@@ -254,8 +207,7 @@ def _server() -> Callable[..., object]:
 
 
 def _open(folder: str, address: str) -> bool:
-    """Let the browser open an address that only the user may read; whether there is one."""
-    import os
+    """Let the browser open an address through a file that only the user may read; return whether there is one."""
     import urllib.parse
     import webbrowser
 

@@ -1,4 +1,4 @@
-"""The tool `memory` of MCP: what a client is told of the six commands."""
+"""The tool `memory` of MCP: its description for a client."""
 
 from memtui.engine import Engine
 from memtui.features.feature import Offer
@@ -17,7 +17,7 @@ COMMANDS = (
 
 
 def offer(engine: Engine) -> Offer:
-    """Describe the commands to a client: what it may do, and nothing else."""
+    """Describe the commands that a client may use."""
     allowed = rights(engine)
     writes = bool(allowed.writable)
     what, how = ("Read and keep memories", COMMANDS) if writes else ("Read memories", LOOKING)

@@ -1,4 +1,4 @@
-"""The memory tool for programs: a JSON object a line in and one a line out, or the MCP server."""
+"""The memory tool for programs: one JSON object a line in and one out, or the MCP server."""
 
 import sys
 from contextlib import contextmanager, suppress
@@ -28,7 +28,7 @@ LONGEST = 4 * 1_048_576
 LONGEST_SDK = 256 * 1_048_576
 """The same for the profile `sdk`, whose files may be larger."""
 _PERSON = Actor("cli")
-"""The actor of the command line when none is named; here nobody is at the keys."""
+"""The command line's default actor; here nobody is at the keys."""
 
 
 def tool(call: Call) -> int:
@@ -81,7 +81,7 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
 def _attend(
     call: Call, door: "LiveAccess | SdkAccess", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
 ) -> int:
-    """Serve a client to its end; one that is shut out is answered so, and the exit number says it at the end."""
+    """Serve a client to its end; a refused client is told so, and the exit number says it at the end."""
     from memtui.errors import MemtuiError
     from memtui.wire.access import error_text
 
@@ -120,13 +120,13 @@ def _attend(
 def serve(
     call: Call, answer: "Callable[[Mapping[str, object] | Result], Result]", longest: int, ending: "Ending"
 ) -> None:
-    """Answer each line of standard input with one line, until it ends; a blank one is none.
+    """Answer each line of standard input with one line, until it ends; blank lines are skipped.
 
     Args:
         call: where to answer.
         answer: takes the call of a line, or why it holds none.
         longest: bytes of one line.
-        ending: told of each call, so that none is cut off from its answer.
+        ending: keeps a signal from separating a call from its answer.
     """
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
@@ -141,7 +141,7 @@ def serve(
 
 
 def _line(source: "BinaryIO", longest: int) -> bytes | None:
-    """The next line, without its end; of one that is too long only the beginning. None at the end of the input."""
+    """Return the next line, without its end; of one that is too long only the beginning; None at the end."""
     line = source.readline(longest + 1)
     if not line:
         return None
@@ -152,7 +152,7 @@ def _line(source: "BinaryIO", longest: int) -> bytes | None:
 
 
 def _read(line: bytes, longest: int) -> "Mapping[str, object] | Result":
-    """The call a line holds, or why it holds none."""
+    """Return the call in a line, or why there is none."""
     import json
 
     if len(line) > longest:
@@ -173,7 +173,7 @@ def _read(line: bytes, longest: int) -> "Mapping[str, object] | Result":
 
 
 class _NoCall(ValueError):  # noqa: N818
-    """JSON as Python reads it, but not as anybody else does."""
+    """JSON that only Python's parser accepts."""
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -194,7 +194,7 @@ def _no_call(why: str) -> Result:
 
 
 class Ending:
-    """What a signal does: it ends the process between two calls, never between what a call does and its answer.
+    """Lets a signal end the process between two calls, never between a call and its answer.
 
     The second signal ends it at once.
     """
@@ -216,7 +216,7 @@ class Ending:
 
     @contextmanager
     def on_signals(self) -> "Iterator[None]":
-        """Have signals end the block, so that what was counted is written; those that are ignored stay ignored."""
+        """End the block on signals, so that counters are written; ignored signals stay ignored."""
         import signal
 
         def end(number: int, _frame: object) -> None:
@@ -236,7 +236,7 @@ class Ending:
 
 
 def mcp(call: Call) -> int:
-    """Serve one client on standard input and output, until it goes."""
+    """Serve one client on standard input and output, until it disconnects."""
     import gc
     from importlib.util import find_spec
 
