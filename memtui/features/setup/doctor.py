@@ -171,7 +171,6 @@ def _allowed(settings: Settings, client: str, flag: str | None) -> str:
     """Describe what the flag of an entry and the table allow an agent."""
     from memtui.wire.access import client_access
 
-
     try:
         access = client_access(settings, client, flag)
     except MemtuiError as error:
