@@ -19,7 +19,7 @@ if __name__ == "__main__":  # in isolated mode nothing else says where memtui is
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.pointers import carry
+from memtui.pointers import references
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
@@ -136,7 +136,7 @@ class Agent:
         return f"edited {address}"
 
     def _delete(self, address: Address) -> str:
-        carry.trash(self._engine, [address], actor=ACTOR)
+        references.trash(self._engine, [address], actor=ACTOR)
         return f"deleted {address}"
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from memtui.ui.action import Action, View
 from memtui.wire.verb import Verb
 
-GRAVE_WORDS = "memtui.features.hygiene.look:grave_words"
+GRAVE_WORDS = "memtui.features.hygiene.memory_scan:grave_words"
 """Warns before memories are accepted; named here because its feature stands above those that ask it."""
 
 

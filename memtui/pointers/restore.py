@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Restoring, Saved, Unchanged, Write
 from memtui.errors import MemtuiError
-from memtui.pointers.carry import NO_TEXT, TRIES, is_index, reason_of, untouchable
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import BOM, is_entry, place_of, spans, text_of
+from memtui.pointers.references import NO_TEXT, TRIES, is_index, reason_of, untouchable
 from memtui.pointers.rewrite import entry_span, rewrite
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.features.health.apply import Chosen, apply, choose, prepare
 from memtui.features.health.model import BELOW, BULK, KINDS, IndexReport
-from memtui.features.health.survey import Looker, has_index
+from memtui.features.health.survey import IndexChecker, has_index
 from tests.agents.machine import Machine
 from tests.corpus import ARCHIVE, journey
 from tests.corpus.standing import STANDINGS, Standing, place
@@ -72,7 +72,7 @@ def look(machine: Machine, source: Path, standing: Standing) -> list[Line]:
     lines = []
     with Engine.open(roots, state_dir=str(machine.folder / "state")) as engine:
         for root in roots:
-            for report in Looker().look(engine, [root]):
+            for report in IndexChecker().look(engine, [root]):
                 fixed, offered = _there_and_back(engine, root, report)
                 found = Counter(finding.kind for finding in report.findings)
                 index = os.path.join(_short(machine, root), report.address.path)
@@ -111,7 +111,7 @@ def _there_and_back(engine: Engine, root: Root, report: IndexReport) -> tuple[in
 
 
 def _is_gone(engine: Engine, root: Root, way: Chosen, index: Address) -> None:
-    (after,) = [one for one in Looker().look(engine, [root]) if one.address == index]
+    (after,) = [one for one in IndexChecker().look(engine, [root]) if one.address == index]
     left = Counter((one.kind, one.path) for one in after.findings)
     was = Counter((one.kind, one.path) for one in way.report.findings)
     for finding in way.findings:

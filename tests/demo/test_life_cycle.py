@@ -18,7 +18,7 @@ from memtui.features.activity.view_rows import ActivityItem, UndoStep
 from memtui.features.activity.view_texts import show as show_row
 from memtui.features.actors import origins, session_words
 from memtui.features.changes.view_rows import ReviewRows, load, row_runs
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
 from memtui.features.observations.find import catch_up, open_cards
@@ -191,7 +191,7 @@ def test_a_conflict_waits_that_both_sides_wrote_in_one_line(lane: tuple[Session,
 
 def test_an_index_is_cut_and_its_newest_lines_are_below(lane: tuple[Session, Workspace]) -> None:
     session = lane[0]
-    reports = Looker().look(session.engine, session.roots, None)
+    reports = IndexChecker().look(session.engine, session.roots, None)
     (index,) = [one for one in reports if one.address.root.startswith("claude-code:project:") and one.below]
     assert {finding.kind for finding in index.findings} >= {"cut", "dangling"}
     assert "project_payments.md" in {address.path for address in index.below}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.model import Done, Remove, Rename, Step, Write
-from memtui.pointers import carry as carrying
+from memtui.pointers import references
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
 
 OLD, NEW, OLDER = b"# A memory\n\nold\n", b"# A memory\n\nold\nand new\n", b"older\n"
@@ -112,7 +112,7 @@ def _named(world: World) -> None:
 
 def carry(engine: Engine) -> object:
     """Rename a memory, and let its index and a link follow."""
-    return carrying.rename(engine, [(at("a.md"), at("b.md"))], actor=ME)
+    return references.rename(engine, [(at("a.md"), at("b.md"))], actor=ME)
 
 
 def undo(engine: Engine) -> object:

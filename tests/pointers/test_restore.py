@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Policy, Restoring, Saved
-from memtui.pointers import carry, restore
+from memtui.pointers import references, restore
 from tests.pointers.folder import INDEXED, at, disk
 
 ME = Actor("cli")
@@ -28,7 +28,7 @@ def wanted(engine: Engine, *names: str) -> list[Restoring]:
 
 
 def test_all_come_back_with_their_entries_in_one_step(notes: Path, engine: Engine) -> None:
-    carry.trash(engine, map(at, ("a.md", "topics/c.md")), actor=ME)
+    references.trash(engine, map(at, ("a.md", "topics/c.md")), actor=ME)
     without = disk(notes)
     assert b"a.md" not in without["MEMORY.md"]
     done = restore.restore_all(engine, wanted(engine, "a.md", "topics/c.md"), actor=ME)
@@ -41,7 +41,7 @@ def test_all_come_back_with_their_entries_in_one_step(notes: Path, engine: Engin
 
 
 def test_one_after_the_other_comes_back_too(notes: Path, engine: Engine) -> None:
-    carry.trash(engine, map(at, ("a.md", "b.md", "topics/c.md")), actor=ME)
+    references.trash(engine, map(at, ("a.md", "b.md", "topics/c.md")), actor=ME)
     for name in ("b.md", "topics/c.md", "a.md"):
         found = restore.restore(engine, at(name), version=None, actor=ME)
         assert isinstance(found.result, Saved)
@@ -53,7 +53,7 @@ def test_one_after_the_other_comes_back_too(notes: Path, engine: Engine) -> None
 
 
 def test_what_was_deleted_again_by_redo_comes_back_as_well(notes: Path, engine: Engine) -> None:
-    carry.trash(engine, [at("a.md")], actor=ME)
+    references.trash(engine, [at("a.md")], actor=ME)
     engine.undo.undo(actor=ME)
     engine.undo.redo(actor=ME)
     assert restore.restore(engine, at("a.md"), version=None, actor=ME).also == "2 pointers brought back"
@@ -61,7 +61,7 @@ def test_what_was_deleted_again_by_redo_comes_back_as_well(notes: Path, engine: 
 
 
 def test_another_name_is_the_one_that_is_named(notes: Path, engine: Engine) -> None:
-    carry.trash(engine, [at("a.md")], actor=ME)
+    references.trash(engine, [at("a.md")], actor=ME)
     engine.memories.create(at("a.md"), "another\n", actor=ME)
     (one,) = wanted(engine, "a.md")
     restore.restore_all(engine, [one._replace(to=at("old.md"))], actor=ME)
@@ -70,7 +70,7 @@ def test_another_name_is_the_one_that_is_named(notes: Path, engine: Engine) -> N
 
 
 def test_an_index_that_is_gone_or_names_it_is_left_alone(notes: Path, engine: Engine) -> None:
-    carry.trash(engine, [at("a.md")], actor=ME)
+    references.trash(engine, [at("a.md")], actor=ME)
     (notes / "topics/MEMORY.md").unlink()
     (notes / "MEMORY.md").write_bytes(b"- [Again](a.md)\n")
     found = restore.restore(engine, at("a.md"), version=None, actor=ME)
@@ -83,7 +83,7 @@ def test_an_old_version_of_a_memory_that_is_there_changes_no_index(notes: Path, 
     engine.watch.reconcile()
     old = engine.read(at("a.md")).sha256
     engine.save(at("a.md"), "new\n", expected_sha256=old, actor=ME)
-    carry.trash(engine, [at("b.md")], actor=ME)
+    references.trash(engine, [at("b.md")], actor=ME)
     before = disk(notes)
     found = restore.restore(engine, at("a.md"), version=old, actor=ME)
     assert (found.also, found.left) == ("", "")
@@ -91,7 +91,7 @@ def test_an_old_version_of_a_memory_that_is_there_changes_no_index(notes: Path, 
 
 
 def test_what_stays_unnamed_is_said(notes: Path, opened: Callable[[Policy], Engine]) -> None:
-    carry.trash(opened(INDEXED), [at("a.md")], actor=ME)
+    references.trash(opened(INDEXED), [at("a.md")], actor=ME)
     engine = opened(INDEXED._replace(generated=("MEMORY.md",)))
     found = restore.restore(engine, at("a.md"), version=None, actor=ME)
     assert (notes / "a.md").exists()
@@ -102,7 +102,7 @@ def test_what_stays_unnamed_is_said(notes: Path, opened: Callable[[Policy], Engi
 
 def test_an_entry_that_cannot_be_placed_is_said(notes: Path, engine: Engine) -> None:
     (notes / "MEMORY.md").write_bytes("- [A](a.md) · [B](b.md)\n".encode())
-    carry.trash(engine, map(at, ("a.md", "b.md")), actor=ME)
+    references.trash(engine, map(at, ("a.md", "b.md")), actor=ME)
     found = restore.restore(engine, at("a.md"), version=None, actor=ME)
     assert found.left == (
         "The line for a.md in MEMORY.md did not come back: it also named other memories, or stands in a comment now."

@@ -13,7 +13,7 @@ from memtui.engine.model import Actor, Address
 from memtui.features.cost import start_cost
 from memtui.features.health.apply import apply, choose, prepare
 from memtui.features.health.model import TOGETHER
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from screenshots.still.sitecustomize import START
 
 ME = Actor("tui")
@@ -29,7 +29,7 @@ def around(home: Path, tmp_path: Path) -> Surroundings:
 
 
 def kinds(engine: Engine) -> list[str]:
-    reports = Looker().look(engine, (engine.roots.find(ROOT),))
+    reports = IndexChecker().look(engine, (engine.roots.find(ROOT),))
     return [finding.kind for report in reports for finding in report.findings]
 
 
@@ -44,7 +44,7 @@ def test_what_the_guide_tells_is_so(around: Surroundings, tmp_path: Path) -> Non
         assert [agent.id for agent in start_cost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
         assert kinds(engine) == ["cut", "dangling", "unnamed", "duplicate", *["below"] * 9]
         assert cut_off(engine, around) == (922, 199)
-        reports = Looker().look(engine, (engine.roots.find(ROOT),))
+        reports = IndexChecker().look(engine, (engine.roots.find(ROOT),))
         apply(engine, prepare(engine, choose(reports, TOGETHER)), actor=ME)
         assert kinds(engine) == ["cut", *["below"] * 8]
         index = Address(engine.roots.find(ROOT).id, "MEMORY.md")

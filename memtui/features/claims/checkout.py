@@ -256,8 +256,8 @@ _SOURCE = re.compile(
     r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|exs?|scala|sql|sh|vue|svelte|proto)\Z"
 )
 _WORD = re.compile(rb"[A-Za-z_]\w{3,99}")
-_FILES = 20_000
-_BYTES = 64 * 1_048_576
+_SOURCE_FILES = 20_000
+_SOURCE_BYTES = 64 * 1_048_576
 _SECONDS = 2.0
 
 Read = Callable[[bytes | None], bytes | None]
@@ -276,8 +276,8 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
     """
     shas = set(now)
     here: set[bytes] = set()
-    end, left = monotonic() + _SECONDS, _BYTES
-    if len(shas) > _FILES:
+    end, left = monotonic() + _SECONDS, _SOURCE_BYTES
+    if len(shas) > _SOURCE_FILES:
         return {}
     for sha in shas:
         data = read(sha)
@@ -286,7 +286,7 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
             return {}
         here.update(_WORD.findall(data))
     lost: dict[str, CommittedChange] = {}
-    end, left = monotonic() + _SECONDS, _BYTES
+    end, left = monotonic() + _SECONDS, _SOURCE_BYTES
     for change in changes:
         old, new = read(change.old) or b"", read(change.new) or b""
         left -= len(old) + len(new)

@@ -139,10 +139,12 @@ def _by_reason(items: list[CountedFile]) -> dict[str, list[CountedFile]]:
 
 
 def cost_json(found: Cost) -> Json:
+    """Convert the start of one agent to JSON."""
     return summary_json(found) | {"note": found.note, "items": [_item_json(item) for item in found.items]}
 
 
 def summary_json(found: Cost) -> Json:
+    """Convert the sums of one agent to JSON."""
     marks = dict.fromkeys(item.loaded.mark for item in found.items)
     return {
         "agent": found.agent,

@@ -38,6 +38,8 @@ REASONS = 3
 
 
 class CostRow(NamedTuple):
+    """One row."""
+
     kind: str
     cost: Cost
     item: CountedFile | None = None

@@ -18,10 +18,10 @@ from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.health.apply import choose, prepare
 from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, entries_twice, exact, near, read_all, union
 from memtui.features.remember.classify import first_sentence
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.pointers.index import parse as pointers
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def find(
 
 
 def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
-    for report in Looker().look(engine, [root for root in roots if not root.read_only]):
+    for report in IndexChecker().look(engine, [root for root in roots if not root.read_only]):
         for kind, rule in _INDEX_RULES.items():
             for chosen in choose((report,), (kind,), rebuilt=False):
                 try:
@@ -124,8 +124,8 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
     """Yield the updates of pointers to a removed memory; an index that already names the survivor loses the line."""
     stays, others = group.stays.row.address, [one.row.address for one in group.others]
     root = engine.roots.find(stays.root)
-    without = {step.address: step for step in carry.plan(engine, (), others).steps}
-    for step in carry.plan(engine, [(one, stays) for one in others]).steps:
+    without = {step.address: step for step in references.plan(engine, (), others).steps}
+    for step in references.plan(engine, [(one, stays) for one in others]).steps:
         if step.address == stays or step.address in others:
             continue
         if root.policy.is_index(step.address.path) and step.address in without:

@@ -54,6 +54,8 @@ Span = tuple[int, int]
 
 
 class Format(NamedTuple):
+    """One format."""
+
     words: str
     """Description, as in `goose` entries are ..."""
     spans: Callable[[bytes], list[Span]]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from memtui.features.entries.model import EntryFile
 
 
-class Usage(NamedTuple):
+class Fullness(NamedTuple):
     """Number of entries and characters against the agent's limit."""
 
     entries: int
@@ -46,11 +46,11 @@ class Usage(NamedTuple):
         return f"{self.entries:,}" + (f" | {self.characters:,}/{self.limit:,} chars" if self.limit else "")
 
 
-def usage(file: EntryFile, limit: int | None = None) -> Usage:
+def usage(file: EntryFile, limit: int | None = None) -> Fullness:
     """Count entries and characters; `limit` is the agent's, in characters."""
     if file.format != "hermes":
-        return Usage(len(file.entries), len(file.data.decode(errors="replace")), limit)
+        return Fullness(len(file.entries), len(file.data.decode(errors="replace")), limit)
     # Hermes counts each text once, with the separators it would write between them, at line feeds only.
     texts = {file.text(entry).replace(b"\r\n", b"\n") for entry in file.entries}
     characters = sum(len(text.decode(errors="replace")) for text in texts)
-    return Usage(len(file.entries), characters + 3 * max(len(texts) - 1, 0), limit)
+    return Fullness(len(file.entries), characters + 3 * max(len(texts) - 1, 0), limit)

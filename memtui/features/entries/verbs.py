@@ -8,7 +8,7 @@ from memtui.errors import UsageError
 from memtui.features.edit.verbs import EditorRun
 from memtui.features.entries import change, fullness, guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
-from memtui.features.entries.fullness import Usage
+from memtui.features.entries.fullness import Fullness
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
@@ -168,7 +168,8 @@ def _entry_json(value: Entry) -> Json:
     }
 
 
-def entries_json(snapshot: Snapshot, file: EntryFile, used: Usage) -> Json:
+def entries_json(snapshot: Snapshot, file: EntryFile, used: Fullness) -> Json:
+    """Convert a file of entries to JSON, without texts."""
     return listing(map(_entry_json, file.entries)) | {
         "address": str(snapshot.address),
         "sha256": snapshot.sha256,
@@ -180,4 +181,5 @@ def entries_json(snapshot: Snapshot, file: EntryFile, used: Usage) -> Json:
 
 
 def entry_json(snapshot: Snapshot, value: Entry, text: bytes) -> Json:
+    """Convert one entry with its text to JSON."""
     return {"address": str(snapshot.address)} | _entry_json(value) | text_or_base64(text)

@@ -15,7 +15,7 @@ from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import EntryGoneError, exact
-from memtui.features.entries.fullness import Usage, usage
+from memtui.features.entries.fullness import Fullness, usage
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.host import WRITE, Host
 from memtui.safe_text import cell_width, one_line, visible
@@ -44,7 +44,7 @@ class EntriesRead(NamedTuple):
 
     snapshot: Snapshot
     file: EntryFile
-    used: Usage
+    used: Fullness
 
 
 class EntryRow(NamedTuple):

@@ -24,8 +24,8 @@ from memtui.features.entries.parse import TITLE, parse
 from memtui.given.reach import texts, withheld
 from memtui.mask import shown, shown_parts
 from memtui.matching import holds_all
-from memtui.pointers.carry import is_index
 from memtui.pointers.lines import is_text
+from memtui.pointers.references import is_index
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -19,7 +19,7 @@ from memtui.features.entries.parse import parse
 from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entries_of, named, search
 from memtui.features.proposals.value import bounded, proposal
 from memtui.features.tasks.work import Planned, Working, result_json
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.wire.access import client_access
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
             raise ConflictError(f"{address} changed meanwhile.", hint="Look at it, and do it again.")
         left = _without(entries_of(engine.roots.find(address.root), address.path, snapshot.bytes), items)
         changes[address], shas[address] = Forgotten(address, snapshot.bytes, left), snapshot.sha256
-    carried = carry.plan(engine, (), [one.address for one in changes.values() if one.after is None])
+    carried = references.plan(engine, (), [one.address for one in changes.values() if one.after is None])
     for step in carried.steps:  # only indexes follow, and nothing is chosen in those
         changes[step.address] = Forgotten(step.address, engine.read(step.address).bytes, step.data)
         shas[step.address] = step.expected_sha256 or ""

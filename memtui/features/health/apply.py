@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Policy, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.features.health.model import CUT, QUIET, FixPreview, IndexFinding, IndexReport, Piece, apply_edits
+from memtui.features.health.model import FixPreview, IndexFinding, IndexReport, Piece, apply_edits
 from memtui.features.health.split import filled
 from memtui.features.health.texts import resolved
 from memtui.pointers.cutline import Measure, lines_with_text, measure
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
-NOW_FULL = "It is full then: the next line that is added to it is below the cut again."
-FALLEN = "Then not loaded: "
 _NAMED = 3
 
 
@@ -62,8 +60,6 @@ def preview(
     notes = [REBUILT] if rebuilt else []
     notes += _moved_notes(before, old, pieces_of(fixed))
     notes += _cut_notes(address.path, before, old, after, new)
-    if old.cut is not None and new.cut is None and _is_full(after, new, policy):
-        notes.append(NOW_FULL)
     return FixPreview(
         address, before, after, None if data is None else sha256(data).hexdigest(), len(fixed), tuple(notes)
     )
@@ -98,17 +94,10 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     elif risen:
         notes.append(f"Then loaded: {_list(risen)}.")
     if fallen:
-        notes.append(f"{FALLEN}{_list(fallen)}.")
+        notes.append(f"Then not loaded: {_list(fallen)}.")
     if new.cut is not None:
         notes.append(f"Not loaded: {count(old.lost_lines, 'line')} now, {count(new.lost_lines, 'line')} then.")
     return notes
-
-
-def _is_full(data: bytes, found: Measure, policy: Policy) -> bool:
-    """Return whether one more line of average length would not be loaded."""
-    kept = data.rstrip()
-    line = b"x" * (len(kept) // max(found.lines, 1))
-    return measure(b"\n".join((kept, line)), policy).cut is not None
 
 
 def _below(path: str, data: bytes, found: Measure) -> dict[str, None]:
@@ -226,26 +215,6 @@ def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label
         if outcome.error is not None:
             raise outcome.error
     return Applied(done.txn, fixes, tuple(step.address for step in steps))
-
-
-def left_over(
-    reports: Sequence[IndexReport], chosen: Sequence[Chosen], previews: Sequence[FixPreview]
-) -> tuple[IndexFinding, ...]:
-    """Return the findings that remain after the chosen fixes, without those that are counted apart."""
-    fixed = {one.report.address: one.findings for one in chosen}
-    after = {one.address: one.after for one in previews}
-    return tuple(
-        finding
-        for report in reports
-        for finding in report.findings
-        if finding.kind not in QUIET
-        and finding not in fixed.get(report.address, ())
-        and (
-            finding.kind != CUT
-            or report.address not in after
-            or measure(after[report.address], report.policy).cut is not None
-        )
-    )
 
 
 def _label(previews: Sequence[FixPreview], fixes: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -63,9 +63,6 @@ SHORTER = (
 )
 UNSPELLED = "It holds a backtick, so it cannot be written as text: enter opens the index."
 
-MOST_IN_LINE = 20
-"""So many findings of one kind are told of one line; the rest are told in one more."""
-
 LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
 """Names of the limits."""
 
@@ -123,22 +120,7 @@ def check(index: CheckedIndex) -> FoundLines:
     checking = _Checking(index)
     found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
     found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
-    return FoundLines(checking.measure, tuple(_summed_up(found)), checking.below)
-
-
-def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
-    """Tell of many findings of one kind in one line only the first, and how many more there are."""
-    counts: Counter[tuple[str, int | None]] = Counter((one.kind, one.line) for one in found if one.line)
-    told: Counter[tuple[str, int | None]] = Counter()
-    for one in found:
-        key = one.kind, one.line
-        told[key] += 1
-        if counts[key] <= MOST_IN_LINE or told[key] <= MOST_IN_LINE or one.fix is not None:
-            yield one
-        elif told[key] == counts[key]:
-            more = counts[key] - MOST_IN_LINE
-            text = f"{count(more, 'more finding')} of this kind in the line"
-            yield one._replace(path=one.address.path, text=text, memory=one.address)
+    return FoundLines(checking.measure, tuple(found), checking.below)
 
 
 class _Checking:

@@ -41,7 +41,7 @@ class _Shelf(NamedTuple):
     rows: Mapping[str, Memory]
 
 
-class Looker:
+class IndexChecker:
     """Checks indexes and caches the reports."""
 
     def __init__(self) -> None:

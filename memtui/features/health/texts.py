@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory, Policy
 from memtui.features.health.model import Edit, Fix, IndexFinding, IndexReport
-from memtui.features.hygiene.look import Told
-from memtui.features.hygiene.mend import LABELS, beyond, mended
+from memtui.features.hygiene.fixes import LABELS, beyond, mended
+from memtui.features.hygiene.memory_scan import NamedFinding
 from memtui.pointers.cutline import measure
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def many_at_once(rule: str) -> bool:
     return rule[0] in "SP" or (rule[0] == "H" and rule < "H07")
 
 
-def text_reports(found: Iterable[Told]) -> dict[str, tuple[IndexReport, ...]]:
+def text_reports(found: Iterable[NamedFinding]) -> dict[str, tuple[IndexReport, ...]]:
     """Group findings, with a report for each memory; muted ones and those of severity I are left out."""
     groups: dict[str, dict[Memory, list[IndexFinding]]] = {name: {} for name in GROUPS}
     for one in found:
@@ -81,7 +81,7 @@ def text_signs(reports: Mapping[str, tuple[IndexReport, ...]]) -> dict[Address, 
     return {report.address: sign for name, sign in reversed(SIGNS.items()) for report in reports.get(name, ())}
 
 
-def _finding(one: Told) -> IndexFinding:
+def _finding(one: NamedFinding) -> IndexFinding:
     hazard, rule, address = one.hazard, one.hazard.rule, one.row.address
     said = f"{rule.what}: {hazard.text}"
     by_hand = rule.fix == "open" or (rule.fix == "set" and hazard.new is None)

@@ -7,7 +7,7 @@ from memtui.engine.model import Root
 from memtui.errors import UsageError
 from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
 from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, FixPreview, IndexFinding, IndexReport
-from memtui.features.health.survey import Looker, has_index
+from memtui.features.health.survey import IndexChecker, has_index
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -22,7 +22,7 @@ def health(call: Call) -> int:
     named = call.args.text("root")
     chosen = None if named is None else places.place(engine, named).roots
     roots = [root for root in engine.roots.all() if chosen is None or root.id in chosen]
-    reports = Looker().look(engine, roots)
+    reports = IndexChecker().look(engine, roots)
     if call.args.flag("rebuild"):
         return _rebuild(call, roots if named is not None else [])
     kind = call.args.text("fix")

@@ -5,18 +5,18 @@ Rows stay in place under the cursor when files change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.features.health.apply import FALLEN, Chosen, apply, choose, left_over, prepare
-from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, FixPreview, Stray
+from memtui.features.health.apply import Chosen, apply, choose, prepare
+from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, Stray
 from memtui.features.health.texts import many_at_once
-from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, fixed_words, page, row_runs
+from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, page, row_runs
 from memtui.features.host import WRITE, Host
-from memtui.ui.action import Action, shown_keys
+from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
@@ -393,38 +393,24 @@ back."""
     def _fix_one(self) -> None:
         row = self.row
         if row is not None and row.report is not None and row.finding is not None:
-            path = row.finding.path
-
-            def words(previews: Sequence[FixPreview]) -> str:
-                fallen = [note for one in previews for note in one.notes if note.startswith(FALLEN)]
-                return ". ".join([f"Fixed {path}", *(note.rstrip(".") for note in fallen)])
-
-            self._run((Chosen(row.report, (row.finding,)),), words, path)
+            self._run((Chosen(row.report, (row.finding,)),), row.finding.path, row.finding.path)
 
     def _fix_many(self, kinds: tuple[str, ...]) -> None:
         row = self.row
         if row is not None:
-            reports, name = self.rows.reports.get(row.root, ()), self.rows.label(row.root)
-            chosen = choose(reports, kinds)
-            keys = {one.id: shown_keys(one) for one in self.table}
+            chosen, name = choose(self.rows.reports.get(row.root, ()), kinds), self.rows.label(row.root)
+            count = sum(len(one.findings) for one in chosen)
+            self._run(chosen, f"{count_words(count, 'finding')} of {name}", name)
 
-            def words(previews: Sequence[FixPreview]) -> str:
-                left = left_over(reports, chosen, previews) if kinds == TOGETHER else ()
-                return fixed_words(sum(len(one.findings) for one in chosen), left, name, keys)
-
-            self._run(chosen, words, name)
-
-    def _run(self, chosen: Sequence[Chosen], words: Callable[[Sequence[FixPreview]], str], name: str) -> None:
+    def _run(self, chosen: Sequence[Chosen], what: str, name: str) -> None:
         jobs = self.jobs
 
-        def job(engine: Engine) -> str:
-            previews = prepare(engine, chosen)
-            apply(engine, previews, actor=jobs.actor)
-            return words(previews)
+        def job(engine: Engine) -> None:
+            apply(engine, prepare(engine, chosen), actor=jobs.actor)
 
-        def done(what: str) -> None:
+        def done(_: None) -> None:
             self._mine = True
-            self.host.say(f"{what}. u takes it back.", "good")
+            self.host.say(f"Fixed {what}. u takes it back.", "good")
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")

@@ -238,19 +238,6 @@ def kind_words(findings: Iterable[IndexFinding]) -> str:
     return ", ".join(f"{counts[kind]:,} {WORDS[kind][counts[kind] > 1]}" for kind in KINDS if counts[kind])
 
 
-def fixed_words(fixed: int, left: Sequence[IndexFinding], name: str, keys: Mapping[str, str]) -> str:
-    """Summarize a fix, with the keys for what remains: `Fixed 1 of 2 findings of Notes; 1 cut line needs d f`."""
-    total = fixed + len(left)
-    said = [f"Fixed {f'{fixed:,} of ' if left else ''}{count_words(total, 'finding')} of {name}"]
-    for id_, some in (
-        ("fix_finding", [one for one in left if one.fix is not None]),
-        ("edit", [one for one in left if one.fix is None]),
-    ):
-        if some:
-            said.append(f"{kind_words(some)} {'needs' if len(some) == 1 else 'need'} {keys[id_]}")
-    return "; ".join(said)
-
-
 def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     """Draw a row in exactly `width` cells."""
     if row.stray is not None:

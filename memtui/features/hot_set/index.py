@@ -27,6 +27,8 @@ _MISSES = 32
 
 
 class Line(NamedTuple):
+    """One rendered line."""
+
     row: Memory
     text: str
     bytes: int

@@ -47,6 +47,8 @@ class HotSetLook(NamedTuple):
 
 
 class HotSetRow(NamedTuple):
+    """One row."""
+
     kind: str
     item: GivenMemory | None = None
     left: LeftOut | None = None
@@ -131,6 +133,7 @@ def _meter(name: str, used: int, limit: int, words: str, cells: int) -> list[Run
 
 
 def row_runs(row: HotSetRow, given: Given, width: int, look: HotSetLook) -> Sequence[Run]:
+    """Draw a row."""
     return fitted(_runs(row, given, width, look), width, plain=look.plain)
 
 

@@ -24,7 +24,7 @@ from memtui.features.entries.guarded import format_of
 from memtui.features.entries.model import Entry
 from memtui.features.entries.parse import parse
 from memtui.given.reach import reviewed, texts
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
     """Return a memory that may be tidied up, with its text; None for all others."""
     path = row.address.path
     kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
-    if root.read_only or kept or not row.writable or not reviewed(row) or carry.is_index(root, path):
+    if root.read_only or kept or not row.writable or not reviewed(row) or references.is_index(root, path):
         return None
     front, entries = split(data), format_of(root, path)
     if entries is None and (root.kind != "memories" or front.status not in (NONE, OK, EMPTY) or not is_text(data)):

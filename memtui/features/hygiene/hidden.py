@@ -6,7 +6,7 @@ No invisible character stands in this file.
 import re
 from collections.abc import Iterator
 
-from memtui.features.hygiene.model import Judged, Rule, Scanned
+from memtui.features.hygiene.model import GuardResult, Rule, ScannedText
 from memtui.safe_text import has_hidden
 
 _TAGS = r"[\U000E0000-\U000E007F]"
@@ -54,17 +54,17 @@ def words(text: str) -> int:
     return blankless // 2 + sum(1 for word in _WORD.findall(text) if not _WITHOUT_BLANKS.match(word))
 
 
-def _line(page: Scanned, place: int) -> str:
+def _line(page: ScannedText, place: int) -> str:
     return page.text[slice(*page.line_of(place))]
 
 
-def _tags(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _tags(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     if found[0] in _FLAGS and page.text[found.start() - 1 : found.start()] == chr(0x1F3F4):
         return None
-    return Judged("".join(chr(ord(sign) - 0xE0000) for sign in found[0] if ord(sign) > 0xE001))
+    return GuardResult("".join(chr(ord(sign) - 0xE0000) for sign in found[0] if ord(sign) > 0xE001))
 
 
-def _bidi(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _bidi(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     """Closed embeddings and isolates are usual in right-to-left lines; overrides never are."""
     waiting: list[int] = []
     whole = True
@@ -75,10 +75,10 @@ def _bidi(page: Scanned, found: re.Match[str]) -> Judged | None:
             waiting.append(sign)
             whole = whole and sign not in (0x202D, 0x202E)
     usual = whole and not waiting and page.line_has(_RIGHT_TO_LEFT, found.start())
-    return Judged(severity="I" if usual else "")
+    return GuardResult(severity="I" if usual else "")
 
 
-def _zero_width(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _zero_width(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     text, (start, end) = page.text, found.span()
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if (start == 0 and found[0] == chr(0xFEFF)) or (end - start == 1 and _JOINED.match(before or after)):
@@ -87,42 +87,42 @@ def _zero_width(page: Scanned, found: re.Match[str]) -> Judged | None:
         return None
     if ord(found[0][0]) in (0x200E, 0x200F, 0x61C) and end - start == 1 and page.line_has(_RIGHT_TO_LEFT, start):
         return None
-    return Judged(severity="" if (before.isalnum() and after.isalnum()) or end - start > 2 else "I")
+    return GuardResult(severity="" if (before.isalnum() and after.isalnum()) or end - start > 2 else "I")
 
 
-def _selectors(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _selectors(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     """Decode the bytes that a run carries: 16 values in the first block, the others in the second."""
     if len(found[0]) == 1:
         base = page.text[max(0, found.start() - 1) : found.start()]
         if not has_hidden(base + found[0] + page.text[found.end() : found.end() + 1]):
             return None
-        return Judged(severity="W" if base.isascii() and base.isalpha() else "I")
+        return GuardResult(severity="W" if base.isascii() and base.isalpha() else "I")
     values = [ord(sign) for sign in found[0]]
     said = bytes((value - 0xFE00 if value < 0xE0000 else value - 0xE00F0) for value in values).decode(
         "utf-8", "replace"
     )
-    return Judged(said if words(said) else "")
+    return GuardResult(said if words(said) else "")
 
 
-def _blank_letters(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _blank_letters(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     text, (start, end) = page.text, found.span()
     around = text[max(0, start - 1) : start] + text[end : end + 1]
     code = ord(found[0][0])
     if code == 0xAD:
         dotted = end - start > 1 or chr(0xAD) in text[max(0, start - 2) : start] + text[end : end + 2]
-        return Judged(severity="" if dotted else "I")
+        return GuardResult(severity="" if dotted else "I")
     spared = {0x2800: r"[\u2801-\u28FF]", 0x34F: r"[\u0300-\u036F\u0590-\u08FF]"}.get(
         code, r"[\u1100-\u11FF\u3130-\u318E]"
     )
-    return None if re.search(spared, around) else Judged()
+    return None if re.search(spared, around) else GuardResult()
 
 
-def _control(page: Scanned, found: re.Match[str]) -> Judged:
+def _control(page: ScannedText, found: re.Match[str]) -> GuardResult:
     paged = found[0] == "\f" and page.text[max(0, found.start() - 1) : found.start()] in ("", "\n")
-    return Judged(severity="I" if paged else "")
+    return GuardResult(severity="I" if paged else "")
 
 
-def _comment(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _comment(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     inside = found[1]
     if words(inside) < 3 or page.in_code(found.start()):
         return None
@@ -135,37 +135,37 @@ def _comment(page: Scanned, found: re.Match[str]) -> Judged | None:
         and (not below or below.startswith("#"))
         and _PLAIN.fullmatch(inside)
     ):
-        return Judged(severity="I")  # what is to stand in an empty section
+        return GuardResult(severity="I")  # what is to stand in an empty section
     marker = words(inside) <= (14 if _KEPT_OUT.search(inside) else 8) and (
         _MARKERS.match(inside) or (inside.isascii() and len(inside.split()) == 1)
     )
-    return Judged(severity="I" if marker else "")
+    return GuardResult(severity="I" if marker else "")
 
 
-def _styled(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _styled(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     tag = page.text[max(0, found.start() - 400) : found.start()].rpartition("<")[2]
-    return None if ">" in tag or "style" not in tag.lower() or page.in_code(found.start()) else Judged()
+    return None if ">" in tag or "style" not in tag.lower() or page.in_code(found.start()) else GuardResult()
 
 
-def _unseen_words(page: Scanned, found: re.Match[str]) -> Judged | None:
-    return Judged() if words(found[1]) >= 2 and not page.in_code(found.start(1)) else None
+def _unseen_words(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
+    return GuardResult() if words(found[1]) >= 2 and not page.in_code(found.start(1)) else None
 
 
-def _far_words(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _far_words(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     return None if _TABLE.match(_line(page, found.start(1))) else _unseen_words(page, found)
 
 
-def _mixed(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _mixed(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     """Only look-alike letters count; where the other script is written as well, they are slips."""
     foreign = [sign for sign in found[0] if sign > "\u0250"]
     if not _LOOK_ALIKES.issuperset(foreign):
         return None
     script = r"\u0400-\u052F" if foreign[0] >= "\u0400" else r"\u0370-\u03FF"
     said = "".join(f"{sign}({ord(sign):04X})" if sign > "\u0250" else sign for sign in found[0])
-    return Judged(said, "I" if page.writes(script) else "")
+    return GuardResult(said, "I" if page.writes(script) else "")
 
 
-def _coded(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _coded(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     import binascii
 
     if page.text[max(0, found.start() - 40) : found.start()].lower().rpartition("data:")[2].startswith("image/"):
@@ -184,7 +184,7 @@ def _coded(page: Scanned, found: re.Match[str]) -> Judged | None:
     if said.count("\ufffd") > 0.1 * len(said):
         return None
     seen = sum(sign.isprintable() or sign.isspace() for sign in said) - said.count("\ufffd")
-    return Judged(said) if seen >= 0.9 * len(said) and words(said) >= 4 else None
+    return GuardResult(said) if seen >= 0.9 * len(said) and words(said) >= 4 else None
 
 
 def _hosts(url: str) -> str:
@@ -192,7 +192,7 @@ def _hosts(url: str) -> str:
     return re.split(r"[/?#]", url, maxsplit=1)[0].rpartition("@")[2].partition(":")[0].lower().removeprefix("www.")
 
 
-def _slot(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _slot(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     host = _hosts(found[1])
     if page.in_code(found.start()) or host.startswith(("localhost", "127.0.0.1")) or "example" in host:
         return None
@@ -201,7 +201,7 @@ def _slot(page: Scanned, found: re.Match[str]) -> Judged | None:
     before = page.text[max(0, found.start() - 300) : found.start() + 1].rpartition("[")[0]
     loads = found[0].startswith(("src", "SRC")) or (found[0][0] == "]" and before.endswith("!"))
     named = _NAMED if loads else _NAMED_LINK
-    return Judged(severity="I" if all(map(named.fullmatch, slots)) else "") if slots else None
+    return GuardResult(severity="I" if all(map(named.fullmatch, slots)) else "") if slots else None
 
 
 _NAMED = re.compile(
@@ -214,7 +214,7 @@ _NAMED_LINK = re.compile(
 """Slots with one plain name, as in documentation; fewer are allowed in images, which are fetched unasked."""
 
 
-def _other_host(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _other_host(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     before = page.text[max(0, found.start() - 300) : found.start()]
     shown = re.fullmatch(
         r"(?:https?://)?(?:[\w-]+\.)+([a-z]{2,})(?::\d+)?(?:[/?#]\S*)?", before.rpartition("[")[2].strip("`* ")
@@ -222,7 +222,7 @@ def _other_host(page: Scanned, found: re.Match[str]) -> Judged | None:
     if shown is None or (shown[1] not in _TLDS and "://" not in shown[0]) or page.in_code(found.start()):
         return None
     names = [_registrable(_hosts(url.partition("://")[2] or url)) for url in (shown[0], found[1])]
-    return None if names[0] == names[1] else Judged(f"{shown[0]} -> {_hosts(found[1])}")
+    return None if names[0] == names[1] else GuardResult(f"{shown[0]} -> {_hosts(found[1])}")
 
 
 def _registrable(host: str) -> str:
@@ -230,7 +230,7 @@ def _registrable(host: str) -> str:
     return ".".join(parts[-3:] if len(parts) > 2 and parts[-2] in _SECOND_LEVEL else parts[-2:])
 
 
-def _entities(page: Scanned, found: re.Match[str]) -> Judged | None:
+def _entities(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
     if page.in_code(found.start()):
         return None
 
@@ -239,7 +239,7 @@ def _entities(page: Scanned, found: re.Match[str]) -> Judged | None:
             yield part[4] or chr(int(part[1] or part[3], 16) if part[1] or part[3] else int(part[2]))
 
     coded = [sign for sign in re.findall(r"&#[xX]?[0-9a-fA-F]++;|%[0-9A-Fa-f]{2}", found[0]) if _is_letter(sign)]
-    return Judged("".join(read())) if coded else None
+    return GuardResult("".join(read())) if coded else None
 
 
 def _is_letter(sign: str) -> bool:
@@ -310,7 +310,7 @@ HIDDEN = (
     Rule(
         *("H08", "a link definition that is a comment of 3 words", "W", "code; fewer words", "cut"),
         r"(?m)^ {0,3}\[[^\[\]\n]{1,60}\]:[ \t]{0,9}(?:#|<#?>)[ \t]{1,9}[\"'(]([^\n]*+)",
-        lambda page, found: Judged() if words(found[1]) > 2 and not page.in_code(found.start()) else None,
+        lambda page, found: GuardResult() if words(found[1]) > 2 and not page.in_code(found.start()) else None,
         ("]:",),
     ),
     Rule(

@@ -21,7 +21,7 @@ _ATTACKS = re.compile(
 _OFTEN = 200
 
 
-class Judged(NamedTuple):
+class GuardResult(NamedTuple):
     """A guard's verdict on a match."""
 
     said: str = ""
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
     """Overrides the rule's severity unless empty."""
 
 
-class Scanned:
+class ScannedText:
     """A text with its code spans, headings and lines, each computed when first needed."""
 
     def __init__(self, text: str, *, instructs: bool = False) -> None:
@@ -105,8 +105,8 @@ class Scanned:
         return self._written[script]
 
 
-def _found(page: Scanned, found: "re.Match[str]") -> Judged:  # noqa: ARG001 - a guard that spares nothing
-    return Judged()
+def _found(page: ScannedText, found: "re.Match[str]") -> GuardResult:  # noqa: ARG001 - a guard that spares nothing
+    return GuardResult()
 
 
 class Rule(NamedTuple):
@@ -121,7 +121,7 @@ class Rule(NamedTuple):
     """`mask`, `strip`, `cut` or `set` the match, or `open`: a person decides."""
     pattern: str = ""
     """Linear in time; empty where `memtui.mask` or `look` finds it."""
-    judge: Callable[[Scanned, "re.Match[str]"], Judged | None] = _found
+    judge: Callable[[ScannedText, "re.Match[str]"], GuardResult | None] = _found
     """The guard; returns None for a match to spare."""
     anchors: tuple[str, ...] = ()
     """Lower-case texts of which every match contains one; empty: none is known."""

@@ -7,7 +7,7 @@ would use any guard that hides them. Sentences are read in six languages.
 import re
 from collections.abc import Callable
 
-from memtui.features.hygiene.model import Judged, Rule, Scanned
+from memtui.features.hygiene.model import GuardResult, Rule, ScannedText
 
 
 def _any(words: str) -> str:
@@ -65,7 +65,7 @@ _HELPS = re.compile(
 )
 
 
-def _sentence(page: Scanned, found: "re.Match[str]") -> tuple[str, str]:
+def _sentence(page: ScannedText, found: "re.Match[str]") -> tuple[str, str]:
     """Return the parts of a match's sentence before and after it."""
     before = page.text[max(0, found.start() - 120) : found.start()]
     behind = page.text[found.end() : found.end() + 60]
@@ -74,7 +74,7 @@ def _sentence(page: Scanned, found: "re.Match[str]") -> tuple[str, str]:
     return before[start:], behind[: ended.start()] if ended else behind
 
 
-def _is_quoted(page: Scanned, found: "re.Match[str]") -> bool:
+def _is_quoted(page: ScannedText, found: "re.Match[str]") -> bool:
     before = page.text[max(0, found.start() - 80) : found.start()].rpartition("\n")[2]
     behind = page.text[found.end() : found.end() + 120].partition("\n")[0]
     return any(
@@ -83,31 +83,31 @@ def _is_quoted(page: Scanned, found: "re.Match[str]") -> bool:
     )
 
 
-def _is_refused(page: Scanned, found: "re.Match[str]") -> bool:
+def _is_refused(page: ScannedText, found: "re.Match[str]") -> bool:
     before, behind = _sentence(page, found)
     return not _URGED.search(before) and bool(_NO.search(before) or _NO.search(behind))
 
 
-def _said(page: Scanned, found: "re.Match[str]") -> Judged:
+def _said(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     """Spare what is quoted, shown or directly refused."""
     before = " ".join(_sentence(page, found)[0].split()[-4:])
     refused = _NO.search(before) and not _URGED.search(before)
     spared = refused or page.shows(found.start()) or _is_quoted(page, found)
-    return Judged(severity="I" if spared else "")
+    return GuardResult(severity="I" if spared else "")
 
 
-def _dropped(page: Scanned, found: "re.Match[str]") -> Judged:
+def _dropped(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     """Spare rules of a program, as in `override all rules in ruff.toml`."""
     if found[0].lower().startswith(("drop", "skip")) and not _EARLIER.search(found[0]):
-        return Judged(severity="I")
+        return GuardResult(severity="I")
     placed = None if _EARLIER.search(found[0]) else _PLACED.match(page.text, found.end())
-    return Judged(severity="I") if placed and not _AGENTS.search(placed[1]) else _said(page, found)
+    return GuardResult(severity="I") if placed and not _AGENTS.search(placed[1]) else _said(page, found)
 
 
 _FIELD = re.compile(r"[ \t]{0,8}[\w -]{1,24}:[ \t]\S")
 
 
-def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
+def _turn(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     """Spare tags that a sentence only names, lists of fields and system reports."""
     text, (start, end) = page.text, found.span()
     before = text[max(0, start - 120) : start].rpartition("\n")[2]
@@ -125,13 +125,13 @@ def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
             report is not None
             and re.search(r"(?i)\b(?:you|your|must|ignore|agents?|all|from now)\b", behind[0]) is None
         )
-    return Judged(severity="I" if shown or page.shows(start) else "")
+    return GuardResult(severity="I" if shown or page.shows(start) else "")
 
 
-def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
+def _kept_from(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     """Spare advice (`Do not tell the user to ..`) and what a program shows (`hide the spinner from the user`)."""
     if page.instructs:
-        return Judged(severity="I")
+        return GuardResult(severity="I")
     said, behind = found[0], page.text[found.end() : found.end() + 60].partition("\n")[0]
     spared = _HELPS.match(behind) is not None
     if re.search(r"(?i)\b(?:from|to)\s++\w*\s*+\w++\Z", said) and said.isascii():  # hide .. from, reveal .. to
@@ -141,24 +141,24 @@ def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
         spared = bool(rest) and not _DEICTIC.match(rest.removeprefix("about ").removeprefix("of "))
     elif named := re.match(r"(?i)[\s,]{0,3}(?:about |the )(.*)", behind):
         spared = not re.match(r"(?i)(?:the )?(?:real|full|actual) ", named[1]) and not _DEICTIC.match(named[1])
-    return Judged(severity="I") if spared else _said(page, found)
+    return GuardResult(severity="I") if spared else _said(page, found)
 
 
-def _unless_refused(page: Scanned, found: "re.Match[str]") -> Judged:
-    return Judged(severity="I" if page.about_attacks(found.start()) or _is_refused(page, found) else "")
+def _unless_refused(page: ScannedText, found: "re.Match[str]") -> GuardResult:
+    return GuardResult(severity="I" if page.about_attacks(found.start()) or _is_refused(page, found) else "")
 
 
-def _own(page: Scanned, found: "re.Match[str]") -> Judged:
+def _own(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     """Spare the user's own rules."""
-    return Judged(severity="I") if page.instructs else _unless_refused(page, found)
+    return GuardResult(severity="I") if page.instructs else _unless_refused(page, found)
 
 
-def _piped(page: Scanned, found: "re.Match[str]") -> Judged:
+def _piped(page: ScannedText, found: "re.Match[str]") -> GuardResult:
     near = page.text[found.end() : found.end() + 120].partition("\n")[0]
-    return Judged(severity="I") if _INSTALLERS.search(found[0] + near) else _unless_refused(page, found)
+    return GuardResult(severity="I") if _INSTALLERS.search(found[0] + near) else _unless_refused(page, found)
 
 
-def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
+def _sent(page: ScannedText, found: "re.Match[str]") -> GuardResult | None:
     """Match an address only in a sentence that says to send secrets."""
     near = found.start() - 120, found.end() + 60
     if not (page.near(_SENDS, *near) and page.near(_KEPT, *near)):
@@ -167,7 +167,7 @@ def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
     around = before + found[0] + behind
     if _OWN_HOST.match(found[0]) or not (_SENDS.search(around) and _KEPT.search(around)):
         return None
-    verdict = Judged(severity="I") if _is_refused(page, found) else _said(page, found)
+    verdict = GuardResult(severity="I") if _is_refused(page, found) else _said(page, found)
     return verdict._replace(said=around)
 
 
@@ -271,7 +271,7 @@ def _order(
     severity: str,
     spares: str,
     fix: str,
-    guard: Callable[[Scanned, "re.Match[str]"], Judged | None],
+    guard: Callable[[ScannedText, "re.Match[str]"], GuardResult | None],
     begins: str,
     pattern: str,
     anchors: str = "",

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
-from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, Scanned
+from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, ScannedText
 from memtui.features.hygiene.orders import ORDERS
 from memtui.features.hygiene.rules import RULES
 from memtui.mask import BEGIN, Secret, mask, secrets
@@ -74,7 +74,7 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
     there = {one: one is None or one.search(text) is not None for one in _NEEDS}
     rules = [rule for rule in RULES if rule.pattern and there[rule.needs]]
     found = [*_of_secrets(text, hidden)]
-    found += _of_rules(rules, Scanned(text, instructs=instructs), [(0, len(text))], hidden)
+    found += _of_rules(rules, ScannedText(text, instructs=instructs), [(0, len(text))], hidden)
     if disguised(text):
         found += _undisguised(text, {(one.rule.id, one.start) for one in found}, instructs=instructs)
     found.sort(key=lambda one: (one.start, one.end, one.rule.id))
@@ -96,7 +96,7 @@ def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
 
 
 def _of_rules(
-    rules: Iterable[Rule], page: Scanned, parts: Sequence[tuple[int, int]], hidden: Sequence[Secret]
+    rules: Iterable[Rule], page: ScannedText, parts: Sequence[tuple[int, int]], hidden: Sequence[Secret]
 ) -> Iterator[_Place]:
     lowered = lower(page.text)
     begun = _begun(lowered, parts) if len(lowered) == len(page.text) else None
@@ -152,7 +152,9 @@ def _spans(rule: Rule, lowered: str, part: tuple[int, int]) -> Iterator[tuple[in
         yield start, end
 
 
-def _judged(rule: Rule, page: Scanned, found: Iterable[re.Match[str]], hidden: Sequence[Secret]) -> Iterator[_Place]:
+def _judged(
+    rule: Rule, page: ScannedText, found: Iterable[re.Match[str]], hidden: Sequence[Secret]
+) -> Iterator[_Place]:
     for match in found:
         verdict = rule.judge(page, match)
         if verdict is None or (
@@ -166,7 +168,7 @@ def _undisguised(text: str, known: Container[tuple[str, int]], *, instructs: boo
     """Yield the orders that appear once look-alike letters are folded."""
     plain, places, others = undisguised(text)
     parts = lines_around(plain, others, _BEHIND, _BEFORE)
-    for one in _of_rules(ORDERS, Scanned(plain, instructs=instructs), parts, ()):
+    for one in _of_rules(ORDERS, ScannedText(plain, instructs=instructs), parts, ()):
         start = places[one.start]
         if (one.rule.id, start) not in known:
             yield one._replace(start=start, end=places[one.end], said=one.said or plain[one.start : one.end])

@@ -6,10 +6,9 @@ from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Memory
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
-from memtui.features.hygiene.look import TextLooker, Told, told
-from memtui.features.hygiene.mend import beyond, mended
+from memtui.features.hygiene.fixes import beyond, mended
+from memtui.features.hygiene.memory_scan import MemoryScanner, NamedFinding, all_rules, name_findings
 from memtui.features.hygiene.model import SEVERITIES
-from memtui.features.hygiene.others import all_rules
 from memtui.features.hygiene.scan import scan
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
@@ -20,11 +19,11 @@ _GIVEN = Memory(Address("", "-"), "", "", 0, 0, None)
 """Placeholder for a text from standard input."""
 
 
-def _address(one: Told) -> str:
+def _address(one: NamedFinding) -> str:
     return str(one.row.address) if one.id else "-"
 
 
-def _shown(call: Call, one: Told) -> str:
+def _shown(call: Call, one: NamedFinding) -> str:
     return places.shown(call.engine, one.row.address) if one.id and call.out.terminal else _address(one)
 
 
@@ -52,7 +51,7 @@ def check(call: Call) -> int:
     return outcomes.FOUND if any(one.hazard.severity != "I" and not one.muted for one in listed) else outcomes.DONE
 
 
-def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
+def _table(call: Call, listed: Sequence[NamedFinding], unread: Iterable[Json]) -> None:
     columns = (
         Column("SEV"),
         Column("RULE"),
@@ -78,14 +77,14 @@ def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
         call.out.say("No rule finds anything to look at, which does not make a text safe. `memtui rules` lists them.")
 
 
-def _named(found: Iterable[Told], name: str) -> list[Told]:
+def _named(found: Iterable[NamedFinding], name: str) -> list[NamedFinding]:
     chosen = [one for one in found if one.id and name in (one.id, one.hazard.rule.id)]
     if not chosen:
         raise NotFoundError(f"There is no finding {name} now.", hint="`memtui check` lists them, with their ids.")
     return chosen
 
 
-def _mute(call: Call, chosen: Sequence[Told]) -> int:
+def _mute(call: Call, chosen: Sequence[NamedFinding]) -> int:
     """Mute one finding, or all findings of a rule in the roots."""
     reason, one = call.args.text("reason"), chosen[0]
     if not reason:
@@ -102,7 +101,7 @@ def _mute(call: Call, chosen: Sequence[Told]) -> int:
     return outcomes.DONE
 
 
-def _fix(call: Call, chosen: Sequence[Told]) -> int:
+def _fix(call: Call, chosen: Sequence[NamedFinding]) -> int:
     """Show the fix of a finding, and write it after confirmation."""
     engine, out, one = call.engine, call.out, chosen[0]
     now = engine.read(one.row.address)
@@ -156,10 +155,10 @@ def rules(call: Call) -> int:
     return outcomes.DONE
 
 
-def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[Told]:
+def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[NamedFinding]:
     text = call.args.text("place")
     if text == "-":
-        return [Told("", "", _GIVEN, one, "") for one in scan(call.given_text())]
+        return [NamedFinding("", "", _GIVEN, one, "") for one in scan(call.given_text())]
     engine = call.engine
     wanted = places.EVERYWHERE if text is None else places.place(engine, text)
     engine.rows.lift_limits()
@@ -167,14 +166,14 @@ def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[Told]:
     rows = [row for row in listed if wanted.holds(row)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
-    looked = TextLooker().look(engine, rows, now_ms(), around=listed, alike=alike)
+    looked = MemoryScanner().look(engine, rows, now_ms(), around=listed, alike=alike)
     for row, _, error in looked:
         if error is not None:
             unread.append({"address": str(row.address), "code": error.code, "message": error.message})
-    return told(engine, looked)
+    return name_findings(engine, looked)
 
 
-def _finding_json(found: Told) -> Json:
+def _finding_json(found: NamedFinding) -> Json:
     one = found.hazard
     return {
         "id": found.id or None,

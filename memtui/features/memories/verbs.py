@@ -301,7 +301,6 @@ def rm(call: Call) -> int:
         with call.out.progress(call.engine.pace.progress):
             done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
-    from memtui.pointers import carry
 
     with call.out.progress(call.engine.pace.progress):
         done = carry.trash(call.engine, addresses, actor=call.actor)

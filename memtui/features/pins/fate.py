@@ -11,7 +11,7 @@ from memtui.agents.table import agents
 from memtui.engine.model import BROUGHT, Address
 from memtui.features.health.apply import Chosen, apply, prepare
 from memtui.features.health.model import BELOW
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from memtui.features.hot_set.model import REASONS
 from memtui.features.hot_set.shares import BY_HOOK, IMPOSSIBLE, Door, Given, door_of, load
 from memtui.given.reach import is_person, withheld
@@ -121,7 +121,7 @@ def _fate(engine: Engine, root: Root, reader: _Reader | None, address: Address, 
 def lifted(engine: Engine, address: Address) -> Chosen | None:
     """Find the index line of a memory that is not loaded, with the fix that moves it up."""
     root = engine.roots.find(address.root)
-    for report in Looker().look(engine, [root]):
+    for report in IndexChecker().look(engine, [root]):
         for finding in report.of(BELOW):
             if finding.memory == address:
                 return Chosen(report, (finding,))

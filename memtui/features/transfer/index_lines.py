@@ -1,6 +1,6 @@
 """The lines that an index gets for memories which come into its root, in its own style.
 
-Lines that go at the source are in `pointers.carrying`; both are written in the same step of undo.
+Lines that go at the source are in `pointers.references`; both are written in the same step of undo.
 """
 
 from __future__ import annotations

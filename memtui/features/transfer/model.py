@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Step, Write
-from memtui.pointers.carry import Left
+from memtui.pointers.references import OutdatedMemory
 
 MAPPED, ADDED, KEPT, LOST, SAID = "mapped", "added", "kept", "left behind", "note"
 """Kinds of notes: a field in another shape or place; one made up; one the target does not read; one it may not have;
@@ -75,7 +75,7 @@ class TransferPlan(NamedTuple):
     indexes: tuple[IndexChange, ...] = ()
     steps: tuple[Step, ...] = ()
     """For `Engine.together`."""
-    left: tuple[Left, ...] = ()
+    left: tuple[OutdatedMemory, ...] = ()
     """Memories that go on naming what went."""
     carried: int = 0
     """So many pointers at the source follow."""

@@ -18,7 +18,7 @@ from memtui.features.transfer.index_lines import Mention
 from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan, Translation, steps_of
 from memtui.features.transfer.names import fitted, refusal
 from memtui.features.transfer.remarks import dead_links, habit, remarks
-from memtui.pointers import carry
+from memtui.pointers import references
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -282,14 +282,14 @@ class _Planning:
 
     # --- indexes
 
-    def _carried(self, going: Sequence[Transfer]) -> carry.CarryPlan:
+    def _carried(self, going: Sequence[Transfer]) -> references.ReferencePlan:
         if not self.wish.moving or self.wish.alone:
-            return carry.CarryPlan((), (), ())
-        return carry.plan(self.reader, [(item.old, item.new) for item in going])
+            return references.ReferencePlan((), (), ())
+        return references.plan(self.reader, [(item.old, item.new) for item in going])
 
     def _indexes(
-        self, going: Sequence[Transfer], carried: carry.CarryPlan
-    ) -> tuple[tuple[IndexChange, ...], tuple[carry.Left, ...], str]:
+        self, going: Sequence[Transfer], carried: references.ReferencePlan
+    ) -> tuple[tuple[IndexChange, ...], tuple[references.OutdatedMemory, ...], str]:
         changes: dict[Address, IndexChange] = {}
         moved = {item.new: item for item in going}
         for step in carried.steps:

@@ -9,7 +9,6 @@ from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
 from memtui.features.transfer.names import below
 from memtui.features.transfer.plan import Wish, apply, differs, plan, refused_for_secrets, secrets_of
-from memtui.pointers import carry
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

@@ -15,7 +15,7 @@ from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
-from memtui.features.health.survey import Looker, is_looked_at
+from memtui.features.health.survey import IndexChecker, is_looked_at
 from memtui.features.moved_projects.orphans import (
     SPLIT,
     SURE,
@@ -31,7 +31,7 @@ from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
-    from memtui.features.hygiene.look import TextLooker, Told
+    from memtui.features.hygiene.memory_scan import MemoryScanner, NamedFinding
     from memtui.features.moved_projects.orphans import Survey
     from memtui.workbench.bridge import Engine
     from memtui.workbench.main_screen import MainScreen
@@ -48,7 +48,7 @@ class HealthChecks:
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self._looker = Looker()
+        self._looker = IndexChecker()
         self._wanted: dict[str, Root] = {}
         """Roots to list and check."""
         self._listed: list[tuple[tuple[Root, ...], Listing, bool]] = []
@@ -64,10 +64,10 @@ class HealthChecks:
         self.stayed: tuple[str, ...] = ()
         """Earlier folders of this project in which memories were left behind."""
         self._findings = 0
-        self._texts: TextLooker | None = None
+        self._texts: MemoryScanner | None = None
         """Loaded with the first text: no first frame waits for its rules."""
         self._reading = False
-        self._told: dict[str, tuple[Told, ...]] = {}
+        self._told: dict[str, tuple[NamedFinding, ...]] = {}
         """Findings in the texts of each root."""
         self._to_read: dict[str, set[Address] | None] = {}
         """Roots whose texts wait to be checked, and which of them changed; None: all."""
@@ -127,14 +127,14 @@ class HealthChecks:
         if not self._to_read or not self.done or self._reading:
             return
         self._reading = True
-        from memtui.features.hygiene.look import TextLooker, told
+        from memtui.features.hygiene.memory_scan import MemoryScanner, name_findings
 
-        texts = self._texts = self._texts or TextLooker()
+        texts = self._texts = self._texts or MemoryScanner()
         bridge = self._screen.bridge
         id_ = next(iter(self._to_read))
         changed, known = self._to_read.pop(id_), self._texts_of.get(id_)
 
-        def job(engine: Engine) -> tuple[dict[Address, Memory], tuple[Told, ...]]:
+        def job(engine: Engine) -> tuple[dict[Address, Memory], tuple[NamedFinding, ...]]:
             if changed is None or known is None:
                 fresh = {row.address: row for row in engine.rows.list([id_]).items}
             else:
@@ -142,10 +142,10 @@ class HealthChecks:
                 fresh = {address: row for address, row in known.items() if address not in changed} | some
             rows = sorted((row for row in fresh.values() if not row.missing), key=lambda row: row.address.path)
             found = texts.look(engine, rows, engine.tasks.clock(), cancelled=lambda: bridge.closed)
-            kept = tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
+            kept = tuple(one for one in name_findings(engine, found) if one.hazard.severity != "I" and not one.muted)
             return {row.address: row for row in rows}, kept
 
-        def done(looked: tuple[dict[Address, Memory], tuple[Told, ...]]) -> None:
+        def done(looked: tuple[dict[Address, Memory], tuple[NamedFinding, ...]]) -> None:
             self._texts_of[id_], found = looked
             if found != self._told.get(id_, ()):
                 from memtui.features.health.texts import text_reports

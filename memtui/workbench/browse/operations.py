@@ -19,7 +19,7 @@ from memtui.features.transfer.new_memory import Sheet, has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.mask import mask
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words, partly_done
 from memtui.ui.keys.fence import BRIEF_HOLD
@@ -105,7 +105,7 @@ class MemoryOperations:
                 ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
 
         self._run(
-            lambda engine: carry.trash(engine, targets, actor=actor, expected=listed),
+            lambda engine: references.trash(engine, targets, actor=actor, expected=listed),
             f"trash {named(targets)}",
             done,
             f"Moving {named(targets)} to the trash",
@@ -117,7 +117,7 @@ class MemoryOperations:
 
         def sure() -> None:
             self._run(
-                lambda engine: carry.archive(engine, targets, actor=actor),
+                lambda engine: references.archive(engine, targets, actor=actor),
                 f"archive {named(targets)}",
                 lambda done: self.report(done, "archived", after="; u brings it back"),
                 f"Archiving {named(targets)}",
@@ -404,7 +404,7 @@ class MemoryOperations:
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
-            lambda engine: carry.rename(engine, pairs, actor=actor, folders=whole),
+            lambda engine: references.rename(engine, pairs, actor=actor, folders=whole),
             moved,
             what=what,
             otherwise=partial(self._screen.not_done, what),

@@ -21,7 +21,7 @@ from memtui.ui.draw.words import size_words
 from memtui.workbench.tree import badges
 
 if TYPE_CHECKING:
-    from memtui.features.entries.fullness import Usage
+    from memtui.features.entries.fullness import Fullness
     from memtui.workbench.bridge import Engine
     from memtui.workbench.tree.badges import Signs
 
@@ -36,7 +36,7 @@ class MemoryPage(NamedTuple):
     """The first line changed by others, from 1."""
     places: tuple[int, ...] = ()
     """The line, from 1, of each match."""
-    held: Usage | None = None
+    held: Fullness | None = None
     """Entry count and fill level; None: it is one memory."""
     actor: str = ""
     """Who wrote it; empty while unknown."""
@@ -86,7 +86,7 @@ def _actor(engine: Engine, memory: Memory) -> str:
     return last.actor if last is not None and last.sha256 == memory.sha256 else memory.actor
 
 
-def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
+def held_in(engine: Engine, address: Address, data: bytes) -> Fullness | None:
     """Count the entries, and the characters where the agent has a limit; None when it is one memory."""
     policy = engine.roots.find(address.root).policy
     kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
@@ -189,7 +189,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     return fields_page(fields, width)
 
 
-def _held(engine: Engine, memory: Memory) -> Usage | None:
+def _held(engine: Engine, memory: Memory) -> Fullness | None:
     if engine.roots.find(memory.address.root).policy.format_of(memory.address.path) is None:
         return None
     try:

@@ -33,7 +33,7 @@ from memtui.workbench.tree.tree import named
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
     from memtui.clients.install import CarriedOut, FileChange
-    from memtui.features.hygiene.look import Told
+    from memtui.features.hygiene.memory_scan import NamedFinding
     from memtui.features.pins.fate import Fate
     from memtui.workbench.bridge import Engine
     from memtui.workbench.main_screen import MainScreen
@@ -75,7 +75,7 @@ class Reviews:
         """Review versions, whatever is stored under their names by now; a finding of severity E is named first."""
         chosen = tuple(versions)
 
-        def looked(found: list[Told]) -> None:
+        def looked(found: list[NamedFinding]) -> None:
             if not found:
                 self._keep(chosen, then)
                 return
@@ -91,8 +91,8 @@ class Reviews:
         def kept() -> None:
             self._keep(chosen, then)
 
-        def look(engine: Engine) -> list[Told]:
-            from memtui.features.hygiene.look import grave
+        def look(engine: Engine) -> list[NamedFinding]:
+            from memtui.features.hygiene.memory_scan import grave
 
             return grave(engine, [address for address, _ in chosen])
 
@@ -144,7 +144,7 @@ class Unreviewed(NamedTuple):
 def unreviewed(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     """Return the unreviewed rows, each with what it is compared with."""
     known = [row for row in rows if row.trust == BROUGHT]
-    from memtui.features.hygiene.look import grave  # its rules take time to load, and no start waits for them
+    from memtui.features.hygiene.memory_scan import grave  # its rules take time to load, and no start waits for them
 
     counts = Counter(one.row.address for one in grave(engine, [row.address for row in known]))
     return [Unreviewed(row, engine.history.trusted_version(row.address), counts[row.address]) for row in known]

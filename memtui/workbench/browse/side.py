@@ -28,7 +28,7 @@ from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, UNSEEN, N
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from memtui.features.entries.fullness import Usage
+    from memtui.features.entries.fullness import Fullness
     from memtui.workbench.main_screen import MainScreen
 
 
@@ -328,7 +328,7 @@ class Side:
         return words, [*notes, *cells.memory_notes(node.memory, node.signs)]
 
     @property
-    def _held(self) -> Usage | None:
+    def _held(self) -> Fullness | None:
         """Entry count and fill level of the memory under the cursor."""
         shown = self.shown
         return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None

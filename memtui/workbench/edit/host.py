@@ -217,7 +217,7 @@ def ask_name(editing: EditFlow) -> None:
 
 def rename(editing: EditFlow, value: str) -> None:
     """Rename or move the open memory, together with its draft."""
-    from memtui.pointers import carry
+    from memtui.pointers import references
 
     subject = editing.editor.subject
     if subject is None:
@@ -251,7 +251,7 @@ def rename(editing: EditFlow, value: str) -> None:
         return
     editing.saving = True
     editing.run(
-        lambda engine: carry.rename(engine, [(old, new)], actor=actor),
+        lambda engine: references.rename(engine, [(old, new)], actor=actor),
         renamed,
         what=f"rename {old}",
         otherwise=refused,

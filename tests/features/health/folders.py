@@ -8,7 +8,7 @@ from pathlib import Path
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.features.health.model import IndexReport
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 
 ME = Actor("cli")
 
@@ -70,7 +70,7 @@ class Folders:
     def look(self) -> tuple[IndexReport, ...]:
         """What is wrong."""
         with self.engine() as engine:
-            return Looker().look(engine, engine.roots.all())
+            return IndexChecker().look(engine, engine.roots.all())
 
 
 def kinds(reports: Iterable[IndexReport]) -> list[tuple[str, int | None, str]]:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, MemtuiError
-from memtui.features.health.apply import NOW_FULL, REBUILT, Applied, Chosen, apply, choose, prepare
+from memtui.features.health.apply import REBUILT, Applied, Chosen, apply, choose, prepare
 from memtui.features.health.checks import FULL
 from memtui.features.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from tests.examples import examples
 from tests.features.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
 from tests.features.health.test_checks import FILES
@@ -26,7 +26,7 @@ def folders(tmp_path: Path) -> Folders:
 
 
 def look(engine: Engine) -> tuple[IndexReport, ...]:
-    return Looker().look(engine, engine.roots.all())
+    return IndexChecker().look(engine, engine.roots.all())
 
 
 def fix(engine: Engine, *wanted: str, root: str | None = None) -> Applied:
@@ -166,22 +166,11 @@ def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("a.md") + entry("gone.md") + entry("b.md"), "a.md": "", "b.md": ""})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
-        assert shown.notes == ("The agent then loads the whole index.", NOW_FULL)
+        assert shown.notes == ("The agent then loads the whole index.",)
     folders.lay({"c.md": "", "MEMORY.md": entry("a.md") + entry("b.md")})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (UNNAMED,)))
         assert shown.notes == ("Then not loaded: c.md.", "Not loaded: 0 lines now, 1 line then.")
-
-
-@pytest.mark.parametrize(("limit", "full"), [(149, True), (160, True), (180, False)])
-def test_an_index_without_room_for_another_line_is_called_full(folders: Folders, limit: int, full: bool) -> None:
-    folders.policies["notes"] = LINKS._replace(index_lines=None, index_bytes=limit)
-    lines = [entry(f"{name}.md", "x" * 10) for name in "abcde"]
-    folders.lay({"MEMORY.md": "".join(lines) + entry("gone.md", "x" * 60), **{f"{name}.md": "" for name in "abcde"}})
-    assert len("".join(lines).encode()) == 150
-    with folders.engine() as engine:
-        (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
-    assert shown.notes == ("The agent then loads the whole index.", *([NOW_FULL] if full else ()))
 
 
 def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
@@ -214,7 +203,6 @@ def test_bringing_an_index_under_the_line_is_one_step_of_undo_and_done_once(fold
             "16 lines move to MEMORY-more.md; the agent opens it when it needs more.",
             "1 of them was loaded until now.",
             "The agent then loads the whole index.",
-            NOW_FULL,
         )
         done = apply(engine, (index, rest), actor=ME)
         assert (done.fixes, done.written) == (1, (at("MEMORY-more.md"), at("MEMORY.md")))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.features.health.checks import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE, CheckedIndex, FoundLines, check, named
+from memtui.features.health.checks import FULL, UNREAD, UNWRITABLE, CheckedIndex, FoundLines, check, named
 from memtui.features.health.model import (
     BELOW,
     BULK,
@@ -241,13 +241,6 @@ def test_any_bytes_at_all_are_checked(data: bytes) -> None:
 def test_the_same_target_is_found_twice() -> None:
     found = checked("- [a](a.md)\n- [a](./a.md)\n- [b](b.md)\n", {"a.md": "", "b.md": ""})
     assert [(one.kind, one.line) for one in found.findings] == [(DUPLICATE, 2)]
-
-
-def test_many_findings_in_one_line_are_summed_up() -> None:
-    found = checked("- " + " ".join(f"[m](m{number:02}.md)" for number in range(50)) + "\n- [g](g.md)\n").findings
-    assert [one.path for one in found] == [*(f"m{number:02}.md" for number in range(MOST_IN_LINE)), "MEMORY.md", "g.md"]
-    assert found[MOST_IN_LINE].text == "30 more findings of this kind in the line"
-    assert (found[MOST_IN_LINE].kind, found[MOST_IN_LINE].line, found[MOST_IN_LINE].fix) == (DANGLING, 1, None)
 
 
 def test_an_index_that_is_larger_than_memtui_writes_gets_no_line_and_says_why() -> None:

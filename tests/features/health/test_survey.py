@@ -12,7 +12,7 @@ from memtui.engine.model import Policy, Snapshot
 from memtui.features.health.checks import COMES_BACK, SHORTER, UNKNOWN
 from memtui.features.health.model import BELOW, BROKEN, CUT, DANGLING, DUPLICATE, HIDDEN, LONG, OUTSIDE, UNNAMED
 from memtui.features.health.split import NO_ROOM
-from memtui.features.health.survey import NO_FIX, READ_ONLY, Looker, has_index
+from memtui.features.health.survey import NO_FIX, READ_ONLY, IndexChecker, has_index
 from tests.features.health.folders import LINKS, Folders, at, entry, kinds, memory
 from tests.growth import growth
 
@@ -142,7 +142,7 @@ def test_where_nothing_may_be_written_there_are_findings_without_fixes(folders: 
     folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
     roots = [root._replace(read_only=True) for root in folders.roots()]
     with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
-        (report,) = Looker().look(engine, engine.roots.all())
+        (report,) = IndexChecker().look(engine, engine.roots.all())
     assert [(one.kind, one.fix, one.why) for one in report.findings] == [
         (DANGLING, None, READ_ONLY),
         (UNNAMED, None, READ_ONLY),
@@ -169,7 +169,7 @@ def test_an_index_is_read_again_only_when_something_is_different(
 ) -> None:
     folders.lay({"MEMORY.md": entry("a.md"), "a.md": "a\n"})
     with folders.engine() as engine:
-        looker, reads = Looker(), []
+        looker, reads = IndexChecker(), []
         real = engine.read
 
         def read(address: object) -> Snapshot:
@@ -233,14 +233,14 @@ def test_a_cut_index_that_is_only_read_says_that_alone(folders: Folders) -> None
     roots = [root._replace(read_only=True) for root in folders.roots()]
     folders.lay({"MEMORY.md": entry("g.md") * 3})
     with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
-        (cut,) = Looker().look(engine, engine.roots.all())[0].of(CUT)
+        (cut,) = IndexChecker().look(engine, engine.roots.all())[0].of(CUT)
     assert (cut.fix, cut.why) == (None, READ_ONLY)
 
 
 def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("gone.md")})
     with folders.engine() as engine:
-        looker = Looker()
+        looker = IndexChecker()
         assert looker.look(engine, engine.roots.all(), outdated=lambda: True) == ()
         assert len(looker.look(engine, engine.roots.all(), outdated=lambda: False)) == 1
 
@@ -284,7 +284,7 @@ def test_what_an_index_imports_is_named_where_the_agent_loads_it(folders: Folder
 def test_the_rest_is_read_again_when_it_changes(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": entry("a.md"), "a.md": ""})
     with folders.engine() as engine:
-        looker = Looker()
+        looker = IndexChecker()
         assert kinds(looker.look(engine, engine.roots.all())) == []
         folders.lay({"MEMORY-more.md": "# Nothing\n"})
         assert kinds(looker.look(engine, engine.roots.all())) == [(UNNAMED, None, "a.md")]
@@ -298,7 +298,7 @@ def test_what_may_be_gone_counts_as_gone(folders: Folders) -> None:
         names = ("held.md", "unnamed.md", "sub/MEMORY.md")
         held = tuple(row._replace(address=at(name), missing=True) for name in names)
         listing = found._replace(items=(*found.items, *held))
-        assert kinds(Looker().look(engine, engine.roots.all(), listing)) == [(DANGLING, 2, "held.md")]
+        assert kinds(IndexChecker().look(engine, engine.roots.all(), listing)) == [(DANGLING, 2, "held.md")]
 
 
 def test_a_rest_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
@@ -342,6 +342,6 @@ def test_the_time_grows_with_the_indexes_of_one_root(folders: Folders) -> None:
         listings = {name: engine.rows.list([name]) for name in roots}
 
         def look(size: int) -> object:
-            return Looker().look(engine, [roots[f"n{size}"]], listings[f"n{size}"])
+            return IndexChecker().look(engine, [roots[f"n{size}"]], listings[f"n{size}"])
 
         assert growth(look, few, many) < 30

@@ -12,7 +12,7 @@ from memtui.features.health.apply import Chosen, apply, choose, prepare
 from memtui.features.health.model import IndexReport
 from memtui.features.health.texts import GROUPS, text_reports, text_signs
 from memtui.features.health.view_rows import HealthRow, page
-from memtui.features.hygiene.look import TextLooker, told
+from memtui.features.hygiene.memory_scan import MemoryScanner, name_findings
 from memtui.ui.draw.difference import DiffStyle
 from tests.features.transfer.agents import ME, Agents
 
@@ -55,7 +55,9 @@ def engine(agents: Agents) -> Iterator[Engine]:
 
 
 def reports(engine: Engine) -> dict[str, tuple[IndexReport, ...]]:
-    return text_reports(told(engine, TextLooker().look(engine, engine.rows.list().items, 1_772_793_000_000)))
+    return text_reports(
+        name_findings(engine, MemoryScanner().look(engine, engine.rows.list().items, 1_772_793_000_000))
+    )
 
 
 def test_findings_stand_in_groups_and_only_secrets_and_orders_have_signs(engine: Engine) -> None:

@@ -14,7 +14,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.health import view as health_view
 from memtui.features.health.model import Stray
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from memtui.features.health.view import HealthView
 from memtui.workbench.main_screen import SavedPlace
 from tests.features.health.folders import LINKS, entry, memory
@@ -127,23 +127,6 @@ async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
         await screen.until(lambda: len(shown(view)) == 4)
 
 
-@pytest.mark.parametrize(
-    ("most", "said"),
-    [
-        (2, "Fixed 1 of 2 findings of Claude Code memory; 1 cut line needs d f. u takes it back."),
-        (3, "Fixed 1 finding of Claude Code memory. u takes it back."),
-    ],
-)
-async def test_what_stays_of_a_root_is_said(world: Indexed, most: int, said: str) -> None:
-    world.policy = LINKS._replace(index_lines=most)
-    world.lay(MEMORY_md=entry("gone.md") + "".join(entry(f"{name}.md") for name in "abc"), b_md="x\n", c_md="x\n")
-    async with real(world, size=(120, 40)) as screen:
-        view = await health(screen)
-        assert [kind for kind, _ in shown(view)][:2] == ["cut", "dangling"]
-        await screen.press("D", "r")
-        await screen.until_text(said)
-
-
 async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
     async with real(world) as screen:
         await health(screen)
@@ -202,13 +185,13 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
 @contextmanager
 def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Have indexes looked at only once this is set."""
-    go, look = threading.Event(), Looker.look
+    go, look = threading.Event(), IndexChecker.look
 
     def late(*rest: Any, **options: Any) -> Any:
         assert go.wait(100)
         return look(*rest, **options)
 
-    monkeypatch.setattr(Looker, "look", late)
+    monkeypatch.setattr(IndexChecker, "look", late)
     try:
         yield go
     finally:
@@ -395,7 +378,7 @@ async def test_a_line_from_below_the_cut_is_offered_and_moved(world: Indexed) ->
         await screen.press("escape", "j")
         await screen.until_text("Then not loaded: b.md.")
         await screen.press("d", "f")
-        await screen.until_text("Fixed c.md. Then not loaded: b.md. u takes it back.")
+        await screen.until_text("Fixed c.md. u takes it back.")
         assert world.disk()["MEMORY.md"] == (entry("c.md") + entry("a.md") + entry("b.md")).encode()
         await screen.until(lambda: shown(view) == [("cut", "MEMORY.md"), ("below", "b.md")])
 

@@ -14,7 +14,6 @@ from memtui.features.health.model import (
     DUPLICATE,
     KINDS,
     LONG,
-    OUTSIDE,
     UNNAMED,
     Fix,
     IndexFinding,
@@ -25,7 +24,6 @@ from memtui.features.health.view_rows import (
     HealthRow,
     HealthRows,
     Reports,
-    fixed_words,
     found_words,
     kind_words,
     row_runs,
@@ -167,15 +165,6 @@ def test_each_kind_stands_apart_from_what_it_is_about(width: int) -> None:
     made = board(*(finding(kind, "user_role.md") for kind in KINDS))
     for row in made.shown[1:]:
         assert " user_role.md" in "".join(text for text, _ in row_runs(row, made, width, plain=False))
-
-
-def test_what_stays_is_said_with_its_key() -> None:
-    keys = {"fix_finding": "d f", "edit": "e"}
-    assert fixed_words(1, (), "Notes", keys) == "Fixed 1 finding of Notes"
-    cut = finding(CUT, "MEMORY.md")
-    out = [finding(OUTSIDE, "a.md", fix=False), finding(OUTSIDE, "b.md", fix=False)]
-    said = "Fixed 3 of 6 findings of Notes; 1 cut line needs d f; 2 lines that lead out of the folder need e"
-    assert fixed_words(3, (cut, *out), "Notes", keys) == said
 
 
 def test_signs_say_what_can_be_fixed() -> None:

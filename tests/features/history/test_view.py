@@ -9,7 +9,7 @@ import pytest
 from memtui.engine.model import Address, Draft, Policy, Version
 from memtui.features.history.view import WORD, HistoryView, explanation
 from memtui.features.history.view_rows import Timeline, TimelineSources, time_line
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.workbench.actions import BY_ID, VIEW
 from tests.workbench.views.real import ME, Real, World, at, real
 
@@ -262,7 +262,7 @@ async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: 
     world.write(*TEXTS)
     with world.engine() as engine:
         engine.memories.create(at("MEMORY.md"), "- [A](a.md)\n- [B](b.md)\n", actor=ME)
-        carry.trash(engine, [at("a.md")], actor=ME)
+        references.trash(engine, [at("a.md")], actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await screen.press("6")
         await screen.until_text("- five times")

@@ -1,6 +1,6 @@
 """The page of all rules, made of the table: `python -m tests.features.hygiene.page > docs/rules.md`."""
 
-from memtui.features.hygiene.others import all_rules
+from memtui.features.hygiene.memory_scan import all_rules
 
 _HEAD = """# What `memtui check` looks for
 

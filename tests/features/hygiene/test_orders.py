@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.features.hygiene import scan as scanning
-from memtui.features.hygiene.model import Scanned
+from memtui.features.hygiene.model import ScannedText
 from memtui.features.hygiene.orders import ORDERS
 from memtui.features.hygiene.scan import scan
 from tests.growth import growth
@@ -82,7 +82,7 @@ def test_each_order_begins_as_its_rule_says() -> None:
 
 
 def assert_begun(text: str) -> None:
-    page, whole = Scanned(text), [(0, len(text))]
+    page, whole = ScannedText(text), [(0, len(text))]
     found = {(one.rule.id, one.start, one.end) for one in scanning._of_rules(ORDERS, page, whole, ())}
     for rule in ORDERS:
         matches = [one for one in re.finditer(rule.pattern, text) if rule.judge(page, one) is not None]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.features.hygiene.others import all_rules
+from memtui.features.hygiene.memory_scan import all_rules
 from tests.cli.conftest import Cli, Person
 
 KEY = "gh" + "p_" + "a1B2" * 9

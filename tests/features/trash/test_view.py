@@ -13,7 +13,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Policy
 from memtui.features.trash.view import TrashView
-from memtui.pointers import carry
+from memtui.pointers import references
 from memtui.ui.action import COMMON
 from memtui.workbench.actions import ACTIONS, BY_ID, VIEW, VIEWS
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
@@ -301,7 +301,7 @@ async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_s
         for name in ("a.md", "b.md", "c.md"):
             engine.memories.create(at(name), f"text of {name}\n", actor=ME)
         engine.memories.create(at("MEMORY.md"), index, actor=ME)
-        carry.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
+        references.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await trash(screen)
         await screen.until_text("One of 3 memories that were deleted at once.")

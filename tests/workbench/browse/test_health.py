@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Listing, Root
 from memtui.errors import StorageError
 from memtui.features.health.model import IndexReport
-from memtui.features.health.survey import Looker
+from memtui.features.health.survey import IndexChecker
 from tests.features.health.folders import LINKS, entry
 from tests.workbench.views.real import World, at, real
 
@@ -39,10 +39,10 @@ def world(tmp_path: Path) -> Two:
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """The roots of each look."""
     seen: list[tuple[str, ...]] = []
-    look = Looker.look
+    look = IndexChecker.look
 
     def counting(
-        self: Looker,
+        self: IndexChecker,
         engine: Engine,
         roots: Sequence[Root],
         listing: Listing | None = None,
@@ -52,7 +52,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         seen.append(tuple(root.id for root in roots))
         return look(self, engine, roots, listing, outdated=outdated)
 
-    monkeypatch.setattr(Looker, "look", counting)
+    monkeypatch.setattr(IndexChecker, "look", counting)
     return seen
 
 
@@ -127,13 +127,13 @@ async def test_other_projects_count_only_while_they_are_shown(world: Two, looks:
 async def test_a_look_at_a_project_that_ends_after_it_was_put_away_counts_nothing(
     world: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, look = threading.Event(), Looker.look
+    go, look = threading.Event(), IndexChecker.look
 
-    def late(self: Looker, engine: Engine, roots: Sequence[Root], *rest: Any, **options: Any) -> Any:
+    def late(self: IndexChecker, engine: Engine, roots: Sequence[Root], *rest: Any, **options: Any) -> Any:
         assert roots[0].id != "away" or go.wait(20)
         return look(self, engine, roots, *rest, **options)
 
-    monkeypatch.setattr(Looker, "look", late)
+    monkeypatch.setattr(IndexChecker, "look", late)
     away = Root("away", str(world.base / "away"), "claude-code", "project", "Away", project="/away", policy=LINKS)
     (world.base / "away").mkdir()
     (world.base / "away" / "MEMORY.md").write_text(entry("gone.md"), encoding="utf-8")
@@ -161,7 +161,7 @@ async def test_a_look_that_fails_is_told_and_the_next_one_works(world: Two, monk
             raise StorageError("The disk is gone.")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Looker, "look", fails)
+            patch.setattr(IndexChecker, "look", fails)
             checkup.rows_changed([at("MEMORY.md")])
             await screen.until_text("Could not look at the indexes: The disk is gone.")
         (world.folder / "MEMORY.md").write_text("", encoding="utf-8")

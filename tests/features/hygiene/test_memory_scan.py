@@ -9,7 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Address
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.features.hygiene.look import TextLooker, told
+from memtui.features.hygiene.memory_scan import MemoryScanner, name_findings
 from memtui.features.hygiene.model import Hazard
 from memtui.features.hygiene.rules import VERSION
 from memtui.features.hygiene.scan import scan
@@ -30,7 +30,7 @@ def engine(agents: Agents) -> Iterator[Engine]:
         yield opened
 
 
-def looked(engine: Engine, looker: TextLooker, *, alike: bool = False) -> list[tuple[str, str, str, int]]:
+def looked(engine: Engine, looker: MemoryScanner, *, alike: bool = False) -> list[tuple[str, str, str, int]]:
     rows = engine.rows.list().items
     return [
         (one.row.address.path, hazard.rule.id, hazard.text, hazard.line)
@@ -43,7 +43,7 @@ def test_doubles_are_named_once_and_nothing_is_read_twice(agents: Agents, engine
     agents.lay("claude-code", {f"{name}.md": SAYS.format("Ask Bo.") for name in "abcde"})
     agents.lay("claude-code", {"near.md": SAYS.format("Ask Bo or Ann."), "token.md": "a\x07b\n"})
     agents.lay("goose", {"main.txt": "# a\nUse tabs.\n\n# a\nUse tabs.\n"})
-    looker = TextLooker()
+    looker = MemoryScanner()
     found = looked(engine, looker)
     assert [row[:2] for row in found] == [("a.md", "D01"), ("token.md", "H06"), ("main.txt", "D03")]
     assert found[0][2] == ", ".join(f"claude-code:project/{name}.md" for name in "bcd") + " and 1 more"
@@ -53,13 +53,13 @@ def test_doubles_are_named_once_and_nothing_is_read_twice(agents: Agents, engine
 
 def test_a_text_that_was_looked_through_is_not_read_again(agents: Agents, engine: Engine) -> None:
     agents.lay("claude-code", {f"{number}.md": f"{number} a\x07b\n" for number in range(20)})
-    rows, looker = engine.rows.list().items, TextLooker()
+    rows, looker = engine.rows.list().items, MemoryScanner()
     first = looker.look(engine, rows, NOW)
     for path in (agents.base / "claude-code").iterdir():
         path.unlink()
     assert looker.look(engine, rows, NOW) == first
     assert all(one.error is None and len(one.hazards) == 1 for one in first)
-    assert all(one.error is not None for one in TextLooker().look(engine, rows, NOW))
+    assert all(one.error is not None for one in MemoryScanner().look(engine, rows, NOW))
 
 
 def test_another_process_looks_again_only_where_something_was_found(
@@ -73,12 +73,12 @@ def test_another_process_looks_again_only_where_something_was_found(
         looks.append(data)
         return scan(data, instructs=instructs)
 
-    monkeypatch.setattr("memtui.features.hygiene.look.scan", counted)
+    monkeypatch.setattr("memtui.features.hygiene.memory_scan.scan", counted)
 
     def again() -> tuple[int, list[tuple[str, str, str, int]]]:
         looks.clear()
         with agents.engine() as engine:
-            found = looked(engine, TextLooker())
+            found = looked(engine, MemoryScanner())
         return len(looks), found
 
     first = again()
@@ -90,7 +90,7 @@ def test_another_process_looks_again_only_where_something_was_found(
     for damaged in (b"", whole[:-1], whole[:40] + b"?" + whole[41:]):
         file.write_bytes(damaged)
         assert again() == first
-    monkeypatch.setattr("memtui.features.hygiene.look.VERSION", VERSION + 1)
+    monkeypatch.setattr("memtui.features.hygiene.memory_scan.VERSION", VERSION + 1)
     assert again() == first
 
 
@@ -104,8 +104,8 @@ def test_a_text_that_cannot_be_looked_through_is_told_and_the_others_are(
             raise ValueError
         return scan(data, instructs=instructs)
 
-    monkeypatch.setattr("memtui.features.hygiene.look.scan", fails)
-    found = TextLooker().look(engine, engine.rows.list().items, NOW)
+    monkeypatch.setattr("memtui.features.hygiene.memory_scan.scan", fails)
+    found = MemoryScanner().look(engine, engine.rows.list().items, NOW)
     assert [one.error is None for one in found] == [True, False, True]
     assert found[1].error is not None
     assert found[1].error.code == "E_INTERNAL"
@@ -121,8 +121,8 @@ def test_two_findings_of_equal_lines_are_muted_one_by_one(agents: Agents) -> Non
 
 
 def ids(engine: Engine) -> dict[str, str]:
-    looked = TextLooker().look(engine, engine.rows.list().items, NOW)
-    return {one.id: one.muted for one in told(engine, looked)}
+    looked = MemoryScanner().look(engine, engine.rows.list().items, NOW)
+    return {one.id: one.muted for one in name_findings(engine, looked)}
 
 
 def test_a_mute_outlives_the_process_and_ends_with_its_line(agents: Agents) -> None:

@@ -39,7 +39,7 @@ NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO
 """Error codes that mean there is nothing to read; other errors are reported."""
 
 
-class Left(NamedTuple):
+class OutdatedMemory(NamedTuple):
     """A memory that still has outdated references, or a memory or root that could not be read."""
 
     address: Address
@@ -49,7 +49,7 @@ class Left(NamedTuple):
     why: str
 
 
-class Carried(NamedTuple):
+class UpdatedMemory(NamedTuple):
     """A memory whose references were updated."""
 
     address: Address
@@ -58,13 +58,13 @@ class Carried(NamedTuple):
     """The new `name` of its front matter, when that followed the file's name."""
 
 
-class CarryPlan(NamedTuple):
+class ReferencePlan(NamedTuple):
     """Reference updates planned before a rename or removal."""
 
     steps: tuple[Write, ...]
     """For `Engine.together`, to be placed after the renames and removals."""
-    carried: tuple[Carried, ...]
-    left: tuple[Left, ...]
+    carried: tuple[UpdatedMemory, ...]
+    left: tuple[OutdatedMemory, ...]
     unread: int = 0
     """Number of memories that were not searched."""
 
@@ -117,15 +117,15 @@ def plan(
     removals: Iterable[Address] = (),
     *,
     folders: Iterable[tuple[Address, Address]] = (),
-) -> CarryPlan:
+) -> ReferencePlan:
     """Plan the reference updates of renames and removals before they are done, without writing.
 
     Args:
         folders: renamed folders, besides the memories in them.
     """
     steps: list[Write] = []
-    carried: list[Carried] = []
-    left: list[Left] = []
+    carried: list[UpdatedMemory] = []
+    left: list[OutdatedMemory] = []
     unread = 0
     for task in _tasks(reader, renames, removals, folders, left, after=False):
         chosen, skipped = _chosen(task)
@@ -141,12 +141,12 @@ def plan(
             why = untouchable(task.root, path) if found.carried else ""
             if found.carried and not why:
                 steps.append(Write(address, found.data, sha))
-                carried.append(Carried(address, found.carried))
+                carried.append(UpdatedMemory(address, found.carried))
             left += _left(address, found, why)
-    return CarryPlan(tuple(steps), tuple(carried), tuple(left), unread)
+    return ReferencePlan(tuple(steps), tuple(carried), tuple(left), unread)
 
 
-def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
+def update(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
     """Update all references to memories just renamed or trashed, in the undo step of `done`.
 
     Returns:
@@ -155,17 +155,17 @@ def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[A
     good = [outcome for outcome in done.outcomes if outcome.ok]
     renames = [(one.address, one.new_address) for one in good if one.new_address is not None]
     removals = [one.address for one in good if one.new_address is None]
-    carried: list[Carried] = []
-    left: list[Left] = []
+    carried: list[UpdatedMemory] = []
+    left: list[OutdatedMemory] = []
     unread = 0
     for task in _tasks(engine, renames, removals, folders, left, after=True):
         chosen, skipped = _chosen(task)
         unread += skipped
         for path in chosen:
-            followed, rest = _carry_into(engine, task, path, done, actor)
+            followed, rest = _update_in(engine, task, path, done, actor)
             carried += followed
             left += rest
-    what = CarryPlan((), tuple(carried), tuple(left), unread)
+    what = ReferencePlan((), tuple(carried), tuple(left), unread)
     return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
 
 
@@ -180,7 +180,7 @@ def rename(
     done = rename_alone(engine, pairs, actor=actor)
     memories = {outcome.address for outcome in done.outcomes}
     whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
-    return carry(engine, done, actor=actor, folders=whole)
+    return update(engine, done, actor=actor, folders=whole)
 
 
 def rename_alone(engine: Engine, pairs: Sequence[tuple[Address, Address]], *, actor: Actor) -> Done:
@@ -194,7 +194,7 @@ def trash(
     engine: Engine, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
 ) -> Done:
     """Move memories to the trash and remove their index entries."""
-    return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
+    return update(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
 
 
 def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Done:
@@ -212,7 +212,9 @@ def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Do
     return rename(engine, pairs, actor=actor)
 
 
-def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[list[Carried], list[Left]]:
+def _update_in(
+    engine: Engine, task: _Task, path: str, done: Done, actor: Actor
+) -> tuple[list[UpdatedMemory], list[OutdatedMemory]]:
     """Rewrite one memory from its current text; return what was updated in it and what is left."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
@@ -234,7 +236,7 @@ def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor
         except MemtuiError as error:
             return [], _left(address, found, reason_of(error))
         if not isinstance(written.outcomes[0].result, Conflict):
-            return [Carried(address, found.carried, name)], _left(address, found, "")
+            return [UpdatedMemory(address, found.carried, name)], _left(address, found, "")
     return [], _left(address, found, "it was changed meanwhile")
 
 
@@ -269,7 +271,7 @@ def _tasks(
     renames: Iterable[tuple[Address, Address]],
     removals: Iterable[Address],
     folders: Iterable[tuple[Address, Address]],
-    left: list[Left],
+    left: list[OutdatedMemory],
     *,
     after: bool,
 ) -> list[_Task]:
@@ -326,7 +328,7 @@ def is_index(root: Root, path: str) -> bool:
     return policy.index_format == "links" and bool(name) and (index_of(path) or path).rpartition("/")[2] == name
 
 
-def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
+def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[OutdatedMemory]:
     """Return a text and its version; an empty list when nothing in it refers to a changed memory."""
     address = Address(task.root.id, path)
     old = task.before(path)
@@ -343,8 +345,8 @@ def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Le
     return snapshot.bytes, snapshot.sha256
 
 
-def _unread(address: Address, error: MemtuiError) -> list[Left]:
-    return [] if error.code in NO_TEXT else [Left(address, 0, reason_of(error))]
+def _unread(address: Address, error: MemtuiError) -> list[OutdatedMemory]:
+    return [] if error.code in NO_TEXT else [OutdatedMemory(address, 0, reason_of(error))]
 
 
 def reason_of(error: MemtuiError) -> str:
@@ -379,21 +381,21 @@ def untouchable(root: Root, path: str) -> str:
     return ""
 
 
-def _left(address: Address, found: Rewritten, why: str) -> list[Left]:
+def _left(address: Address, found: Rewritten, why: str) -> list[OutdatedMemory]:
     left = []
     if why:
-        left.append(Left(address, found.carried, why))
+        left.append(OutdatedMemory(address, found.carried, why))
     if found.left:
-        left.append(Left(address, len(found.left), "in its text, which is yours to change"))
+        left.append(OutdatedMemory(address, len(found.left), "in its text, which is yours to change"))
     return left
 
 
-def _left_words(left: tuple[Left, ...]) -> list[str]:
+def _left_words(left: tuple[OutdatedMemory, ...]) -> list[str]:
     naming, unread = [one for one in left if one.links], [one for one in left if not one.links]
     sentences = (("Still named in", naming), ("Not searched for links to it:", unread))
     return [f"{start} {_names(some)}." for start, some in sentences if some]
 
 
-def _names(left: list[Left]) -> str:
+def _names(left: list[OutdatedMemory]) -> str:
     shown = [f"{one.address.path or one.address.root} ({one.why})" for one in left[:3]]
     return ", ".join(shown) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

@@ -15,10 +15,10 @@ from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Address, Memory, Root
 from memtui.errors import InternalError, MemtuiError
 from memtui.features.entries.guarded import format_of
+from memtui.features.feature import Feature, load
 from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
-from memtui.features.hygiene.model import Hazard
-from memtui.features.hygiene.others import Finder, finders
-from memtui.features.hygiene.rules import DOUBLES, VERSION
+from memtui.features.hygiene.model import Hazard, Rule
+from memtui.features.hygiene.rules import DOUBLES, RULES, VERSION
 from memtui.features.hygiene.scan import scan
 
 if TYPE_CHECKING:
@@ -32,9 +32,29 @@ _NAMED = 3
 _LEAST = 20
 """Bytes below which equal texts are no duplicates."""
 _SAME, _NEAR, _ENTRY = DOUBLES
+_ENTRIES = "memtui.features.table:entries"
+"""The table of features, which imports this module indirectly and is therefore loaded late."""
+
+Finder = Callable[[Memory, bytes], tuple[Hazard, ...]]
+"""Finds hazards in the text of a memory by the rules of another feature."""
 
 
-class LookedThrough(NamedTuple):
+def all_rules() -> tuple[Rule, ...]:
+    """Return the rules of hygiene and those of other features."""
+    return (*RULES, *(rule for feature in _features() if feature.rules for rule in load(feature.rules)()))
+
+
+def _finders(engine: Engine, rows: Iterable[Memory], now: int) -> tuple[Finder, ...]:
+    rows = tuple(rows)
+    return tuple(load(feature.findings)(engine, rows, now) for feature in _features() if feature.findings)
+
+
+def _features() -> Iterable[Feature]:
+    entries: dict[str, Feature] = load(_ENTRIES)()
+    return entries.values()
+
+
+class ScannedMemory(NamedTuple):
     """One memory and what was found in it."""
 
     row: Memory
@@ -43,7 +63,7 @@ class LookedThrough(NamedTuple):
     """Why it could not be read or scanned."""
 
 
-class Told(NamedTuple):
+class NamedFinding(NamedTuple):
     """One finding with its id."""
 
     id: str
@@ -56,7 +76,7 @@ class Told(NamedTuple):
     """The reason of a mute; empty when it is not muted."""
 
 
-def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
+def name_findings(engine: Engine, looked: Iterable[ScannedMemory]) -> list[NamedFinding]:
     """Give findings their ids, and say which are muted."""
     mutes, found = engine.changes.mutes.all(), []
     for row, hazards, _ in looked:
@@ -68,14 +88,14 @@ def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
             own = engine.changes.mutes.name(row.address, one.rule.id, about[1] + again)
             kind = engine.changes.mutes.name(row.address._replace(path=""), one.rule.id)
             why = mutes.get(own) or mutes.get(kind)
-            found.append(Told(own, kind, row, one, why.reason if why is not None else ""))
+            found.append(NamedFinding(own, kind, row, one, why.reason if why is not None else ""))
     return found
 
 
-def grave(engine: Engine, addresses: Iterable[Address]) -> list[Told]:
+def grave(engine: Engine, addresses: Iterable[Address]) -> list[NamedFinding]:
     """Return the findings of severity E in memories that are not muted."""
     rows = tuple(engine.rows.some(addresses).values())
-    found = told(engine, TextLooker().look(engine, rows, engine.tasks.clock()))
+    found = name_findings(engine, MemoryScanner().look(engine, rows, engine.tasks.clock()))
     return [one for one in found if one.hazard.severity == "E" and not one.muted]
 
 
@@ -142,7 +162,7 @@ class _Clean:
             self._more = False
 
 
-class TextLooker:
+class MemoryScanner:
     """Scans memories and caches the results."""
 
     def __init__(self) -> None:
@@ -160,7 +180,7 @@ class TextLooker:
         around: Sequence[Memory] | None = None,
         alike: bool = False,
         cancelled: Callable[[], bool] = bool,
-    ) -> list[LookedThrough]:
+    ) -> list[ScannedMemory]:
         """Scan memories, and look for duplicates among them.
 
         Args:
@@ -170,8 +190,8 @@ class TextLooker:
             cancelled: polled; once true, the results so far are returned.
         """
         self._clean = self._clean or _Clean(engine)
-        others = finders(engine, rows if around is None else around, now)
-        found: list[LookedThrough] = []
+        others = _finders(engine, rows if around is None else around, now)
+        found: list[ScannedMemory] = []
         bodies: dict[tuple[str, bytes], list[Memory]] = {}
         for row in rows:
             if cancelled():
@@ -180,14 +200,14 @@ class TextLooker:
             try:
                 kept = self._kept(engine, row, others, self._clean)
             except MemtuiError as error:
-                found.append(LookedThrough(row, error=error))
+                found.append(ScannedMemory(row, error=error))
                 continue
             except Exception as error:  # noqa: BLE001 - told in its row, whatever it is; the others are not its fault
                 faults.note(engine.state_dir, error, "check")
-                found.append(LookedThrough(row, error=_failed(error)))
+                found.append(ScannedMemory(row, error=_failed(error)))
                 continue
             claims = self._claims.get((row.address, row.sha256), ())
-            found.append(LookedThrough(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
+            found.append(ScannedMemory(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
             if kept.body:
                 bodies.setdefault((row.address.root, kept.body), []).append(row)
         self._clean.save()

@@ -12,8 +12,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.disk.paths import translate
 from memtui.engine.model import Actor, Address, Done, Policy, Remove, Rename, Root, Snapshot, Step
-from memtui.pointers import carry as carrying
-from memtui.pointers.carry import carry, plan, renamed
+from memtui.pointers import references
+from memtui.pointers.references import plan, renamed, update
 from tests.pointers.folder import INDEXED, at, disk
 
 ME = Actor("cli")
@@ -29,12 +29,12 @@ FILES = {
 
 def rename(engine: Engine, old: str, new: str, root: str = "notes") -> Done:
     """Rename, and let everything follow."""
-    return carrying.rename(engine, [(at(old), at(new, root))], actor=ME)
+    return references.rename(engine, [(at(old), at(new, root))], actor=ME)
 
 
 def trash(engine: Engine, *names: str) -> Done:
     """Delete, and let everything follow."""
-    return carrying.trash(engine, map(at, names), actor=ME)
+    return references.trash(engine, map(at, names), actor=ME)
 
 
 def test_everything_follows_a_rename_in_one_step_of_undo(notes: Path, engine: Engine) -> None:
@@ -98,7 +98,7 @@ def test_a_folder_takes_what_names_its_memories_along(notes: Path, engine: Engin
 
 
 def test_many_at_once_follow_together(notes: Path, engine: Engine) -> None:
-    carrying.rename(engine, [(at("a.md"), at("x/a.md")), (at("b.md"), at("x/b.md"))], actor=ME)
+    references.rename(engine, [(at("a.md"), at("x/a.md")), (at("b.md"), at("x/b.md"))], actor=ME)
     assert disk(notes)["MEMORY.md"].count(b"(x/") == 2
     assert disk(notes)["x/a.md"] == b"See [B](b.md), [[b]] and mem:topics/c.\n"
     trash(engine, "x/a.md", "x/b.md")
@@ -110,7 +110,7 @@ def test_many_at_once_follow_together(notes: Path, engine: Engine) -> None:
 
 def test_what_failed_carries_nothing(notes: Path, engine: Engine) -> None:
     stale = engine.memories.delete([at("a.md")], actor=ME, expected={at("a.md"): "0" * 64})
-    assert carry(engine, stale, actor=ME) == stale
+    assert update(engine, stale, actor=ME) == stale
     assert disk(notes) == FILES
 
 
@@ -205,7 +205,7 @@ def test_a_folder_that_could_not_be_listed_is_named(
 def test_a_folder_that_is_gone_names_nothing(notes: Path, engine: Engine) -> None:
     done = engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
     notes.rename(notes.with_name("away"))
-    assert carry(engine, done, actor=ME) == done
+    assert update(engine, done, actor=ME) == done
 
 
 def test_a_change_in_between_is_followed(notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_the_plan_says_what_would_follow_and_can_be_done_together(notes: Path, e
 def test_a_joined_change_stands_alone_once_the_first_was_taken_back(notes: Path, engine: Engine) -> None:
     done = engine.memories.rename(at("other.md"), at("o.md"), actor=ME)
     engine.undo.undo(actor=ME)
-    joined = carry(engine, done, actor=ME)
+    joined = update(engine, done, actor=ME)
     assert joined.also == ""
     engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
     first = engine.undo.next()
@@ -273,11 +273,11 @@ def test_one_of_three_thousand_reads_the_index_and_the_nearest_only(
             return real(address)
 
         monkeypatch.setattr(engine, "read_bytes", counted)
-        done = carrying.rename(engine, [(Address("many", "m0000.md"), Address("many", "a/first.md"))], actor=ME)
+        done = references.rename(engine, [(Address("many", "m0000.md"), Address("many", "a/first.md"))], actor=ME)
     assert (folder / "MEMORY.md").read_bytes() == b"- [0](a/first.md)\n"
     assert done.also == "1 link updated"
-    assert done.left == f"{3_002 - carrying.MOST_FILES:,} more memories were not searched for links to it."
-    assert reads <= carrying.MOST_FILES
+    assert done.left == f"{3_002 - references.MOST_FILES:,} more memories were not searched for links to it."
+    assert reads <= references.MOST_FILES
 
 
 def test_the_entries_of_what_is_trashed_go_from_the_rest_of_an_index_as_well(notes: Path, engine: Engine) -> None:
@@ -337,7 +337,7 @@ def test_what_is_archived_leaves_its_agents_folder_and_index_as_one_step_and_nev
     (place["global"] / "deep" / "mine.md").write_text("three\n")
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         names = ("claude-code:project/a.md", "memtui:project/team.md", "memtui:global/deep/mine.md")
-        done = carrying.archive(engine, map(Address.parse, names), actor=ME)
+        done = references.archive(engine, map(Address.parse, names), actor=ME)
         assert all(outcome.ok for outcome in done.outcomes)
         assert (place["workspace"] / "archive/claude-code/a.md").read_text() == "one\n"
         assert (place["workspace"] / "archive/memtui/team.md").read_text() == "two\n"
