@@ -88,7 +88,6 @@ def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]
 
 
 def _apart(above: bytes, text: bytes) -> bool:
-    """Return whether a line begins a new block."""
     sign = text.lstrip(b" \t")[:1]
     if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
         return False

@@ -162,7 +162,6 @@ def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) ->
 
 
 def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:
-    """Put back the index entries of restored memories."""
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for outcome in done.outcomes:
         new = outcome.new_address or outcome.address
@@ -182,7 +181,6 @@ def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Act
 
 
 def _lost(engine: Engine, txn: str, root_id: str) -> list[_Lost]:
-    """Return the indexes of a root from which a deletion removed entries."""
     root = engine.roots.find(root_id)
     return [
         _Lost(record.address, record.seq, record.before)

@@ -104,7 +104,6 @@ class _Rewriting:
         return None
 
     def _candidates(self, link: Link) -> list[str]:
-        """Return what a link may mean, the likeliest first."""
         found = [link.path]
         if link.kind == LINK:
             found += readings(link.target, self.here)
@@ -132,7 +131,6 @@ class _Rewriting:
         self.carried += after != before or shown is not None
 
     def _target(self, link: Link, old: str, new: str) -> str | None:
-        """Return the new target of a link; None when it cannot be written."""
         if link.kind == LINK:
             like = link.target.partition("#")[0] + part_of(link.target, self.here, old)
             return written(new, self.to, like, angled=link.angled)
@@ -169,7 +167,6 @@ class _Rewriting:
         return old in found or old.endswith("/" + with_ending(bare))
 
     def _shown(self, link: Link, old: str, new: str) -> _Edit | None:
-        """Return the edit of a link text that shows the file's name."""
         start, end = link.text
         shown = self.data[start:end]
         if not is_writable(new):

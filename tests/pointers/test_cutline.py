@@ -108,8 +108,3 @@ def test_comments_do_not_count_over_several_lines() -> None:
 def test_comments_in_a_code_block_are_text() -> None:
     data = b"```\n<!-- shown -->\n```\n- one\n"
     assert measure(data, LINES._replace(index_uncounted=BOTH)).lines == 4
-
-
-def test_nothing_at_all() -> None:
-    assert measure(b"", LINES) == measure(b"\n\n", LINES)
-    assert measure(b"", LINES).lines == 0

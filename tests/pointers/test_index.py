@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from memtui.pointers.index import Pointer, parse
-from tests.pointers.samples import HOSTILE_TARGETS, LIMIT, LONG, files, growth
+from tests.pointers.samples import HOSTILE_TARGETS, files
 
 INDEX = """\
 ---
@@ -98,14 +98,3 @@ def test_nothing_leads_out_of_the_root(target: str) -> None:
 def test_every_position_is_right_whatever_the_file_holds(data: bytes) -> None:
     for one in pointers(data, "a/MEMORY.md"):
         assert one.path is None or ".." not in one.path.split("/")
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_time_grows_with_the_size_only(name: str) -> None:
-    assert growth(lambda data: parse(data, "MEMORY.md"), LONG[name]) < LIMIT
-
-
-def test_an_index_of_ten_thousand_lines_is_read_whole() -> None:
-    text = "".join(f"- [Memory {number}](topics/memory-{number}.md) — hook {number}\n" for number in range(10_000))
-    found = parse(text.encode(), "MEMORY.md")
-    assert (len(found), found[-1].line, found[-1].path) == (10_000, 9_999, "topics/memory-9999.md")

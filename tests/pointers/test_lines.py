@@ -4,7 +4,6 @@ import pytest
 
 from memtui.pointers.lines import (
     Style,
-    goes_on,
     home_of,
     is_entry,
     is_text,
@@ -14,7 +13,6 @@ from memtui.pointers.lines import (
     text_of,
     write_entry,
 )
-from tests.pointers.samples import LIMIT, LONG, growth
 
 
 def added(data: bytes, line: bytes) -> bytes:
@@ -66,21 +64,6 @@ def test_the_index_of_a_memory_is_the_layouts(
     index_file: str, path: str, present: tuple[str, ...], wanted: str
 ) -> None:
     assert home_of(index_file, path, present) == wanted
-
-
-def look(data: bytes) -> None:
-    """Ask everything about every line."""
-    lines = spans(data)
-    texts = [text_of(data, span) for span in lines]
-    entries = [number for number, text in enumerate(texts) if is_entry(text)]
-    for text in texts[:50]:
-        goes_on(text, text)
-    style_of(data, lines, entries)
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_time_grows_with_the_size_only(name: str) -> None:
-    assert growth(look, LONG[name]) < LIMIT
 
 
 def test_what_is_no_text_is_told() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from memtui.pointers.links import Link, parse
-from tests.pointers.samples import HOSTILE_TARGETS, LIMIT, LONG, files, growth
+from tests.pointers.samples import HOSTILE_TARGETS, files
 
 TEXT = """\
 See [the other](b.md), [[c]], [[topics/d|shown]] and [[e#part]].
@@ -70,8 +70,3 @@ def test_nothing_leads_out_of_the_root(target: str) -> None:
 def test_every_position_is_right_whatever_the_file_holds(data: bytes) -> None:
     for one in links(data, "a/b.md"):
         assert one.path is None or ".." not in one.path.split("/")
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_time_grows_with_the_size_only(name: str) -> None:
-    assert growth(lambda data: parse(data, "a.md"), LONG[name]) < LIMIT

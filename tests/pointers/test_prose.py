@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from memtui.pointers.prose import prose
-from tests.pointers.samples import LIMIT, LONG, files, growth
+from tests.pointers.samples import files
 
 
 def kept(text: str) -> str:
@@ -40,8 +40,3 @@ def test_every_byte_of_prose_is_where_it_is_in_the_file(data: bytes) -> None:
         assert data[start : start + len(line)] == line
         assert len(shown) == len(line)
         assert all(one in (ord(" "), other) for one, other in zip(shown, line, strict=True))
-
-
-@pytest.mark.parametrize("name", LONG)
-def test_time_grows_with_the_size_only(name: str) -> None:
-    assert growth(prose, LONG[name]) < LIMIT

@@ -132,19 +132,6 @@ def test_a_file_that_may_not_follow_is_left_and_named(
     assert disk(notes)["topics/MEMORY.md"] == b"- [C](c.md)\n- [A](../a-long-name-of-a-user.md)\n"
 
 
-@pytest.mark.parametrize(
-    ("policy", "why"),
-    [
-        (INDEXED._replace(generated=("MEMORY.md",)), "generates it"),
-        (INDEXED._replace(protected=("MEMORY.md",)), "protects it"),
-    ],
-)
-def test_a_plan_leaves_a_file_that_may_not_follow(policy: Policy, why: str, opened: Callable[[Policy], Engine]) -> None:
-    found = plan(opened(policy), [(at("a.md"), at("user.md"))])
-    assert sorted(step.address.path for step in found.steps) == ["b.md", "topics/MEMORY.md", "topics/c.md"]
-    assert why in found.rest
-
-
 def test_a_file_that_changes_all_the_time_is_left_and_named(
     notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,12 +187,6 @@ def test_a_folder_that_could_not_be_listed_is_named(
     done = rename(engine, "a.md", "user.md")
     assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"]
     assert done.left == "Not searched for links to it: notes (E_IO: Listing notes failed: Input/output error)."
-
-
-def test_a_folder_that_is_gone_names_nothing(notes: Path, engine: Engine) -> None:
-    done = engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
-    notes.rename(notes.with_name("away"))
-    assert update(engine, done, actor=ME) == done
 
 
 def test_a_change_in_between_is_followed(notes: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

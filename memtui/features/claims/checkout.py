@@ -65,7 +65,6 @@ class Checkout:
     """One checkout as its newest commits have it."""
 
     def __init__(self, past: CheckoutHistory, objects: GitObjects) -> None:
-        """Take its history and objects."""
         self.past = past
         self._objects = objects
         self._now, self._default = _by_name(past.names), _by_name(past.default)
@@ -159,7 +158,6 @@ class Checkout:
                 yield folder, name
 
     def _small(self, path: str) -> bytes | None:
-        """Read a small regular file of the working tree."""
         with (
             suppress(OSError),
             self._folder_of(path) as (folder, name),
@@ -186,7 +184,6 @@ class Checkout:
         return None
 
     def _offered(self, files: tuple[str, ...]) -> tuple[Manifest, ...]:
-        """Return the committed manifests of the checked-out commit and the default branch."""
         if files not in self._committed:
             here, there = _paths(self._now, files), _paths(self._default, files)
             known = {(path, self.past.names[path]) for path in here}
@@ -203,7 +200,6 @@ class Checkout:
                 yield manifests.parse(path.rpartition("/")[2], data)
 
     def _parsed(self, path: str, sha: bytes | None, *, missing: Manifest = Manifest()) -> Manifest:  # noqa: B008
-        """Return a committed manifest; `missing` when it cannot be read."""
         if sha is None:
             return missing
         if sha not in self._offers:

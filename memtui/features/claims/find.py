@@ -237,7 +237,6 @@ def _followed(engine: Engine, address: Address) -> str | None:
 
 
 def _as_written(path: str, here: str, link: links.Link) -> str | None:
-    """Write another path in the style of an existing link."""
     if link.kind == links.LINK:
         return targets.written(path, here, link.target, angled=link.angled)
     bare = targets.relative(path, here) if link.kind == links.NAME else path

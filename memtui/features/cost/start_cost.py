@@ -206,7 +206,6 @@ def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -
 
 
 def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
-    """Return the memory that a file is; None for other files."""
     folder = os.path.realpath(path)
     while folder not in known:
         if os.path.dirname(folder) == folder:

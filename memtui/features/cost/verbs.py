@@ -103,7 +103,6 @@ def _one(call: Call, found: Cost) -> None:
 
 
 def _gathered(items: tuple[CountedFile, ...]) -> list[CountedFile]:
-    """Merge many skipped files of one kind and reason into one row."""
     kinds: dict[tuple[str, str], list[CountedFile]] = {}
     for item in items:
         if item.loaded.mark == SKIPPED:
@@ -130,7 +129,6 @@ def _path(call: Call, item: CountedFile) -> str:
 
 
 def _by_reason(items: list[CountedFile]) -> dict[str, list[CountedFile]]:
-    """Group files by what is printed about them."""
     found: dict[str, list[CountedFile]] = {}
     for item in items:
         below = f" {item.below:,} bytes fall below." if item.below else ""

@@ -5,7 +5,7 @@ While it is open, it checks every two seconds whether the agent on screen would 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -73,8 +73,6 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
         """The agent whose texts are loaded, which follows `opened` after a moment."""
-        self._to_cut: Hashable = None
-        """The row whose cut is shown as soon as its text is loaded."""
         self.failed = ""
         """Why the last attempt failed; empty otherwise."""
         self._looks: Timer | None = None
@@ -143,7 +141,6 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             self._looks.pause()
 
     def _look(self) -> None:
-        """Check whether the agent on screen would load something else."""
         row, around = self.item, self.host.surroundings
         if row is None or around is None or self.due is not None or self._looking:
             return
@@ -182,7 +179,6 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         )
 
     def _could_not(self, error: MemtuiError) -> None:
-        """Show an error where nothing is known yet."""
         self._looking = False
         self.failed = f"{error.message} {error.hint}".strip()
         self.host.show_error(WHAT, error)
@@ -296,10 +292,8 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
 
     def read_text(self, item: CostRow) -> None:
         """Draw the page of a row."""
-        around, width, plain, key = self.host.surroundings, self.page.text_width, self.ascii, item.key
+        around, width, plain = self.host.surroundings, self.page.text_width, self.ascii
         assert around is not None
-        if self._to_cut != key:
-            self._to_cut = None
         if item.item is not None and item.cost.agent != self._texts_of:
             self.jobs.drop(BESIDE)
             self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
@@ -308,8 +302,6 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
             page, cuts = found
             self.show_text(item, page, tuple(max(cut - ABOVE, 0) for cut in cuts))
-            if self.item is not None and self.item.key == key == self._to_cut:
-                self._cut()
 
         self.jobs.run(
             lambda engine: view_rows.page(engine, item, around, width, plain=plain),
@@ -333,12 +325,8 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             self.host.places.tree(row.item.address, "esc")
 
     def _cut(self) -> None:
-        """Go to the cut, or once its text is loaded."""
         if self.page.starts:
-            self._to_cut = None
             self.page.go_to_place(1)
-        else:
-            self._to_cut = self.item.key if self.item is not None else None
 
     def _at_memory(self, do: Callable[[Address], None]) -> None:
         row = self.item

@@ -244,7 +244,6 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
 
 
 def _skipped(cost: Cost) -> list[str]:
-    """Count skipped files by reason, naming the most frequent ones."""
     reasons = list(cost.reasons(SKIPPED).items())
     lines = [f"{count_words(count, 'file')} skipped. {why}".strip() for why, count in reasons[:REASONS]]
     others = sum(count for _, count in reasons[REASONS:])

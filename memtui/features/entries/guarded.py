@@ -90,8 +90,8 @@ def _change(
 ) -> Saved | Unchanged | Conflict:
     chosen = need_format(engine, address)
     with told_by(engine, address):
-        for _ in range(TRIES):
+        for _ in range(TRIES - 1):
             result = engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
             if not isinstance(result, Conflict):
-                break
-        return result
+                return result
+        return engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)

@@ -131,7 +131,6 @@ much of it is used."""
 
     @property
     def _here(self) -> Entry:
-        """The entry under the cursor; actions that need one are off without."""
         return self.rows.shown[self.list.cursor].entry
 
     # The list

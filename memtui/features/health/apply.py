@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,25 +22,9 @@ REBUILT = "The agent makes this index anew from the memories: the fix holds only
 _NAMED = 3
 
 
-def pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
+def _pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
     """Return the parts of an index that its fixes move to other files."""
     return next((one.fix.pieces for one in findings if one.fix is not None and one.fix.pieces), ())
-
-
-def rests(
-    address: Address, data: bytes, findings: Sequence[IndexFinding], held: Mapping[str, bytes]
-) -> tuple[FixPreview, ...]:
-    """Return previews of the files that take in parts of an index; `held` has the contents of the existing ones."""
-    return tuple(
-        FixPreview(
-            Address(address.root, piece.path),
-            held.get(piece.path, b""),
-            filled(data, piece, held.get(piece.path, b"")),
-            piece.sha256,
-            0,
-        )
-        for piece in pieces_of(findings)
-    )
 
 
 def preview(
@@ -58,7 +42,7 @@ def preview(
     after = apply_edits(before, (edit for finding in fixed if finding.fix is not None for edit in finding.fix.edits))
     old, new = measure(before, policy), measure(after, policy)
     notes = [REBUILT] if rebuilt else []
-    notes += _moved_notes(before, old, pieces_of(fixed))
+    notes += _moved_notes(before, old, _pieces_of(fixed))
     notes += _cut_notes(address.path, before, old, after, new)
     return FixPreview(
         address, before, after, None if data is None else sha256(data).hexdigest(), len(fixed), tuple(notes)
@@ -188,11 +172,10 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
         fixed, notes = resolved(engine, report.address, data or b"", findings)
         made = preview(report.address, data, fixed, report.policy, rebuilt=report.rebuilt)
         found.append(made._replace(notes=(*filter(None, [report.off]), *notes, *made.notes)))
-        root = report.address.root
-        held = {
-            piece.path: _data(engine, Address(root, piece.path), piece.sha256) or b"" for piece in pieces_of(findings)
-        }
-        found += rests(report.address, data or b"", findings, held)
+        for piece in _pieces_of(findings):
+            target = Address(report.address.root, piece.path)
+            held = _data(engine, target, piece.sha256) or b""
+            found.append(FixPreview(target, held, filled(data or b"", piece, held), piece.sha256, 0))
     return tuple(found)
 
 

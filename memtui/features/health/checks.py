@@ -277,7 +277,6 @@ class _Checking:
             yield IndexFinding(UNNAMED, index.address, None, path, text, fix, why, memory)
 
     def _new_lines(self) -> dict[str, Edit]:
-        """Return a new line for each memory that no index names, by path."""
         index = self.index
         lines = [entry.pointer.line for entry in self.entries if is_entry(entry.text)]
         place, lead, tail = place_of(index.data, self.lines, lines, self.style.end)

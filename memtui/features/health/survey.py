@@ -45,7 +45,6 @@ class IndexChecker:
     """Checks indexes and caches the reports."""
 
     def __init__(self) -> None:
-        """Start with an empty cache."""
         self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
 
     def look(

@@ -39,7 +39,6 @@ def health(call: Call) -> int:
 
 
 def _rebuild(call: Call, roots: Sequence[Root]) -> int:
-    """Propose rebuilt indexes of one root."""
     from memtui.features.health.rebuild import rebuild
 
     if len(roots) != 1:
@@ -131,7 +130,6 @@ def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
 
 
 def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool) -> int:
-    """Show the fixes, and write them if confirmed."""
     engine, out = call.engine, call.out
     kinds = TOGETHER if kind == "all" else (kind,)
     line = call.args.number("line", 0) or None

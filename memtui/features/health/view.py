@@ -28,7 +28,6 @@ from memtui.ui.widgets.rowlist import RowList
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Actor
-    from memtui.ui.keys.fence import Hold
     from memtui.ui.view_screen import ViewFilter
 
 BESIDE = "health-page"
@@ -39,8 +38,6 @@ _MUTES = {
     "mute_kind": "mutes all that {rule} finds in this root",
 }
 """What each mute action does."""
-PATIENCE = 3.0
-"""Seconds that keys wait for the first check of all indexes."""
 
 
 class IndexHealth(Protocol):
@@ -80,8 +77,6 @@ back."""
         super().__init__(host.shell, HealthRows())
         self.host, self.jobs = host, host.jobs
         self.known: IndexHealth = host.index_health
-        self._hold: Hold | None = None
-        """Holds back keys until the first check is done."""
         self._asked: HealthRow | None = None
         """The root that a pending key sequence is about."""
         self._mine = False
@@ -119,23 +114,11 @@ back."""
         if self.rows.has_over:
             self.list.change_rows(lambda: self.rows.drop_over(-1))
         self.known.look_around()
-        self._end_waiting()
-        if not self.known.done:
-            self._hold = self.jobs.hold("look at the indexes", PATIENCE, optional=False)
         self.load()
 
     def on_mount(self) -> None:
         """Load the findings."""
         self.load()
-
-    def on_screen_suspend(self) -> None:
-        """Stop holding back keys."""
-        self._end_waiting()
-
-    def _end_waiting(self) -> None:
-        if self._hold is not None:
-            self._hold.end()
-            self._hold = None
 
     def news(self) -> None:
         """Take in new findings."""
@@ -163,8 +146,6 @@ back."""
             self.list.scroll_to_row(0)
             cuts = (at for at, row in enumerate(self.rows.shown) if row.finding is not None and row.finding.kind == CUT)
             self.list.go(next(cuts, 1))  # what is not loaded is lost to the agent, whatever else the index says
-        if self.loaded:
-            self._end_waiting()
 
     def row_moved(self) -> None:
         """Drop rows that no longer hold once the cursor leaves them."""
@@ -256,7 +237,6 @@ back."""
         return [one for one in self.rows.all if one.root == row.root]
 
     def _kinds(self) -> tuple[str, ...]:
-        """Return the kind that `D k` fixes."""
         finding = self.row.finding if self.row is not None else None
         if finding is None or not (finding.kind in BY_NAME or (finding.hazard and many_at_once(finding.kind))):
             return ()
@@ -307,7 +287,6 @@ back."""
         self._open()
 
     def _open(self) -> None:
-        """Go to the memory, or to the index if there is none."""
         row = self.row
         if row is None:
             return
@@ -341,7 +320,6 @@ back."""
     # Muting
 
     def _mute(self, id_: str) -> None:
-        """Ask for a reason, then mute."""
         finding = self.row.finding if self.row is not None else None
         if finding is None:
             return

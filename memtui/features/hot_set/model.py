@@ -19,6 +19,20 @@ REASONS = {
     "withheld": "you withhold it from agents; view 9 shows it",
 }
 """Why a pinned or used memory is not given."""
+SHORT_REASONS = {
+    "unreviewed": "unreviewed",
+    "unreadable": "no text",
+    "too-large": "no bytes left",
+    "over-tokens": "no tokens left",
+    "no-place": "no place left",
+    "not-tried": "not tried",
+    "no-hook": "no hook",
+    "no-client": "no way to give it",
+    "not-pinned": "not pinned",
+    "off": "switched off",
+    "withheld": "withheld, 9",
+}
+"""The same for the rows of a list."""
 
 
 class Budgets(NamedTuple):

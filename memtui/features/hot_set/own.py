@@ -113,7 +113,6 @@ def _as_loaded(label: str, block: Block, why: str) -> LoadedFile:
 
 
 def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterator[ScopeListing]:
-    """Yield the agent's roots with their memories."""
     wanted = [root.id for root in roots if root.agent in (agent.id, *agent.also)]
     if not wanted:
         return

@@ -301,7 +301,6 @@ what it was given at its start."""
             self._show(self.shares[(self.shares.index(self.given) + 1) % len(self.shares)])
 
     def _show(self, given: Given) -> None:
-        """Show the share of another agent."""
         turned, self.way, self._shown = bool(self.way), "", None
         self.chosen = given.door.agent, given.door.client
         self._take(self.shares, first=True)

@@ -10,7 +10,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import BROUGHT, Address
 from memtui.errors import MemtuiError
 from memtui.features.hot_set.assemble import would_be
-from memtui.features.hot_set.model import REASONS, Context, GivenMemory, LeftOut
+from memtui.features.hot_set.model import REASONS, SHORT_REASONS, Context, GivenMemory, LeftOut
 from memtui.features.hot_set.shares import NOT_INSTALLED, Given
 from memtui.mask import BEGIN
 from memtui.safe_text import cell_width, one_line, visible
@@ -203,34 +203,12 @@ def _memory_runs(
 
 def short_reason(left: LeftOut, accept: str) -> str:
     """Describe in a few words why a memory is left out."""
-    match left.reason:
-        case "too-large" if left.needs:
-            needs, there = size_words(left.needs), size_words(left.left)
-            return f"{left.needs:,} B, {left.left:,} left" if needs == there else f"{needs}, {there} left"
-        case "over-tokens" if left.needs:
-            return f"{left.needs:,} tok, {left.left:,} left"
-        case "too-large":
-            return "no bytes left"
-        case "over-tokens":
-            return "no tokens left"
-        case "unreviewed":
-            return f"unreviewed, {accept}"
-        case "unreadable":
-            return "no text"
-        case "no-place":
-            return "no place left"
-        case "no-hook":
-            return "no hook"
-        case "no-client":
-            return "no way to give it"
-        case "not-pinned":
-            return "not pinned"
-        case "off":
-            return "switched off"
-        case "withheld":
-            return "withheld, 9"
-        case _:
-            return "not tried"
+    if left.reason == "too-large" and left.needs:
+        needs, there = size_words(left.needs), size_words(left.left)
+        return f"{left.needs:,} B, {left.left:,} left" if needs == there else f"{needs}, {there} left"
+    if left.reason == "over-tokens" and left.needs:
+        return f"{left.needs:,} tok, {left.left:,} left"
+    return SHORT_REASONS[left.reason] + (f", {accept}" if left.reason == "unreviewed" else "")
 
 
 def _root_runs(row: HotSetRow, width: int, look: HotSetLook) -> Sequence[Run]:

@@ -166,7 +166,6 @@ class MemoryScanner:
     """Scans memories and caches the results."""
 
     def __init__(self) -> None:
-        """Start with an empty cache."""
         self._clean: _Clean | None = None
         self._known: dict[tuple[object, ...], _Kept] = {}
         self._claims: dict[tuple[Address, str | None], tuple[Hazard, ...]] = {}

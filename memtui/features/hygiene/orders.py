@@ -149,7 +149,6 @@ def _unless_refused(page: ScannedText, found: "re.Match[str]") -> GuardResult:
 
 
 def _own(page: ScannedText, found: "re.Match[str]") -> GuardResult:
-    """Spare the user's own rules."""
     return GuardResult(severity="I") if page.instructs else _unless_refused(page, found)
 
 

@@ -85,7 +85,6 @@ def _named(found: Iterable[NamedFinding], name: str) -> list[NamedFinding]:
 
 
 def _mute(call: Call, chosen: Sequence[NamedFinding]) -> int:
-    """Mute one finding, or all findings of a rule in the roots."""
     reason, one = call.args.text("reason"), chosen[0]
     if not reason:
         raise UsageError("A mute needs a reason.", hint="Say with --reason why it is no harm.")
@@ -102,7 +101,6 @@ def _mute(call: Call, chosen: Sequence[NamedFinding]) -> int:
 
 
 def _fix(call: Call, chosen: Sequence[NamedFinding]) -> int:
-    """Show the fix of a finding, and write it after confirmation."""
     engine, out, one = call.engine, call.out, chosen[0]
     now = engine.read(one.row.address)
     change = mended(engine, one.row.address, now.bytes, one.hazard) if now.sha256 == one.row.sha256 else None

@@ -152,7 +152,6 @@ def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
 
 
 def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[ProjectMove, ...]:
-    """Find folders with the project's name."""
     found: dict[str, str] = {}
     for old in one.projects:
         name = os.path.basename(old)
@@ -168,7 +167,6 @@ def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[Pro
 
 
 def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Worktrees, ...]:
-    """Group the checkouts of one repository by agent."""
     families: dict[tuple[str, str], list[tuple[Root, str]]] = {}
     for id_, one in decoded.items():
         here = one.there[0] if len(one.there) == 1 else None
@@ -193,7 +191,6 @@ class Places:
     depth = 4
 
     def __init__(self, home: str | None) -> None:
-        """Search nothing yet."""
         self._home = home
         self._by_name: dict[str, list[str]] | None = None
 

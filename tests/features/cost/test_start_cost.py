@@ -55,23 +55,6 @@ def test_sums_are_of_what_is_loaded(machine: Machine) -> None:
     assert found.below == 0
 
 
-def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) -> None:
-    data = b"<!-- x -->\n" + b"- [a](a.md) - hook\n" * 230
-    file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")
-    file.write_bytes(data)
-    with opened(machine) as engine:
-        policy = engine.roots.find("claude-code:project").policy
-        found = work_out(engine, machine.surroundings(), agent_named("claude-code"), count=BYTES)
-    (item,) = [one for one in found.items if one.loaded.label == "memory index"]
-    line = measure(data, policy).cut
-    assert line is not None
-    assert item.loaded.cut is not None
-    assert data[: item.loaded.cut.start].count(b"\n") == line
-    assert item.bytes == line * len(b"- [a](a.md) - hook\n") - len(b"- [a](a.md) - hook\n")
-    assert item.below == len(data) - item.loaded.cut.start
-    assert found.below == item.below
-
-
 def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine) -> None:
     lines = [b"- [a](a.md) - hook\n"] * 200
     file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")

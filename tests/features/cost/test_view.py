@@ -191,14 +191,6 @@ async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeyp
             await screen.until(lambda: len(looks) > 1)
 
 
-async def test_the_list_of_agents_follows_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost_view, "LOOK", 0.05)
-    async with costs(start) as (screen, view):
-        before = view.rows.shown[0].cost.tokens
-        start.machine.write("app/docs/a.md", "Names are nouns. " * 50)
-        await screen.until(lambda: view.rows.shown[0].cost.tokens > before + 100)
-
-
 async def test_a_look_does_not_take_the_place_of_a_reading_that_takes_longer(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,25 +243,6 @@ async def test_what_is_switched_off_says_so_at_once_and_has_no_cut_line(start: S
         await screen.until_text("It is not loaded at the start, so nothing of it is cut. Not loaded: switched off in")
 
 
-async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with costs(start) as (screen, view):
-        load, given = view_rows.load, threading.Event()
-
-        def held(*args: Any) -> view_rows.Worked:
-            assert given.wait(100)
-            return load(*args)
-
-        monkeypatch.setattr(view_rows, "load", held)
-        view.load()  # what is under way is given up
-        await screen.press("enter", *"jjjjjj")
-        await screen.until_text("reading...")
-        assert "not loaded at the start" not in screen.text
-        await screen.press("n")
-        assert "Nothing of this text is cut off." not in screen.text
-        given.set()
-        await screen.until_text("cut here: 30 lines")
-
-
 async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: Start) -> None:
     async with costs(start) as (screen, view):
         await screen.press("enter", "j", "j")
@@ -284,26 +257,6 @@ async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: St
         await screen.until(lambda: again.item is not None and again.item.key == row.key)
         assert again.opened == agent
         await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)
-
-
-async def test_e_opens_a_file_that_a_filter_keeps_out_of_the_tree(start: Start) -> None:
-    async with costs(start) as (screen, view):
-        await screen.press("1", "slash")
-        await screen.type("n1")
-        await screen.press("enter", "8", "enter", *"jjjjjj", "e")
-        await screen.until(lambda: screen.browser.editing and screen.settled)
-        address = screen.browser.host.address
-        assert address is not None
-        assert address.path == "MEMORY.md"
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is view)
-
-
-async def test_looking_is_no_use(start: Start) -> None:
-    async with costs(start) as (screen, _):
-        await screen.press("enter", "G")
-        await screen.until_text("A note nobody loads.")
-        assert not [row for row in screen.real.rows.list().items if row.uses]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
@@ -351,10 +304,3 @@ async def test_an_error_ends_the_waiting(start: Start, monkeypatch: pytest.Monke
         await screen.until(lambda: bool(view.failed))
         await screen.press("j")
         await screen.until(lambda: "reading..." not in screen.text)
-
-
-async def test_a_bomb_in_a_rule_leaves_the_view_as_it_is(start: Start) -> None:
-    start.machine.write("app/.claude/rules/deep.md", "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx")
-    async with costs(start) as (screen, view):
-        assert [row.cost.agent for row in view.rows.shown] == ["claude-code", "codex", "memtui"]
-        assert "reading..." not in screen.text

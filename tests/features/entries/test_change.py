@@ -44,15 +44,6 @@ def test_replacing_changes_one_span_or_is_refused(kind: str, data: bytes, text: 
     assert texts(after, kind) == wanted
 
 
-@pytest.mark.parametrize("kind", DIVIDED)
-@given(FILES, st.integers(0, 9))
-def test_replacing_an_entry_by_itself_changes_nothing(kind: str, data: bytes, at: int) -> None:
-    file = parse(data, kind)
-    assume(file.entries)
-    entry = file.entries[at % len(file.entries)]
-    assert change.replace(file, entry, file.text(entry)) == data
-
-
 @pytest.mark.parametrize("kind", FORMATS)
 @given(FILES, FILES)
 def test_adding_keeps_every_byte_or_is_refused(kind: str, data: bytes, text: bytes) -> None:

@@ -153,16 +153,6 @@ async def test_the_list_follows_the_file_and_the_cursor_its_entry(world: Entered
         assert view.item.entry.title == "Tests run with pytest -q."
 
 
-async def test_a_removal_hits_the_entry_that_was_shown_also_where_it_moved(world: Entered) -> None:
-    async with real(world) as screen:
-        await entries(screen)
-        await screen.press("j")
-        (world.folder / "a.md").write_text("New.\n§\n" + TEXT)
-        await screen.press("d", "t")
-        await screen.until_text("Removed entry")
-        assert world.disk()["a.md"].decode() == "New.\n§\nAnn uses zsh.\n§\nReleases are on Fridays.\n"
-
-
 async def test_an_entry_that_somebody_changed_is_not_removed(world: Entered) -> None:
     async with real(world) as screen:
         await entries(screen)

@@ -149,21 +149,6 @@ def test_where_nothing_may_be_written_there_are_findings_without_fixes(folders: 
     ]
 
 
-def test_an_index_that_cannot_be_read_is_a_report_with_the_reason(folders: Folders) -> None:
-    folders.policies["notes"] = LINKS._replace(read_bytes=10)
-    folders.lay({"MEMORY.md": entry("gone.md")})
-    (report,) = folders.look()
-    assert report.findings == ()
-    assert report.problem
-
-
-def test_looking_writes_nothing(folders: Folders) -> None:
-    folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
-    before = folders.disk()
-    folders.look()
-    assert folders.disk() == before
-
-
 def test_an_index_is_read_again_only_when_something_is_different(
     folders: Folders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,12 +190,6 @@ def test_a_pointer_whose_target_is_there_as_it_is_written_is_sound(folders: Fold
 def test_the_usual_reading_comes_first_when_both_are_there(folders: Folders) -> None:
     folders.lay({"MEMORY.md": "- [m](m%20x.md)\n", "m x.md": "1\n", "m%20x.md": "2\n"})
     assert kinds(folders.look()) == [(UNNAMED, None, "m%20x.md")]
-
-
-def test_a_file_that_is_no_memory_is_there_as_it_is_written(folders: Folders) -> None:
-    folders.policies["notes"] = LINKS._replace(ignore=("*.lock",))
-    folders.lay({"MEMORY.md": "- [l](x#1.lock)\n", "x#1.lock": ""})
-    assert kinds(folders.look()) == []
 
 
 def test_what_is_not_read_is_not_offered(folders: Folders, tmp_path: Path) -> None:

@@ -214,18 +214,6 @@ def test_what_is_made_anew_is_offered_only_where_it_is_named(cli: Cli, home: Pat
     assert "memtui health qwen-code:global --fix all (1 finding)." in said
 
 
-def test_json_tells_of_both_files(cli: Cli, index: Path) -> None:
-    index.write_text(HERE + "- line\n" * 300, encoding="utf-8")
-    shown = cli("health", "--fix", "cut", "--json").json
-    changes = shown["changes"]
-    assert shown["fixes"] == 1
-    assert isinstance(changes, list)
-    assert [(str(one["index"]).rpartition("/")[2], one["fixes"]) for one in changes] == [
-        ("MEMORY.md", 1),
-        ("MEMORY-more.md", 0),
-    ]
-
-
 def test_where_a_cut_line_has_no_fix_it_is_said_why(cli: Cli, home: Path) -> None:
     folder = home / ".qwen/memories"
     folder.mkdir(parents=True)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Root
-from memtui.features.health import view as health_view
 from memtui.features.health.model import Stray
-from memtui.features.health.survey import IndexChecker
 from memtui.features.health.view import HealthView
 from memtui.workbench.main_screen import SavedPlace
 from tests.features.health.folders import LINKS, entry, memory
-from tests.workbench.views.real import ME, Real, World, at, real
+from tests.workbench.views.real import Real, World, at, real
 
 
 class Indexed(World):
@@ -127,15 +121,6 @@ async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
         await screen.until(lambda: len(shown(view)) == 4)
 
 
-async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
-    async with real(world) as screen:
-        await health(screen)
-        await screen.press("D")
-        await screen.until_text("D r fixes 4 findings at once:")
-        await screen.press("escape")
-        await screen.until_text("d f: remove the line.")
-
-
 async def test_an_index_that_changed_meanwhile_is_left_alone(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     async with real(world) as screen:
         view = await health(screen)
@@ -182,89 +167,6 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         assert "It is looked at again whenever it changes." in screen.text
 
 
-@contextmanager
-def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Have indexes looked at only once this is set."""
-    go, look = threading.Event(), IndexChecker.look
-
-    def late(*rest: Any, **options: Any) -> Any:
-        assert go.wait(100)
-        return look(*rest, **options)
-
-    monkeypatch.setattr(IndexChecker, "look", late)
-    try:
-        yield go
-    finally:
-        go.set()
-
-
-async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
-    world: Indexed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health_view, "PATIENCE", 60)
-    with slow_look(monkeypatch) as go:
-        async with real(world) as screen:
-            screen.burst("7", "j")
-            await screen.until_text("looking...")
-            await screen.until(lambda: len(screen.app.fence.waiting) == 1)
-            view = screen.app.screen
-            assert isinstance(view, HealthView)
-            go.set()
-            await screen.until(lambda: view.list.cursor == 2)
-
-
-async def test_it_begins_at_the_first_finding_also_when_projects_are_known_before(
-    world: Indexed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(health_view, "PATIENCE", 60)
-    with slow_look(monkeypatch) as go:
-        async with real(world) as screen:
-            screen.browser.checkup.strays = (Stray("orphan", "notes", "/gone", "gone", ("gone",)),)
-            screen.burst("7", "j")
-            await screen.until_text("orphan")
-            await screen.until(lambda: len(screen.app.fence.waiting) == 1)
-            view = screen.app.screen
-            assert isinstance(view, HealthView)
-            go.set()
-            await screen.until(lambda: view.list.cursor == 2)
-            assert len(view.rows.shown) == 7
-
-
-async def test_they_wait_no_longer_than_a_while(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health_view, "PATIENCE", 0.05)
-    with slow_look(monkeypatch):
-        async with real(world) as screen:
-            screen.burst("7", "R")
-            await screen.until_text("looking...")
-            await screen.until_text("Reading every folder again.")
-
-
-async def test_escape_and_q_leave_while_it_looks(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health_view, "PATIENCE", 60)
-    with slow_look(monkeypatch):
-        async with real(world) as screen:
-            screen.burst("7", "q", "j")
-            views = screen.browser.views
-            await screen.until(lambda: views.made("health") is not None and screen.app.screen is screen.browser)
-            await screen.until(lambda: screen.settled)
-            screen.burst("7", "j", "escape")
-            await screen.until_text("Stopped looking at the indexes; the key you typed was ignored.")
-            await screen.until(lambda: screen.app.screen is screen.browser)
-            await screen.press("7", "1", "7")
-            assert screen.app.fence.holding
-            await screen.press("escape")
-            await screen.until_text("Stopped looking at the indexes; the 2 keys you typed were ignored.")
-
-
-async def test_nothing_waits_for_a_view_that_was_left(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(health_view, "PATIENCE", 0.3)
-    with slow_look(monkeypatch):
-        async with real(world) as screen:
-            await screen.press("7", "1")
-            await screen.until(lambda: screen.app.screen is screen.browser)
-            assert not screen.app.fence.holding
-
-
 @pytest.mark.parametrize("down", [0, 3])
 async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, down: int) -> None:
     async with real(world) as screen:
@@ -278,14 +180,6 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
         assert isinstance(again, HealthView)
         await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
         assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
-
-
-async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:
-    async with real(world, place=SavedPlace(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
-        await screen.until(lambda: screen.browser.views.current == "health")
-        view = screen.app.screen
-        assert isinstance(view, HealthView)
-        await screen.until(lambda: view.list.cursor == 1)
 
 
 async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,14 +363,6 @@ async def test_nothing_to_find(tmp_path: Path) -> None:
     async with real(World(tmp_path)) as screen:
         await screen.press("7")
         await screen.until_text("No agent keeps an index here.")
-
-
-async def test_the_users_own_change_elsewhere_is_taken_in(world: Indexed) -> None:
-    async with real(world) as screen:
-        view = await health(screen)
-        screen.real.memories.create(at("gone.md"), "here again\n", actor=ME)
-        screen.browser.bridge.refresh([at("gone.md")])
-        await screen.until(lambda: ("dangling", "gone.md") not in shown(view))
 
 
 async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: Indexed) -> None:

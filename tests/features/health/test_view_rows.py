@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from memtui.engine.model import Address, Policy, Root
@@ -12,7 +10,6 @@ from memtui.features.health.model import (
     CUT,
     DANGLING,
     DUPLICATE,
-    KINDS,
     LONG,
     UNNAMED,
     Fix,
@@ -21,7 +18,6 @@ from memtui.features.health.model import (
     Stray,
 )
 from memtui.features.health.view_rows import (
-    HealthRow,
     HealthRows,
     Reports,
     found_words,
@@ -91,12 +87,6 @@ def test_a_root_goes_by_its_short_name() -> None:
     assert "Notes  ~/src/web " in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
 
 
-def test_a_root_without_findings_has_no_row() -> None:
-    made = HealthRows()
-    made.update({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy()),)}, ROOTS)
-    assert made.shown == ()
-
-
 def test_an_index_that_could_not_be_read_has_one() -> None:
     made = HealthRows()
     made.update({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy(), problem="It is too big."),)}, ROOTS)
@@ -160,32 +150,10 @@ def test_rows_are_as_wide_as_they_should_be(width: int, plain: bool) -> None:
         assert "\x1b" not in line
 
 
-@pytest.mark.parametrize("width", [40, 80, 200])
-def test_each_kind_stands_apart_from_what_it_is_about(width: int) -> None:
-    made = board(*(finding(kind, "user_role.md") for kind in KINDS))
-    for row in made.shown[1:]:
-        assert " user_role.md" in "".join(text for text, _ in row_runs(row, made, width, plain=False))
-
-
 def test_signs_say_what_can_be_fixed() -> None:
     made = board(finding(DANGLING, "a.md"), finding(DANGLING, "b.md", fix=False))
     signs = [row_runs(row, made, 80, plain=False)[0][0] for row in made.shown[1:]]
     assert signs == ["f ", "  "]
-
-
-def test_ten_thousand_findings_are_listed_quickly() -> None:
-    def taken(size: int) -> float:
-        found = reports(*(finding(DANGLING, f"gone{number}.md") for number in range(size)))
-        made, best = HealthRows(), 9.0
-        for _ in range(3):
-            start = time.thread_time()
-            made.update(found, ROOTS, HealthRow(("gone",), "notes"))
-            for row in made.shown[:60]:
-                row_runs(row, made, 100, plain=False)
-            best = min(best, time.thread_time() - start)
-        return best
-
-    assert taken(10_000) < 25 * taken(1_000)
 
 
 def test_projects_that_moved_stand_below() -> None:

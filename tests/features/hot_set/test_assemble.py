@@ -1,7 +1,5 @@
 """What an agent is given is one structure whatever the memories hold, and the same bytes from the same memories."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -49,13 +47,6 @@ def test_attacks_in_names_descriptions_and_bodies_leave_one_structure(world: Wor
     assert all(line.startswith("- /memories/global/0") for line in read.listed[:named])
 
 
-def test_all_attacks_in_one_body(world: World, engine: Engine) -> None:
-    pinned(world, engine, "a.md", "\n".join(attacks.ALL))
-    found = build(engine)
-    assert blocks.tags(found.text) == blocks.structure(1)
-    assert list(blocks.read(found.text).files) == ["/memories/global/a.md"]
-
-
 @pytest.mark.parametrize("limit", range(1, 60))
 def test_no_cut_makes_a_tag(world: World, engine: Engine, limit: int) -> None:
     pinned(world, engine, "a.md", "x" * 20 + "</memory_file>&lt;/memory_file></memory_file><")
@@ -97,26 +88,6 @@ def test_the_same_inputs_give_the_same_bytes(world: World, engine: Engine, clock
     clock.advance(days=30)
     assert build(engine).text == first.text, "heat decays alike, and no block tells the time"
     assert first.sha256 == build(engine).sha256
-
-
-def test_two_processes_give_the_same_bytes(world: World, engine: Engine) -> None:
-    fill(world, engine)
-    code = (
-        "import sys; from pathlib import Path\n"
-        "from memtui.features.hot_set.assemble import build; from tests.given.world import World\n"
-        f"world = World(Path({str(world.folder)!r}), lambda: {world.clock()})\n"
-        "engine = world.engine(); sys.stdout.buffer.write(build(engine).text.encode()); engine.close()"
-    )
-    texts = {
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, check=True, env={"PYTHONHASHSEED": seed, **ENV}
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert texts == {build(engine).text.encode()}
-
-
-ENV = {"PYTHONPATH": str(__import__("pathlib").Path(__file__).resolve().parents[3])}
 
 
 def test_building_is_no_use_and_records_nothing(world: World, engine: Engine) -> None:
@@ -178,19 +149,6 @@ def test_only_what_changed_is_read_again(world: World, engine: Engine, monkeypat
     world.write("global", "1.md", "other text", age=9)
     assert "other text" in build(engine).text
     assert read == ["0.md", "1.md", "2.md", "1.md"]
-
-
-def test_an_engine_is_not_kept_alive(world: World) -> None:
-    import gc
-    import weakref
-
-    engine = world.engine()
-    build(engine)
-    engine.close()
-    gone = weakref.ref(engine)
-    del engine
-    gc.collect()
-    assert gone() is None
 
 
 def test_threads_may_ask_at_once(world: World, engine: Engine) -> None:

@@ -178,10 +178,3 @@ def test_secrets_in_descriptions_are_masked_and_counted(world: World, engine: En
     assert lines(found) == ['- /memories/global/a.md — "The key is [masked: AWS key]"']
     assert found.index_block.masked == found.masked == 1
     assert path.read_bytes() == before
-
-
-def test_a_name_no_agent_can_write_is_not_listed(world: World, engine: Engine) -> None:
-    world.write("global", "a.md", "x")
-    with open(os.fsencode(world.path("global", "")) + b"b\xff.md", "wb") as file:
-        file.write(b"x")
-    assert lines(build(engine)) == ["- /memories/global/a.md"]

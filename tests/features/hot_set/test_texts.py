@@ -121,12 +121,6 @@ def test_tokens_have_a_limit_of_their_own(world: World, engine: Engine) -> None:
     assert sum(item.tokens for item in found.items) <= budgets.hot_tokens
 
 
-def test_the_budgets_are_those_of_the_memory_tool() -> None:
-    budgets = Budgets()
-    assert (budgets.hot_items, budgets.item_bytes, budgets.hot_bytes) == (8, 16_384, 49_152)
-    assert (budgets.hot_tokens, budgets.tries) == (12_000, 64)
-
-
 def test_no_more_are_read_than_tried(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     pin(engine, *(world.write("global", f"{number:03d}.md", "x" * 2_000) for number in range(90)))
     read: list[Address] = []
@@ -243,11 +237,6 @@ def test_an_empty_memory_is_an_empty_block(world: World, engine: Engine) -> None
     found = build(engine)
     assert blocks.read(found.text).files == {"/memories/global/a.md": ""}
     assert (found.items[0].bytes, found.items[0].truncated) == (0, False)
-
-
-def test_every_reason_has_words() -> None:
-    plain = {"unreviewed", "unreadable", "too-large", "over-tokens", "no-place", "not-tried"}
-    assert set(REASONS) == plain | {"no-hook", "no-client", "not-pinned", "off", "withheld"}
 
 
 def test_each_part_can_be_cut_out_of_the_block(world: World, engine: Engine) -> None:

@@ -66,17 +66,6 @@ def test_a_hook_is_answered_in_its_own_words_and_within_its_limit(kept: Cli) -> 
     assert "[truncated: view /memories/global/big-0.md" in shown
 
 
-def test_a_hook_takes_neither_parts_nor_json(kept: Cli) -> None:
-    for words in (["--part", "hot"], ["--json"]):
-        assert kept("context", "--format", "hook", *words).status == 2
-
-
-def test_looking_is_no_use(kept: Cli) -> None:
-    before = kept("ls", "--json").items
-    kept("context")
-    assert kept("ls", "--json").items == before
-
-
 def test_agents_switched_off_get_nothing(kept: Cli, home: Path) -> None:
     (home / ".memtui-test" / "config.toml").write_text("[agents]\nenabled = false\n")
     result = kept("context")

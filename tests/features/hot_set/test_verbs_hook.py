@@ -8,16 +8,6 @@ import pytest
 from tests.cli.conftest import Cli
 
 
-def test_the_answer_carries_the_context(cli: Cli, config: Path) -> None:
-    assert cli("create", "memtui:global/style.md", "-", stdin=b"---\ndescription: How we write\n---\nx\n").status == 0
-    result = cli("context", "--format", "hook", "--client", "claude-code", stdin=b'{"hook_event_name": "SessionStart"}')
-    answer = result.json["hookSpecificOutput"]
-    assert isinstance(answer, dict)
-    assert answer["hookEventName"] == "SessionStart"
-    assert "How we write" in answer["additionalContext"]
-    assert (result.status, len(result.lines), result.err) == (0, 1, "")
-
-
 @pytest.mark.parametrize("text", ["agents.enabled = false\n", "[access]\nclaude-code = 'off'\n"])
 def test_what_the_user_switched_off_is_quiet(cli: Cli, config: Path, text: str) -> None:
     config.write_text(text)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from memtui.engine.model import Actor
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.fit import hook
 from memtui.features.hot_set.verbs import context_json
 from tests.conftest import Clock
 from tests.given.world import World
@@ -45,11 +44,3 @@ def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
     }  # fmt: skip
     (left_out,) = document["left_out"]
     assert (left_out["address"], left_out["reason"]) == ("memtui:project/b.md", "unreviewed")
-
-
-def test_a_hook_gets_the_text(tmp_path: Path, clock: Clock) -> None:
-    with World(tmp_path, clock).engine() as engine:
-        found = build(engine)
-    assert json.loads(hook(found)) == {
-        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": found.text}
-    }

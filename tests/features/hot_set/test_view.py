@@ -9,7 +9,7 @@ from memtui.engine.model import BROUGHT, REVIEWED, Address
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.view import HotSetView
 from memtui.workbench.browse.reviews import ReviewScreen
-from tests.workbench.memories import CLAUDE, Memories
+from tests.workbench.memories import Memories
 from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
 RETRY, PREFS, TODO = "memtui:project/decisions/retry.md", "memtui:global/preferences.md", "memtui:workspace/todo.md"
@@ -135,22 +135,6 @@ async def test_enter_goes_to_the_memory_and_e_edits_it() -> None:
         assert str(screen.browser.host.address) == RETRY
 
 
-async def test_e_edits_a_memory_that_a_filter_keeps_out_of_the_tree() -> None:
-    async with shown(hot_engine()) as screen:
-        await screen.press("slash")
-        await screen.type("todo")
-        await screen.press("enter")
-        view = await hot(screen)
-        await screen.press("j")
-        assert under_cursor(view) == RETRY
-        await screen.press("e")
-        await screen.until(lambda: screen.browser.editing and screen.settled)
-        assert str(screen.browser.host.address) == RETRY
-        assert screen.browser.forest.filter.words == ("todo",)
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is view)
-
-
 async def test_what_waits_for_its_review_is_reviewed_there() -> None:
     engine = hot_engine(checkout=True)
     engine.outside("memtui:project/decisions/auth.md", "Tokens.\n")
@@ -262,18 +246,3 @@ async def test_an_agents_use_ranks_anew_after_a_quiet_moment_without_moving_the_
         engine.use(TODO, 9)
         await screen.until(lambda: order(view) == [PREFS, TODO, RETRY])
         assert under_cursor(view) == RETRY
-
-
-async def test_a_use_by_another_process_shows() -> None:
-    first, second = "memtui:global/a.md", "memtui:global/b.md"
-    engine = engine_with({first: "text of a\n", second: "text of b\n"})
-    engine.use(first)
-    async with shown(engine) as screen:
-        view = await hot(screen)
-        await screen.until(lambda: len(order(view)) == 1)
-        with engine.another() as other:
-            Memories.opened.remove(other)
-            for _ in range(2):
-                other.pins.record_use(Address.parse(second), actor=CLAUDE)
-        await screen.until(lambda: order(view) == [second, first])
-        assert under_cursor(view) == first

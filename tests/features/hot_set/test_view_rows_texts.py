@@ -10,7 +10,7 @@ from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.shares import BY_HOOK, Door, doors, load
+from memtui.features.hot_set.shares import Door, doors, load
 from memtui.features.hot_set.view_rows import HotSetLook, rows_of
 from tests.conftest import Clock
 from tests.given.world import World
@@ -84,16 +84,6 @@ def test_a_door_that_is_shut_gives_nothing_and_says_why(world: World) -> None:
         assert shut.context is None
         assert "switched off for codex" in shut.off
         assert "agents.enabled" in load(engine, settings(enabled=False), Door()).off
-
-
-def test_a_hook_takes_less(world: World) -> None:
-    big = world.write("global", "big.md", "words and words\n" * 1000)
-    with world.engine() as engine:
-        engine.pins.set([big], pinned=True, actor=Actor("tui"))
-        given = load(engine, settings(), Door(way=BY_HOOK))
-        assert given.context is not None
-        assert 0 < given.used <= 10_000
-        assert given.context.items[0].truncated
 
 
 def _text(page: object) -> str:

@@ -235,16 +235,6 @@ def test_undo_brings_back_modes_and_leaves_no_empty_folder(world: World) -> None
         assert (world.files(), new.exists()) == (before, False)
 
 
-def test_an_empty_folder_that_was_there_stays(world: World) -> None:
-    world.keep(world.old, "b.md", "b\n")
-    new = world.machine.home / ".claude/projects" / slug(str(world.new)) / "memory"
-    new.mkdir(parents=True)
-    with world.engine() as engine:
-        repoint.apply(engine, plan(engine, world), actor=USER)
-        engine.undo.undo(actor=USER)
-    assert new.is_dir()
-
-
 def test_a_step_between_projects_is_opened_and_one_within_a_project_is_not(world: World) -> None:
     world.keep(world.old, "a.md", "a\n")
     world.keep(str(world.new), "b.md", "b\n")

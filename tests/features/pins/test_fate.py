@@ -55,11 +55,6 @@ def test_with_the_hook_it_is_given_as_said(cli: Cli, memory: Path, home: Path) -
     assert "Show the failing test first." in hook(home)
 
 
-def test_only_the_server_does_not_give_it(cli: Cli, memory: Path) -> None:
-    assert cli("install", "claude-code", "--no-hook", "--write").status == 0
-    assert "is not given: no hook in Claude Code." in cli("pin", TOPIC).err
-
-
 def test_the_line_below_the_cut_is_named_and_moved_up_by_the_command_that_is_said(cli: Cli, memory: Path) -> None:
     said = cli("pin", TOPIC).err
     assert "The line for it in MEMORY.md is not loaded." in said

@@ -103,13 +103,6 @@ def test_a_hostile_name_is_shown_and_not_obeyed(cli: Cli, app: Path, home: Path)
     assert "no longer there: 1." in result.err
 
 
-def test_nothing_is_written_read_only(cli: Cli, app: Path) -> None:
-    before = marks(cli)
-    refused = cli("--read-only", "pins", "mux", "--write", "--json")
-    assert refused.error["code"] == "E_READ_ONLY"
-    assert marks(cli) == before
-
-
 def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
     before = (notes / "bare.md").stat()
     assert here("pin", "notes/bare.md", "notes/plain.md").status == 0
