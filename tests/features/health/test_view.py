@@ -184,7 +184,7 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
 
 async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     async with real(world) as screen:
-        monkeypatch.setattr(screen.browser.forest, "shown", lambda address: f"short/{address.path}")
+        monkeypatch.setattr(screen.browser.forest.names, "shown", lambda address: f"short/{address.path}")
         await health(screen)
         await screen.until_text("In line 3 of short/MEMORY.md.")
 
