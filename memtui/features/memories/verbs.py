@@ -301,9 +301,10 @@ def rm(call: Call) -> int:
         with call.out.progress(call.engine.pace.progress):
             done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
+    from memtui.pointers import references
 
     with call.out.progress(call.engine.pace.progress):
-        done = carry.trash(call.engine, addresses, actor=call.actor)
+        done = references.trash(call.engine, addresses, actor=call.actor)
     return results.done(call.out, done)
 
 

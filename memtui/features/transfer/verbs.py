@@ -9,6 +9,7 @@ from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
 from memtui.features.transfer.names import below
 from memtui.features.transfer.plan import Wish, apply, differs, plan, refused_for_secrets, secrets_of
+from memtui.pointers import references
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -55,7 +56,7 @@ def mv(call: Call) -> int:
 
 
 def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
-    rename = carry.rename_alone if call.args.flag("alone") else carry.rename
+    rename = references.rename_alone if call.args.flag("alone") else references.rename
     with call.out.progress(call.engine.pace.progress):
         done = rename(call.engine, pairs, actor=call.actor)
     return results.done(call.out, done)
