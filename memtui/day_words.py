@@ -1,8 +1,7 @@
-"""Days that a text names from the day it was written on, such as `next Friday`: found, and made absolute.
+"""Relative days in a text, such as `next Friday`: finding them, and making them absolute.
 
-English, German, French, Spanish, Chinese. What comes back again and again (`every Friday`, `on Fridays`, `not on
-Friday`, `the Friday boats`) is no day.
-Every pattern takes time in proportion to the text.
+English, German, French, Spanish, Chinese. Recurring days (`every Friday`, `on Fridays`, `not on Friday`, `the Friday
+boats`) are not days. Every pattern takes linear time.
 """
 
 import re
@@ -39,7 +38,7 @@ _AGAIN = re.compile(
 
 
 class DayWord(NamedTuple):
-    """A day that is named by how far it is."""
+    """A relative day in a text."""
 
     start: int
     end: int
@@ -49,9 +48,9 @@ class DayWord(NamedTuple):
 
 
 def day_words(text: str, at: int) -> tuple[DayWord, ...]:
-    """Find the days that a text names from when it was written (milliseconds, in this machine's time zone), in order.
+    """Find days relative to when the text was written (milliseconds, in this machine's time zone), in order.
 
-    A weekday is the next one, unless `last` stands before it, or `this` on that day itself.
+    A weekday is the next one, unless `last` precedes it, or `this` on that day itself.
     """
     written = datetime.fromtimestamp(at / 1000, UTC).astimezone().date()
     return tuple(
@@ -62,7 +61,7 @@ def day_words(text: str, at: int) -> tuple[DayWord, ...]:
 
 
 def absolute(text: str, at: int) -> str:
-    """Put the day itself in the place of each; see `day_words`."""
+    """Replace each relative day by its date; see `day_words`."""
     for found in reversed(day_words(text, at)):
         text = f"{text[: found.start]}{found.day}{text[found.end :]}"
     return text

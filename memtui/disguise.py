@@ -1,4 +1,4 @@
-"""Texts as their readers see them, whatever characters they are written with, and where words stand in them."""
+"""Text as a reader sees it, whatever characters it is written with, and positions of words in it."""
 
 import re
 import sys
@@ -9,21 +9,20 @@ _UNSEEN = r"\u00AD\u034F\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\U000
 _STYLED = r"\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A\u24B6-\u24E9\U0001D400-\U0001D7FF"
 _DISGUISED = f"[{_UNSEEN}{_STYLED}]"
 _DISGUISE = rf"[{_UNSEEN}]|([{_STYLED}])|&#(?:[xX]([0-9a-fA-F]{{1,5}})|([0-9]{{1,6}}));"
-"""Characters nobody sees, letters and digits of other widths, in circles or as in formulas, and numbered entities."""
+"""Invisible characters, letters and digits of other widths, in circles or as in formulas, and numbered entities."""
 
 
 def disguised(text: str) -> bool:
-    """Whether a text has characters that its reader sees as others, or not at all."""
+    """Return whether a text has characters that its reader sees as others, or not at all."""
     hides = not text.isascii() and re.search(_DISGUISED, text) is not None
     return hides or ("&#" in text and re.search(_DISGUISE, text) is not None)
 
 
 def undisguised(text: str) -> tuple[str, list[int], list[int]]:
-    """Read a text as its reader sees it: without hidden characters, entities and letters of other styles as they are.
+    """Return a text as its reader sees it: without invisible characters, styled letters and entities.
 
-    Returns:
-        That text; where each of its characters stands in the given one, one more place for its end; and where in it
-        something is other than it is written, in order.
+    Also returns the position of each of its characters in the given text (and one for the end), and the positions in it
+    where something was replaced, in order.
     """
     signs: list[str] = []
     places: list[int] = []
@@ -43,7 +42,7 @@ def undisguised(text: str) -> tuple[str, list[int], list[int]]:
 
 
 def lines_around(text: str, places: Iterable[int], before: int, behind: int) -> list[tuple[int, int]]:
-    """The whole lines that stand up to so many characters before and behind places of a text, which are in order."""
+    """Return the whole lines up to so many characters before and behind places of a text, which are in order."""
     spans: list[tuple[int, int]] = []
     end = -1
     for place in places:
@@ -57,13 +56,13 @@ def lines_around(text: str, places: Iterable[int], before: int, behind: int) -> 
 
 
 def lower(text: str) -> str:
-    """Write a text in lower case as patterns read it that ignore case: an s or an i of another form is one."""
+    """Lower-case a text as case-insensitive patterns read it: variants of s and i become plain."""
     lowered = text.lower()
     return lowered if text.isascii() else lowered.replace("ſ", "s").replace("ı", "i")
 
 
 def found_at(text: str, word: str, start: int = 0, end: int = sys.maxsize) -> Iterator[int]:
-    """Where a word begins in a text."""
+    """Yield where a word begins in a text."""
     at = text.find(word, start, end)
     while at >= 0:
         yield at

@@ -80,7 +80,7 @@ CODES = {
     "E_CONFIG": "the configuration cannot be read",
     "E_INTERNAL": "a fault in memtui",
 }
-"""Every code and what it means; `docs/errors.md` is compared with this table by a test."""
+"""Every code and its meaning; a test compares `docs/errors.md` with this table."""
 
 
 class MemtuiError(Exception):
@@ -155,7 +155,7 @@ class StorageError(MemtuiError):
 
 
 class MendedError(StorageError):
-    """A damaged ledger was met in the middle of a change, and is mended: the change can be made now."""
+    """A damaged ledger was met in the middle of a change, and repaired: the change can be repeated now."""
 
     code = "E_STORE"
 
@@ -168,18 +168,18 @@ class MendedError(StorageError):
 
 
 class InternalError(MemtuiError):
-    """A fault of ours."""
+    """A fault in memtui."""
 
     code = "E_INTERNAL"
 
 
 def how_to_add(extra: str) -> str:
-    """Give the command that installs what a part of memtui needs besides, wherever memtui came from."""
+    """Return the command that installs an extra, wherever memtui came from."""
     return f"python3 -m pip install 'memtui[{extra}]'"
 
 
 def missing_extra(what: str, extra: str) -> UsageError:
-    """Make the refusal of a part of memtui whose packages are not installed."""
+    """Return the refusal of a feature whose packages are not installed."""
     return UsageError(
         f"{what} needs memtui[{extra}], which is not installed.",
         code="E_EXTRA",

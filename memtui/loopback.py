@@ -1,8 +1,8 @@
-"""Who may speak to a server of ours on this machine, by the headers of one request.
+"""Access to a server on this machine, checked by the headers of a request.
 
-A server on the loopback address is reachable by every page the user visits, by every other user of the machine, and
-by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and there is a
-secret to know. There is no cookie: a browser sends those to every port of a host.
+A server on the loopback address can be reached by every page the user visits, every other user of the machine, and
+names an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and a secret is required.
+There is no cookie: a browser sends those to every port of a host.
 """
 
 import hmac
@@ -16,42 +16,42 @@ if TYPE_CHECKING:
 
 
 class Denied(NamedTuple):
-    """Why a request is not answered."""
+    """Why a request is refused."""
 
     status: int
-    """400, 401, 403 or 421, as HTTP has them."""
+    """HTTP status: 400, 401, 403 or 421."""
     text: str
-    """One sentence for whoever looks at the answer; repeats nothing of the request."""
+    """One sentence for the client; repeats nothing of the request."""
 
 
 class Guard(NamedTuple):
-    """What a server expects of a request."""
+    """The rules for requests to a server."""
 
     token: str
     """The secret, printable ASCII."""
     port: int | None
-    """None: it listens on a file, to which no page and no name on the network leads; any Host will do."""
+    """None: it listens on a file, which no page and no network name can reach; any Host is accepted."""
     pages: bool = True
-    """Whether it serves pages of its own, which then may reach it; without, no page may."""
+    """Whether it serves pages of its own, which may then reach it; else no page may."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The values of Host that are this server."""
+        """Accepted values of Host."""
         return tuple(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost"))
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """The pages that may open the websocket."""
+        """Pages that may open the websocket."""
         return tuple(f"http://{host}" for host in self.hosts)
 
     def knows(self, token: str) -> bool:
-        """Whether a token is the right one; takes as long for any wrong one."""
+        """Compare a token in constant time."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
 
     def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Denied | None:
-        """Say why a request is refused, by all its Host headers and the others; None when it may go on.
+        """Return why a request is refused, given all its Host headers and the others; None when it is accepted.
 
-        One that opens a `websocket` must have an Origin.
+        A `websocket` request must have an Origin.
         """
         if len(hosts) != 1:
             return Denied(400, "A request names its host once.")
@@ -69,15 +69,15 @@ class Guard(NamedTuple):
 
 
 def _navigates(headers: Mapping[str, str]) -> bool:
-    """Whether the user followed a link: harmless, because nothing is changed by loading the page."""
+    """Return whether the user followed a link: harmless, because loading the page changes nothing."""
     return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
 
 
 def open_port(port: int) -> "socket":
-    """Bind a port of 127.0.0.1, so that no other machine reaches it; 0 takes a free one.
+    """Bind a port of 127.0.0.1, out of reach for other machines; 0 takes a free one.
 
     Raises:
-        StorageError: `E_IO`: it cannot be had.
+        StorageError: `E_IO`: it is not available.
     """
     import socket
 

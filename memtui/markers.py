@@ -1,7 +1,7 @@
-"""What a person marks as not to be kept: `<private>…</private>`, and `<no-memory>`; one reading for every door.
+"""Markers of text not to be kept, `<private>…</private>` and `<no-memory>`: one reading for every front.
 
-It fails closed: a tag that is never closed hides all that follows, and tags count in any case, with attributes, with
-look-alike letters and with characters nobody sees. It takes time in proportion to the text.
+It fails closed: an unclosed tag hides all that follows, and tags count in any case, with attributes, look-alike letters
+and invisible characters. It takes linear time.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import category, normalize
 
 PRIVATE = "[private]"
-"""What stands where something was cut out."""
+"""Replaces what was cut out."""
 
 
 class Cut(NamedTuple):
@@ -20,15 +20,15 @@ class Cut(NamedTuple):
     text: str
     """Empty when nothing of it may be kept."""
     spans: tuple[tuple[int, int], ...]
-    """What was cut, tags included: offsets in the text as it was given, in order, none over another."""
+    """Offsets of what was cut in the given text, tags included; in order, not overlapping."""
     no_memory: bool = False
     """Whether nothing of the whole turn, or entry, may be kept."""
     open: int | None = None
-    """Where the first `<private>` begins that hides all behind it, because it has no end."""
+    """Offset of the first unclosed `<private>`, which hides all behind it."""
 
 
 class _Tag(NamedTuple):
-    """One tag of ours."""
+    """A marker tag."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class _Tag(NamedTuple):
 
 
 OPENERS = "<＜﹤‹〈⟨\u2329\u3008《≺˂"
-"""Signs that a reader takes for `<`."""
+"""Characters that a reader takes for `<`."""
 _MORE = ">＞﹥›〉⟩\u232a\u3009》≻˃"
 _TAG = rf"(?<!\\)[{OPENERS}]([^{OPENERS}{_MORE}]{{1,240}}+)[{_MORE}]"
 _NAME = r"(?s)\s*(/?)\s*([a-z0-9_-]+)\s*(?:/\s*)?(?:\s.*)?"
@@ -48,16 +48,12 @@ _FENCE = r"(?m)^ {0,3}(`{3,}|~{3,})"
 _WORD = "(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4,}(?![A-Za-z0-9])"
 """A word that is likely a number or a password."""
 _PHRASE = 6
-"""Characters of a private line from which on it is also cut where it is said again."""
+"""A private line of at least this many characters is also cut where it is repeated."""
 _QUOTED = "(?m)^ {0,3}>.*+"
 
 
 def cut(text: str) -> Cut:
-    """Take out of a message, an entry or a note what its writer marked.
-
-    Args:
-        text: the whole of it: a tag without end hides what follows, and its end is sought in all of it.
-    """
+    """Cut what its writer marked out of a message, an entry or a note, given whole."""
     if text.isascii() and "<" not in text:
         return Cut(text, ())
     tags = list(_tags(text))
@@ -80,18 +76,18 @@ def cut(text: str) -> Cut:
 
 
 def phrases(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
-    """The lines in spans that were cut from a text, which are not to be kept where they are said again.
+    """Return the lines in spans cut from a text, which must not be kept where they are repeated either.
 
-    Lines of less than 6 characters are left out unless a word of 4 and more in them has a digit.
+    Lines of fewer than 6 characters are left out unless a word of 4 or more in them has a digit.
     """
     lines = (line.strip() for start, end in spans for line in re.sub("<[^<>]*>", "\n", text[start:end]).splitlines())
     return [line for line in lines if len(line) >= _PHRASE or re.search(_WORD, line)]
 
 
 def cut_again(text: str, private: Sequence[str]) -> tuple[str, int]:
-    """Take out of a text what `phrases` gave, in any case and wrapped in any way; also says how often it was there.
+    """Cut the output of `phrases` out of a text, in any case and wrapping; also return how often it occurred.
 
-    Words of 4 characters and more with a digit in it are taken out by themselves, too, as whole words.
+    Words of 4 or more characters with a digit are also cut by themselves, as whole words.
     """
     if not private:
         return text, 0
@@ -105,7 +101,7 @@ def cut_again(text: str, private: Sequence[str]) -> tuple[str, int]:
 
 @lru_cache(8)
 def _repeats(private: tuple[str, ...]) -> tuple[re.Pattern[str] | None, frozenset[str]]:
-    """What finds lines again, the longest first, and the words with a digit in them."""
+    """Return a pattern for the lines, the longest first, and the words with a digit in them."""
     lines = sorted((line for line in private if len(line) >= _PHRASE), key=len, reverse=True)
     found = "|".join(r"\s+".join(map(re.escape, line.split())) for line in lines)
     words = frozenset(word.casefold() for line in private for word in re.findall(_WORD, line))
@@ -123,17 +119,15 @@ def _tags(text: str) -> Iterator[_Tag]:
 
 
 def _plain(text: str) -> str:
-    """The letters a reader sees in a short text, in lower case."""
+    """Return the letters a reader sees in a short text, in lower case."""
     text = "".join(sign for sign in normalize("NFKD", text) if category(sign) not in ("Cf", "Mn", "Me", "Cn"))
     return text.casefold().translate(_LETTERS)
 
 
 def _pairs(tags: Iterable[_Tag]) -> tuple[list[tuple[int, int]], list[_Tag]]:
-    """Match tags by depth.
+    """Match tags by depth: return the spans of pairs, and the unclosed opening tags.
 
-    Returns:
-        From the start of each pair to its end; and the opening tags without an end. An opening tag in code is one that
-        is talked about, as long as the end outside of code can belong to another.
+    An opening tag in code is only talked about, as long as the end outside of code can belong to another.
     """
     spans: list[tuple[int, int]] = []
     code: list[_Tag] = []
@@ -170,7 +164,7 @@ def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:
-    """Find fenced code and code spans as Markdown has them; a fence without end is none, so that it hides no tag."""
+    """Yield fenced code and code spans of Markdown; an unclosed fence is none, so that it hides no tag."""
     at, opened = 0, None
     for match in re.finditer(_FENCE, text):
         fence = match[1]
@@ -184,7 +178,7 @@ def _code(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Find code spans between two offsets: from a run of backticks to the next of its length in the same paragraph."""
+    """Yield code spans between two offsets: from a run of backticks to the next of equal length in the paragraph."""
     while start < end:
         blank = re.compile(r"\n[ \t]*\n").search(text, start, end)
         stop = blank.start() if blank else end

@@ -1,9 +1,8 @@
-"""Secrets in texts: where they stand, of what kind they are, and the text with `[masked: kind]` in their place.
+"""Secrets in texts: where they are, their kind, and the text with `[masked: kind]` in their place.
 
-Rules are data: a number of the catalogue of findings, the kind as people call it, signs one of which is there whenever
-the pattern matches, a pattern, and guards that tell a secret from an example of one. Every pattern takes time in
-proportion to the text: repetitions are possessive or bounded. Prefixes, lengths and alphabets of keys are facts that
-their issuers and the rules of gitleaks (MIT) state.
+Rules are data: a catalogue number, the kind for people, signs one of which is present whenever the pattern matches, a
+pattern, and guards that tell a secret from an example. Every pattern takes linear time: repetitions are possessive or
+bounded. Prefixes, lengths and alphabets of keys come from their issuers and the rules of gitleaks (MIT).
 """
 
 import re
@@ -17,16 +16,16 @@ from typing import NamedTuple
 from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
 
 BEGIN = "[masked: "
-"""What stands where a secret was begins like this."""
+"""The beginning of every mask."""
 
 
 class Secret(NamedTuple):
-    """One secret in a text; the value itself is not kept."""
+    """A secret in a text; its value is not kept."""
 
     rule: str
     """`S01` to `S24`, `P03` or `P04`."""
     kind: str
-    """As the mask names it: `GitHub token`."""
+    """As named by the mask: `GitHub token`."""
     start: int
     end: int
     """Offsets in characters; `end` is behind the last one."""
@@ -37,10 +36,10 @@ class Masked(NamedTuple):
 
     text: str
     secrets: tuple[Secret, ...]
-    """What was masked, with offsets in the text as it was given; in order, none over another."""
+    """The masked secrets, with offsets in the given text; in order, not overlapping."""
 
     def moved(self, start: int, end: int) -> tuple[int, int]:
-        """Tell where a place of the text as it was given is in the masked one; a mask counts as a whole."""
+        """Map a range of the given text to the masked one; a mask counts as a whole."""
         shift, first, last = 0, start, end
         for one in self.secrets:
             if one.start >= end:
@@ -56,43 +55,42 @@ class Masked(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What a pattern matched, for the guards."""
+    """A match of a pattern, for the guards."""
 
     text: str
     start: int
     end: int
     key: str
-    """What stands before the value in the match: the name it is assigned to."""
+    """The match before the value: the name it is assigned to."""
 
     @property
     def value(self) -> str:
         return self.text[self.start : self.end]
 
     def near(self, *words: str) -> bool:
-        """Whether one of some lower-case words stands within 40 characters."""
+        """Return whether one of some lower-case words stands within 40 characters."""
         around = self.text[max(0, self.start - 40) : self.end + 40].lower()
         return any(word in around for word in words)
 
 
 class _Rule(NamedTuple):
-    """How one kind of secret is recognised."""
+    """Recognition of one kind of secret."""
 
     number: str
     kind: str
     signs: tuple[str, ...]
-    """One of these is there whenever the pattern matches: a text in lower case within a run without blanks, one of
+    """One of these is present whenever the pattern matches: a lower-case text within a run without blanks, one of
     `_ANYWHERE`, or in capitals the name of what a run or a line holds."""
     pattern: str
-    """Its last group is what is masked, or the whole where it has none."""
+    """Its last group is masked, or the whole match where it has none."""
     guard: Callable[[_Found], bool]
-    """Whether what was found is one."""
+    """Whether a match is a secret."""
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
     """Find every secret in a text, which must be whole: half a secret is not recognised.
 
-    Returns:
-        In order, none over another; where two meet, one that covers both, called after the one that begins first.
+    Returns them in order, not overlapping; where two meet, one that covers both, named after the one that begins first.
     """
     if len(text) < SHORTEST:
         return ()
@@ -111,12 +109,7 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def mask(text: str, *, lines: bool = False) -> Masked:
-    """Replace every secret in a text by `[masked: kind]`; see `secrets` for what it takes.
-
-    Args:
-        text: the whole of it.
-        lines: keep the line feeds of what is masked, so that what follows stays in its line.
-    """
+    """Replace every secret in a whole text by `[masked: kind]`; `lines` keeps the line feeds of what is masked."""
     return _masked(text, secrets(text), lines=lines)
 
 
@@ -132,28 +125,25 @@ def _masked(text: str, found: tuple[Secret, ...], *, lines: bool) -> Masked:
 SHORTEST = 8
 """Characters; no shorter text holds a secret."""
 _OFTEN = 400
-"""Characters; shorter texts are names and lines of lists, which are shown again and again."""
+"""Characters; shorter texts are names and list lines, which are shown again and again."""
 
 
 def shown(text: str) -> str:
-    """Give what may be shown of a text: secrets masked, every line where it was.
-
-    This is what every door draws; asked for the same text again it costs a look-up.
-    """
+    """Return what may be shown of a text: secrets masked, every line in place. Results are cached."""
     if len(text) < SHORTEST:
         return text
     return _short(text) if len(text) < _OFTEN else _long(text)
 
 
 def shown_bytes(data: bytes) -> bytes:
-    """Give what may be shown of a file: see `shown`; bytes that are no text stay."""
+    """Return what may be shown of a file, see `shown`; undecodable bytes stay."""
     text = data.decode("utf-8", "surrogateescape")
     kept = shown(text)
     return data if kept is text else kept.encode("utf-8", "surrogateescape")
 
 
 def shown_parts(data: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
-    """Give what may be shown of parts of a file, from and up to which byte, as in the whole; line feeds stay."""
+    """Return what may be shown of byte ranges of a file, masked as in the whole; line feeds stay."""
     if shown_bytes(data) == data:
         return [data[start:end] for start, end in spans]
     text = data.decode("utf-8", "surrogateescape")
@@ -184,11 +174,11 @@ def _long(text: str) -> str:
 
 
 _NEAR = 400
-"""Characters around a place that tell what is a secret in it, when the text does not hold a key block."""
+"""Characters around a place that decide what is a secret in it, unless the text holds a key block."""
 
 
 def around(text: str, start: int, end: int) -> Masked:
-    """Mask what stands between two offsets of a text, as masking the whole of it would, without looking through it."""
+    """Mask the text between two offsets as in the whole text, without searching all of it."""
     first = text.rfind("-----BEGIN ", 0, start) if "-----BEGIN " in text else -1
     first = max(start - _NEAR, 0) if first < 0 else min(first, max(start - _NEAR, 0))
     found = (
@@ -200,11 +190,11 @@ def around(text: str, start: int, end: int) -> Masked:
 
 
 _APART = "\n\0\n"
-"""Between texts that are looked through as one: no pattern goes over it, and lines begin and end at it."""
+"""Separator of texts that are searched as one: no pattern spans it, and it bounds lines."""
 
 
 _ID_OR_TIME = r"(?:[a-z]+-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z"
-"""What is no secret by itself, and dear to look through, because its digits look like those of one."""
+"""Ids and times, which are no secrets, but slow to search because their digits look like some."""
 
 
 def with_secrets(texts: Sequence[str]) -> dict[str, Masked]:
@@ -225,12 +215,12 @@ _WORDS = (
 _NO_VALUES = frozenset(_WORDS.split())
 """Words that stand for a value in an example."""
 _LOOKED_UP = ("${", "$(", "{{", "<", "%(", "os.environ", "process.env", "getenv", "env.", "secrets.", "vault:", "op://")
-"""How values begin that are put in later, or read from somewhere."""
+"""Beginnings of values that are filled in later, or read from somewhere."""
 _EXAMPLES = ("your-", "your_", "xxx", "...", "***", "http://", "https://")
 
 
 def _real(found: _Found) -> bool:
-    """Whether a value is no placeholder: no word for one, no look-up, no path, not its own key's name."""
+    """Return whether a value is no placeholder: no example word, look-up, path, or its own key's name."""
     value = found.value.strip("\"'`")
     lowered = value.lower()
     letters = lowered.strip("_-<>[]{}()$%.,;:!")
@@ -242,7 +232,7 @@ def _real(found: _Found) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Shannon's, in bits a character."""
+    """Return Shannon's entropy, in bits per character."""
     counts = [value.count(sign) for sign in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 
@@ -256,7 +246,7 @@ def _is_hash(value: str) -> bool:
 
 
 def _random(found: _Found) -> bool:
-    """A value with letters and digits that nobody would type: 3 bits a character, and no hash."""
+    """Accept a value with letters and digits that nobody would type: 3 bits a character, and no hash."""
     value = found.value
     mixed = _has_digit(value) and any(sign.isalpha() for sign in value)
     return mixed and _real(found) and _entropy(value) >= 3 and not _is_hash(value)
@@ -267,7 +257,7 @@ def _mixed(found: _Found) -> bool:
 
 
 def _key(found: _Found) -> bool:
-    """A key with a digit, or without one, as those of some issuers are, letters that nobody would type."""
+    """Accept a key with a digit, or letters that nobody would type."""
     value = found.value
     return _real(found) and (_has_digit(value) or (not value.islower() and _entropy(value) >= 3.2))
 
@@ -277,7 +267,7 @@ def _bearer(found: _Found) -> bool:
 
 
 def _block(found: _Found) -> bool:
-    """The first line of a key block, when a line of a key follows."""
+    """Accept the first line of a key block, when a line of a key follows."""
     return re.search(r"[A-Za-z0-9+/]{16}", found.text[found.end : found.end + 400]) is not None
 
 
@@ -286,7 +276,7 @@ def _aws(found: _Found) -> bool:
 
 
 def _signed(found: _Found) -> bool:
-    """A JSON web token whose head names how it is signed."""
+    """Accept a JSON web token whose header names its algorithm."""
     import binascii
     import json
 
@@ -299,7 +289,7 @@ def _signed(found: _Found) -> bool:
 
 
 def _said(found: _Found) -> bool:
-    """What a sentence gives as a password: quoted, or with a sign that neither words nor names of types have."""
+    """Accept a password in a sentence: quoted, or with a character that words and type names lack."""
     value = found.value
     quoted = found.text[found.start - 1 : found.start] in ("`", '"', "'", "“", "「", "«")
     odd = value.isascii() and any(sign.isdigit() or sign in "!@#$%^&*+=?/~" for sign in value)
@@ -316,11 +306,11 @@ _NUMBERS = (
     " 6011111111111117 6011000990139424"
 )
 _TEST_CARDS = frozenset(_NUMBERS.split())
-"""What payment services give out for tests."""
+"""Test numbers of payment services."""
 
 
 def _card(found: _Found) -> bool:
-    """A number with a check digit (Luhn) that no payment service gives out for tests."""
+    """Accept a number with a check digit (Luhn) that is no test number."""
     digits = "".join(sign for sign in found.value if sign.isdigit())
     total = sum(int(digit) if at % 2 == 0 else sum(divmod(2 * int(digit), 10)) for at, digit in enumerate(digits[::-1]))
     return total % 10 == 0 and digits not in _TEST_CARDS and len(set(digits)) > 3
@@ -380,7 +370,7 @@ _KEYS = (
 
 
 KEY_HEAD = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-"""What begins a private key; without an end, all that follows is taken for the key."""
+"""The first line of a private key; without an end, all that follows is taken for the key."""
 
 
 def _rule(number: str, kind: str, guard: Callable[[_Found], bool], signs: str, *pattern: str) -> _Rule:
@@ -490,10 +480,10 @@ _RULES = (
     ),
     _rule("P04", "social security number", _ssn, "NUMBER", r"(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])"),
 )
-"""What begins at the same place as another is called after the first of them here."""
+"""Of two matches at the same place, the first rule here names the secret."""
 
 _RUN = 12
-"""Characters without a blank; a key that stands by itself has no less."""
+"""Characters without a blank; a key that stands by itself has no fewer."""
 _OF_RUNS = {
     "TWILIO": (("sk",), "sk[0-9a-f]{32}"),
     "MAILGUN": (("key-",), "key-[0-9a-f]{32}"),
@@ -503,7 +493,7 @@ _OF_RUNS = {
     "CRYPT": ((":$",), r":\$"),
     "AWS": (("aws", "amazon", "secret"), "(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])"),
 }
-"""What keys without blanks hold whose prefix is none, or stands nearly everywhere, in a text that has one of words."""
+"""Runs that hold keys without a distinctive prefix, in a text that has one of some words."""
 _OF_LINES = {
     "NUMBER": (
         ("",),
@@ -512,20 +502,20 @@ _OF_LINES = {
     "ADDRESS": (("://",), r"://[^\s:/@]{0,64}:"),
     "COOKIE": (("cookie",), "(?:session|id|auth)="),
 }
-"""The same of lines that have a number, a URL with a colon in its host, or a cookie."""
+"""The same for lines that have a number, a URL with a colon in its host, or a cookie."""
 _SAYING = ("pass", "pwd", "secret", "token", "key", "bearer", "basic", "contraseña", "密", "パスワード")
 _SAID = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|key)(?:_id|_base)?[\"'`]?[ \t]{0,8}[:=]|(?:bearer|basic)[ \t]+\S{16}"
     r"|passwor|passcode|passphrase|passe|contraseña|密|パスワード"
 )
-"""What calls something a secret; it begins with one of the words above."""
+"""Words that call something a secret; each begins with one of those above."""
 _ANYWHERE = ("-----begin", "password")
-"""Signs of what may hold blanks, and go over lines."""
+"""Signs of what may hold blanks and span lines."""
 _PREFIXES = tuple({sign: None for rule in _RULES for sign in rule.signs if sign.islower() and sign not in _ANYWHERE})
 
 
 def _signs(lowered: str) -> list[tuple[str, tuple[int, int]]]:
-    """Find the signs of secrets in a text in lower case, each with a part to look through; mostly there are none."""
+    """Find the signs of secrets in a lower-case text, each with a part to search; mostly there are none."""
     whole, has = (0, len(lowered)), lowered.__contains__
     runs = " ".join([run for run in lowered.split() if len(run) >= _RUN])
     found = [(sign, whole) for sign in _ANYWHERE if sign in lowered]
@@ -547,7 +537,7 @@ def _signs(lowered: str) -> list[tuple[str, tuple[int, int]]]:
 
 
 def _found(text: str, part: tuple[int, int] = (0, sys.maxsize)) -> list[Secret]:
-    """Find secrets that begin in a part of a text, which is of whole lines."""
+    """Find secrets that begin in a part of a text, which consists of whole lines."""
     piece = text[slice(*part)]
     lowered = lower(piece)
     looks: dict[str, list[tuple[int, int]]] = {}
@@ -576,6 +566,6 @@ def _places(rule: _Rule, text: str, spans: Iterable[tuple[int, int]]) -> Iterato
 
 
 def _end_of_block(text: str, start: int) -> int:
-    """Where a key block ends that begins before `start`: behind its last line, or with the text."""
+    """Return the end of a key block that begins before `start`: behind its last line, or with the text."""
     last = re.compile("-----END [A-Z0-9 ]{1,60}-----").search(text, start)
     return len(text) if last is None else last.end()

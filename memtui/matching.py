@@ -1,7 +1,7 @@
-"""What somebody typed to look for, and every place where a text holds it.
+"""Search queries, and their matches in a text.
 
 Plain words, `"quoted phrases"` and `-excluded` ones, in any case and either spelling of an accent. There is no pattern
-engine, so no text can make it slow, and a half-typed query is a query: a sign that means nothing yet is only itself.
+engine, so no text can make it slow, and a half-typed query is valid: a sign without meaning yet is literal.
 """
 
 from bisect import bisect_right
@@ -14,24 +14,24 @@ from memtui.errors import UsageError
 LIMIT = 1_000
 """The longest query, in characters."""
 PLACES = 1_000
-"""So many places of one text are looked for, unless more are asked for."""
+"""The number of matches searched in one text by default."""
 
 _LIKE, _LIKE_FROM_THE_FIRST = 0.8, 0.7
-"""How much of two names must be the same for one to be a slip for the other: of any, of those that begin alike."""
+"""The similarity from which a name counts as a slip for another: for any, and for those that begin alike."""
 EXACT, PREFIX, INFIX = range(3)
-"""How a word is held: as a whole word, at the beginning of one, inside one."""
+"""How a word matches: as a whole word, at the beginning of one, inside one."""
 
 Span = tuple[int, int]
-"""From the first character up to the one after the last."""
+"""Character offsets (start, end)."""
 
 
 def fold(text: str) -> str:
-    """The form in which texts are compared: case folded, with one space between words, wherever lines end."""
+    """Return the form in which texts are compared: case folded, with one space between words."""
     return " ".join(text.casefold().split())
 
 
 def holds_all(data: bytes, words: Iterable[str]) -> bool:
-    """Whether a text may hold all of some words (NFKC, case folded), so that it is worth a closer look."""
+    """Return whether a text may hold all of some words (NFKC, case folded) and is worth a closer look."""
     if data.isascii():
         plain = data.lower()
         return all(word.isascii() and word.encode() in plain for word in words)
@@ -40,13 +40,10 @@ def holds_all(data: bytes, words: Iterable[str]) -> bool:
 
 
 def slips(wrong: str, names: Iterable[str], sign: str = "") -> list[str]:
-    """The names that a wrong one is probably a slip for, at most three, the nearest first; none that is only alike.
+    """Return up to three names that a wrong one is probably a slip for, the nearest first.
 
-    Args:
-        wrong: what was written.
-        names: those there are.
-        sign: what divides them into parts, such as `:` in `memtui:global`. The parts that both begin with then say
-            nothing, and a name's last part stands for the name.
+    `sign` separates parts of a name, such as `:` in `memtui:global`: common first parts then do not count, and the last
+    part may stand for the name.
     """
     from difflib import SequenceMatcher
 
@@ -64,17 +61,17 @@ def slips(wrong: str, names: Iterable[str], sign: str = "") -> list[str]:
 
 
 def meant(wrong: str, names: Iterable[str]) -> str | None:
-    """The root that a wrong name is probably a slip for; an agent alone means the folder it has for the project."""
+    """Return the root a wrong name is probably a slip for; an agent alone means its folder for the project."""
     names = tuple(names)
     of_project = f"{wrong.rstrip(':')}:project"
     return of_project if of_project in names else next(iter(slips(wrong, names, ":")), None)
 
 
 class Term(NamedTuple):
-    """One thing to look for: a word, or several one after the other."""
+    """A word, or several in sequence, to search for."""
 
     forms: tuple[str, ...]
-    """Folded, in each way Unicode can spell it: `é` is one character in some files and two in others."""
+    """Folded, in each Unicode spelling: `é` is one character in some files and two in others."""
 
     @property
     def phrase(self) -> bool:
@@ -82,11 +79,11 @@ class Term(NamedTuple):
         return " " in self.forms[0]
 
     def is_in(self, folded: str) -> bool:
-        """Whether a folded text holds it."""
+        """Return whether a folded text holds it."""
         return any(form in folded for form in self.forms)
 
     def grade(self, folded: str) -> int | None:
-        """How a folded text holds it: the best of `EXACT`, `PREFIX` and `INFIX`; None when it does not."""
+        """Return the best match in a folded text: `EXACT`, `PREFIX` or `INFIX`; None without a match."""
         best: int | None = None
         for form in self.forms:
             at = folded.find(form)
@@ -103,35 +100,30 @@ class Term(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is looked for."""
+    """A parsed query."""
 
     terms: tuple[Term, ...]
-    """All of them must be there; at least one."""
+    """All must occur; at least one."""
     without: tuple[Term, ...] = ()
-    """None of them may be there."""
+    """None may occur."""
     whole: Term | None = None
-    """All words one after the other, when there are several: where they stand together is found first."""
+    """All words in sequence, when there are several: such a match ranks first."""
 
     @property
     def phrases(self) -> bool:
-        """Whether anything in it is only held by a text from `fold`."""
+        """Whether any term is a phrase, which only a text from `fold` can hold."""
         return self.whole is not None or any(term.phrase for term in (*self.terms, *self.without))
 
     def allows(self, *folded: str) -> bool:
-        """Whether none of these texts holds what must not be there."""
+        """Return whether none of these texts holds an excluded term."""
         return not any(term.is_in(text) for term in self.without for text in folded)
 
     def spans(self, text: str, limit: int = PLACES) -> list[Span]:
-        """Every place where a text, as it was written, holds one of the terms; in order, without overlaps.
-
-        Args:
-            text: the original.
-            limit: look for so many of each term at most.
-        """
+        """Return every match in a text as it was written, in order, without overlaps, up to `limit` per term."""
         return self.spans_in(text, text.casefold(), limit)
 
     def spans_in(self, text: str, folded: str, limit: int = PLACES) -> list[Span]:
-        """The same, for a caller who has the case-folded text already."""
+        """Like `spans`, given the case-folded text as well."""
         found: list[Span] = []
         flat: _Flat | None = None
         for term in self.terms:
@@ -148,12 +140,12 @@ class Query(NamedTuple):
 
 
 class Literal(NamedTuple):
-    """A text to find exactly as it is typed, spaces and all."""
+    """A text to find exactly as typed, including spaces."""
 
     text: str
 
     def spans(self, text: str, limit: int = PLACES) -> list[Span]:
-        """Every place of it, in any case unless it has a capital letter; see `Query.spans`."""
+        """Return every match, ignoring case unless it has a capital letter; see `Query.spans`."""
         if not self.text:
             return []
         if self.text != self.text.casefold() and any(letter.isupper() for letter in self.text):
@@ -164,7 +156,7 @@ class Literal(NamedTuple):
 
 
 def parse(query: str) -> Query:
-    """Make a query ready.
+    """Parse a query.
 
     Raises:
         UsageError: `E_QUERY`, when it is empty or longer than 1,000 characters.
@@ -183,7 +175,7 @@ def parse(query: str) -> Query:
 
 
 def typed(text: str) -> Query | None:
-    """Make ready what somebody is typing; None as long as there is nothing to look for."""
+    """Parse a query while it is being typed; None while there is nothing to search for."""
     wanted: list[str] = []
     without: list[str] = []
     for words, excluded in _cut(text[:LIMIT].casefold()):
@@ -198,7 +190,7 @@ def typed(text: str) -> Query | None:
 
 
 def _cut(text: str) -> list[tuple[str, bool]]:
-    """Words and quoted phrases, and whether each is excluded."""
+    """Return words and quoted phrases, and whether each is excluded."""
     found = []
     position = 0
     while position < len(text):
@@ -242,7 +234,7 @@ def _places(text: str, form: str, limit: int) -> list[Span]:
 
 
 def _merged(spans: list[Span]) -> list[Span]:
-    """Join spans that overlap; they come in order."""
+    """Join overlapping spans, which are in order."""
     out: list[Span] = []
     for start, end in spans:
         if out and start < out[-1][1]:
@@ -253,7 +245,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 
 class _Flat:
-    """A folded text with one space between words, and where each word stands in the text."""
+    """A folded text with one space between words, and the position of each word in the original."""
 
     def __init__(self, folded: str) -> None:
         self._folded = folded
@@ -265,7 +257,7 @@ class _Flat:
         """Where it begins in the folded one."""
 
     def places(self, form: str, limit: int) -> list[Span]:
-        """Where the folded text holds a form, whatever is between its words."""
+        """Return the matches of a form, whatever is between its words."""
         found = _places(self._text, form, limit)
         if not found:
             return found
@@ -291,13 +283,13 @@ class _Flat:
 
 
 class _Unfolded:
-    """Where a place of the folded text is in the text itself; they differ for letters that grow, such as ß."""
+    """Maps positions in the folded text to the text itself; they differ for letters that grow, such as ß."""
 
     def __init__(self, text: str, folded: str) -> None:
         self._starts: list[int] = []
         """Where each letter that grew begins in the folded text."""
         self._grown: list[tuple[int, int]] = []
-        """Where it is in the text, and how many letters it has become."""
+        """Its position in the text, and its length in the folded text."""
         if len(folded) == len(text):  # Folding only ever grows, so nothing grew.
             return
         sizes = {letter: len(letter.casefold()) for letter in set(text)}
@@ -310,7 +302,7 @@ class _Unfolded:
             shift += size - 1
 
     def start(self, at: int) -> int:
-        """The letter that a place of the folded text belongs to."""
+        """Return the letter that a position of the folded text belongs to."""
         index = bisect_right(self._starts, at) - 1
         if index < 0:
             return at
@@ -319,5 +311,5 @@ class _Unfolded:
         return letter if beyond < size else letter + 1 + beyond - size
 
     def end(self, at: int) -> int:
-        """Behind the letter that the last one before a place belongs to."""
+        """Return the position behind the letter that the previous position belongs to."""
         return self.start(at - 1) + 1

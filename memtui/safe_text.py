@@ -1,9 +1,9 @@
-"""The one border for hostile and secret text: whatever is drawn, printed, logged or notified goes through here first.
+"""The filter for hostile and secret text: everything drawn, printed, logged or notified goes through here first.
 
 Memories, names and error texts can hold terminal controls, bidirectional overrides and invisible instructions. None is
-removed, because a curator must see the attack: each such character becomes a visible token (`␛`, `⟨U+202E⟩`, `\\xff`).
-Secrets are masked here too, before anything is cut, unless a caller says that they may be seen.
-It exists so that no front invents a second, weaker filter. Markup is no concern here: draw the result as plain text.
+removed, because a curator must see the attack: each such character becomes a visible token (`␛`, `⟨U+202E⟩`,
+`\\xff`). Secrets are masked before anything is cut, unless a caller allows them. Markup is not handled here: draw the
+result as plain text.
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ _MARK_RUN = 12
 
 _SHORTEST_SECRET = 8
 _BEYOND = 4_096
-"""Characters behind what can be shown that are looked at for secrets."""
+"""Characters behind the visible part that are searched for secrets."""
 
 _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
 _UNSTEADY = {_EMOJI_STYLE, *map(chr, range(0x1F3FB, 0x1F400))}
-"""The sign for colours, and tones of skin."""
+"""The emoji style selector, and skin tones."""
 _BLACK_FLAG = "\U0001f3f4"
 _FLAG_TAGS = tuple(
     "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f" for region in ("gbeng", "gbsct", "gbwls")
@@ -39,11 +39,11 @@ _INVISIBLE = (
     (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3),
     (0x1D159, 0x1D159), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 )  # fmt: skip
-"""What draws nothing (default-ignorable code points, blank letters, surrogates) whatever this Python's tables know."""
+"""Invisible code points (default-ignorable, blank letters, surrogates), whatever this Python's tables know."""
 
 _kinds: dict[str, int] = {}
 _plain: set[str] = set()
-"""What has been looked up before, so that a text costs one set operation instead of a look-up per character."""
+"""Characters known to be harmless, so that a text costs one set operation instead of a look-up per character."""
 
 
 def visible(
@@ -58,13 +58,13 @@ def visible(
 
     Args:
         text: anything, lone surrogates included.
-        keep_newlines: leave line feeds alone; a CRLF then counts as one line feed. Else both become tokens.
-        keep_tabs: leave tabs alone.
+        keep_newlines: keep line feeds; a CRLF then counts as one. Else both become tokens.
+        keep_tabs: keep tabs.
         ascii_tokens: write tokens in ASCII (`\\x1b`, `<U+202E>`), for terminals without Unicode.
-        secrets: leave secrets as they are; else each is a mask. Half a secret is none, so give a text before it is cut.
+        secrets: keep secrets; else each is masked. Half a secret is not recognised, so pass a text before it is cut.
 
     Returns:
-        The text itself when there is nothing to show.
+        The text itself when nothing changes.
     """
     if not secrets:
         text = _without_secrets(text)
@@ -77,10 +77,9 @@ def visible(
 def pieces(
     text: str, *, keep_newlines: bool = False, keep_tabs: bool = False, ascii_tokens: bool = False
 ) -> list[tuple[str, bool]]:
-    """Make text safe to draw, in pieces, so that tokens can be given a style of their own.
+    """Make text safe to draw, as (piece, is_token) pairs in order, so that tokens can have their own style.
 
-    Returns:
-        `(piece, is_token)` in order; each token stands for exactly one character. Joined they are what `visible` gives.
+    Each token stands for exactly one character. Joined they equal the result of `visible`.
     """
     if not text:
         return []
@@ -89,9 +88,9 @@ def pieces(
 
 
 def without_escapes(text: str) -> str:
-    """Leave out the colours, links and titles that a text copied from a terminal was drawn with, each as a whole.
+    """Remove the colours, links and titles of a text copied from a terminal.
 
-    A substitute character counts as the escape that it stands for in what was pasted.
+    A substitute character counts as the escape that it stands for in pasted text.
     """
     import re  # most commands take no such text
 
@@ -99,9 +98,9 @@ def without_escapes(text: str) -> str:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether a body holds anything but visible text, tabs and line ends (CRLF included).
+    """Return whether a body holds anything but visible text, tabs and line ends (CRLF included).
 
-    Leave out a byte-order mark at the start of a file before asking: it is a format character like any other.
+    Remove a byte-order mark at the start of a file first: it is a format character like any other.
     """
     if text.isascii() and text.isprintable():
         return False
@@ -110,10 +109,10 @@ def has_hidden(text: str) -> bool:
 
 
 def one_line(text: str, limit: int, *, ascii_tokens: bool = False, secrets: bool = False) -> str:
-    """Make text safe and at most `limit` terminal cells wide, on one line; what does not fit ends in `…`.
+    """Make text safe and at most `limit` terminal cells wide, on one line; longer text ends in `…`.
 
-    Tokens and emoji are kept whole or left out, and secrets are masked. Only as much of a long text is looked at as can
-    be shown, and as far behind it as a secret reaches.
+    Tokens and emoji are kept whole or left out, and secrets are masked. A long text is examined only as far as it can
+    be shown, plus the reach of a secret.
     """
     if not secrets:
         text = _without_secrets(text[: limit * 16 + _BEYOND])
@@ -142,16 +141,16 @@ def one_line(text: str, limit: int, *, ascii_tokens: bool = False, secrets: bool
 
 
 def cell_width(text: str) -> int:
-    """Tell how many terminal cells safe text takes (ambiguous widths count one, an emoji sequence two)."""
+    """Return the width of safe text in terminal cells (ambiguous widths count one, an emoji sequence two)."""
     if text.isascii() or text.replace("…", "").isascii():  # cut text ends in one
         return len(text)
     return sum(width for _, width in _clusters(text))
 
 
 def steady(text: str) -> str:
-    """Draw what terminals give different widths so that all give it the same, `cell_width` wide.
+    """Replace what terminals draw at different widths so that all draw it `cell_width` wide.
 
-    The sign that asks for colours and tones of skin are left out, with a space for a cell that goes with them.
+    The emoji style selector and skin tones are removed, with a space for each cell that goes with them.
     """
     if text.isascii() or not _UNSTEADY.intersection(text):
         return text
@@ -205,7 +204,7 @@ def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool)
 
 
 def _suspects(text: str) -> set[str]:
-    """The distinct characters of a text that may have to be shown as tokens."""
+    """Return the distinct characters of a text that may need a token."""
     if len(_plain) > 65_536:
         _plain.clear()
     if len(text) < 48:
@@ -244,7 +243,7 @@ def _kind(character: str) -> int:
 
 
 def _belongs(text: str, index: int) -> bool:
-    """Whether a joiner, variation selector or tag is part of a real sequence, where it draws something."""
+    """Return whether a joiner, variation selector or tag is part of a real sequence, where it draws something."""
     character = text[index]
     code = ord(character)
     before = text[index - 1] if index else ""
@@ -278,7 +277,7 @@ def _token(character: str, ascii_tokens: bool) -> str:
 
 
 def _clusters(text: str) -> Iterator[tuple[str, int]]:
-    """What a terminal draws as one thing, with its width in cells."""
+    """Yield what a terminal draws as one unit, with its width in cells."""
     from unicodedata import category, east_asian_width
 
     start = width = 0
@@ -316,7 +315,7 @@ def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 
 def end_of(text: str, width: int) -> str:
-    """As much of the end of safe text as fits; only as much of a long one is looked at as can be shown."""
+    """Return as much of the end of safe text as fits; a long text is examined only as far as it can be shown."""
     from bisect import bisect_left
 
     near = text[-reach(width) :]
@@ -324,5 +323,5 @@ def end_of(text: str, width: int) -> str:
 
 
 def reach(width: int) -> int:
-    """How many characters so many cells can show: more than cells, for accents take none."""
+    """Return how many characters so many cells can show: more than cells, because accents take none."""
     return max(width, 0) * 4 + 16

@@ -1,8 +1,8 @@
-"""Figures about the life cycle for OpenTelemetry, where the user switched it on: numbers and words of memtui's own.
+"""OpenTelemetry metrics about background work, if the user enabled them: numbers and memtui's own words.
 
-memtui sends nothing anywhere. Who runs it under `opentelemetry-instrument`, or sets providers in a program that uses
-it, has a span, a counter and a duration for each of `memtui.memory.{extract,dream,recall,remember,forget}`, with the
-fields of Qwen Code's telemetry of its memory. It is apart because lanes, doors and verbs tell, and none knows another.
+memtui itself sends nothing. Run under `opentelemetry-instrument`, or in a program that sets providers, it emits a span,
+a counter and a duration for each of `memtui.memory.{extract,dream,recall,remember,forget}`, with the fields of Qwen
+Code's telemetry. It is apart because lanes, fronts and verbs use it, and none knows another.
 """
 
 import re
@@ -20,13 +20,13 @@ FIELDS = frozenset(
         "query_length", "docs_scanned", "docs_selected", "strategy",
     )
 )  # fmt: skip
-"""All that is ever told."""
+"""All fields that are ever emitted."""
 _WORD = re.compile(r"[a-z_]{1,24}")
-"""What a field that is no number can be: no text of anybody's, no path, no name."""
+"""A valid text value: no text of anybody's, no path, no name."""
 
 
 def status(on: bool) -> str:
-    """Say whether anything is told."""
+    """Return whether telemetry is on, in words."""
     if not on:
         return "off"
     return "on" if _installed() else "on, but not installed: pip install 'memtui[telemetry]'"
@@ -37,12 +37,12 @@ def _installed() -> bool:
 
 
 def tell(on: bool, kind: str, when: tuple[int, int], fields: Mapping[str, object]) -> None:
-    """Tell of one piece of work that ended; nothing when it is switched off or the extra is not installed.
+    """Emit one finished piece of work; nothing when switched off or the extra is not installed.
 
     Args:
         on: the setting `telemetry`, as it is now.
         kind: `extract`, `dream`, `recall`, `remember` or `forget`.
-        when: it began and ended, milliseconds since the epoch.
+        when: start and end, milliseconds since the epoch.
         fields: of `FIELDS`; others, and values that are neither a number nor a word of memtui's own, are left out.
     """
     if not on or not _installed():

@@ -1,7 +1,7 @@
-"""What differs between two texts, as data: a unified diff, lines for a view against the base, and words inside them.
+"""Differences between two texts as data: a unified diff, changed lines, and changed words.
 
-Only a line feed ends a line, so that a change of line ends, of a form feed or of the final newline shows as what it is.
-Everything returned is text of a memory, and hostile until a front has made it safe.
+Only a line feed ends a line, so that changed line ends, form feeds and final newlines stay visible. All results are
+text of a memory, and hostile until a front has made it safe.
 """
 
 import re
@@ -14,12 +14,12 @@ SAME, REMOVED, ADDED = "same", "removed", "added"
 NO_NEWLINE = "\\ No newline at end of file"
 
 _WORD = re.compile(r"[^\W\u2e80-\U0003ffff]+|\s+|.", re.DOTALL)
-"""Words, blanks, and every other character by itself: also those of scripts that put no blanks between words."""
+"""Words, blanks, and every other character by itself, including scripts without blanks between words."""
 _MOST_WORDS = 40_000
 
 
 class LineChange(NamedTuple):
-    """One line of a view of two texts, in reading order: what was removed stands before what was added for it."""
+    """One line of a comparison, in reading order: removed lines precede the lines added for them."""
 
     kind: str
     """`same`, `removed` or `added`."""
@@ -34,15 +34,11 @@ class LineChange(NamedTuple):
 
 
 Span = tuple[int, int]
-"""Offsets of characters: from, up to."""
+"""Character offsets (start, end)."""
 
 
 def line_changes(base: str, other: str) -> list[LineChange]:
-    """Tell how a text differs from its base, line by line.
-
-    Returns:
-        Every line of both, unchanged ones once.
-    """
+    """Compare a text with its base, line by line: every line of both, unchanged ones once."""
     old, new = split_lines(base), split_lines(other)
     found: list[LineChange] = []
     a = b = 0
@@ -55,13 +51,7 @@ def line_changes(base: str, other: str) -> list[LineChange]:
 
 
 def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3, secrets: bool = False) -> list[str]:
-    """Compare two texts as `diff -u` does.
-
-    Args:
-        a, b: whole texts.
-        from_label, to_label: what the two heading lines call them.
-        context: how many unchanged lines are shown around a change.
-        secrets: give lines as they are; else each with its secrets masked as in the whole text.
+    """Compare two texts as `diff -u` does; `secrets` leaves secrets unmasked.
 
     Returns:
         Lines without their line feeds, headings first; nothing when the texts are equal.
@@ -90,14 +80,14 @@ def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3,
 
 
 def unified_file(name: str, before: bytes | None, after: bytes | None, *, secrets: bool = False) -> list[str]:
-    """Compare a file with what it was, as `unified` does; None where there is none."""
+    """Compare a file with its earlier content, as `unified` does; None where there is none."""
     old, new = ((data or b"").decode("utf-8", "replace") for data in (before, after))
     labels = ("/dev/null" if data is None else name for data in (before, after))
     return unified(old, new, *labels, secrets=secrets)
 
 
 def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
-    """Tell which words differ between two texts: two lines, or the removed and the added lines of one change.
+    """Find the words that differ between two texts: two lines, or both sides of one change.
 
     Returns:
         Spans in `old` and in `new`, in order. Changed words with only blanks between them are one span.
@@ -113,11 +103,9 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
 
 
 def word_edits(old: str, new: str) -> list[tuple[str, str]]:
-    """Tell how one text became another, word by word.
+    """Return how one text became another, as (kind, text) pieces in reading order.
 
-    Returns:
-        Pieces in reading order with their kind (`same`, `removed`, `added`): those that are not added make up the old
-        text, those that are not removed the new one.
+    The kinds are `same`, `removed`, `added`.
     """
     words = [_WORD.findall(text) for text in (old, new)]
     if max(len(side) for side in words) > _MOST_WORDS:
@@ -142,7 +130,7 @@ def _change(kind: str, line: str, base_line: int | None, other_line: int | None)
 
 
 def _groups(changed: list[bool], context: int) -> Iterator[tuple[int, int]]:
-    """Ranges of lines to show: each change with its context, those that touch as one."""
+    """Yield ranges of lines to show: each change with its context, adjacent ones joined."""
     start = end = -1
     for at, is_changed in enumerate(changed):
         if not is_changed:

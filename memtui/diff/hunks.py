@@ -1,7 +1,7 @@
-"""A change as places of bytes: what stands where, and how the bytes look with one place as it was before.
+"""Differences between byte strings as hunks, and reverting single hunks.
 
-Bytes, not text, because a place is taken back by writing: line ends, a byte-order mark, a missing final newline and
-what is not UTF-8 come back as they were, and no byte outside the place can differ.
+Bytes, because a hunk is reverted by writing: line ends, a byte-order mark, a missing final newline and invalid UTF-8
+come back as they were, and no byte outside the hunk can differ.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from memtui.diff.lines import EqualRun, matching
 
 
 class ByteHunk(NamedTuple):
-    """Lines that were replaced by others, numbered from 0; one of the two sides may hold none."""
+    """Lines replaced by others, numbered from 0; one of the two sides may be empty."""
 
     before: tuple[int, int]
-    """From, up to."""
+    """Start and end."""
     after: tuple[int, int]
 
 
 def byte_lines(data: bytes) -> list[bytes]:
-    """Split at line feeds only, line ends kept: joined they are the bytes again."""
+    """Split at line feeds only, keeping line ends: joined they are the bytes again."""
     lines = data.split(b"\n")
     last = lines.pop()
     lines = [line + b"\n" for line in lines]
@@ -27,16 +27,12 @@ def byte_lines(data: bytes) -> list[bytes]:
 
 
 def hunks(before: bytes, after: bytes) -> tuple[ByteHunk, ...]:
-    """Find where two texts differ.
-
-    Returns:
-        Places in rising order; between two of them stands at least one line that both texts have.
-    """
+    """Find the hunks between two byte strings, in order; at least one common line stands between two of them."""
     return hunks_of(byte_lines(before), byte_lines(after))
 
 
 def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]:
-    """As `hunks`, of lines."""
+    """Like `hunks`, for lines."""
     found = []
     a = b = 0
     for run in [*matching(old, new), EqualRun(len(old), len(new), 0)]:
@@ -47,7 +43,7 @@ def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]
 
 
 def take_back(before: bytes, after: bytes, *places: ByteHunk) -> bytes:
-    """Return `after` with places, in rising order, as they were in `before`, and every other byte as it is."""
+    """Return `after` with some hunks, in order, as they were in `before`, and every other byte as it is."""
     old, new = byte_lines(before), byte_lines(after)
     lines: list[bytes] = []
     at = 0
@@ -58,12 +54,7 @@ def take_back(before: bytes, after: bytes, *places: ByteHunk) -> bytes:
 
 
 def why_not_text(data: bytes | None, most: int) -> str:
-    """Say why bytes cannot be shown line by line, in a few words; nothing when they can.
-
-    Args:
-        data: whole content; None: there is none.
-        most: how many bytes are shown at most.
-    """
+    """Return why bytes cannot be shown line by line (over `most` bytes, binary, ...); empty when they can."""
     if data is None:
         return ""
     if b"\0" in data[:8_192]:
@@ -78,7 +69,7 @@ def why_not_text(data: bytes | None, most: int) -> str:
 
 
 def line_counts(before: bytes, after: bytes, most: int) -> tuple[int, int]:
-    """Count the lines that came and that went; none where either is no text of at most so many bytes."""
+    """Count added and removed lines; none where either side is no text of at most `most` bytes."""
     if why_not_text(before, most) or why_not_text(after, most):
         return 0, 0
     places = hunks(before, after)
@@ -86,7 +77,7 @@ def line_counts(before: bytes, after: bytes, most: int) -> tuple[int, int]:
 
 
 def changed_lines(before: bytes, after: bytes, most: int) -> frozenset[int]:
-    """Give the lines of `after`, from 1, that are not in `before`, and those where some went; see `line_counts`."""
+    """Return the lines of `after`, from 1, that are not in `before`, and those next to removals; see `line_counts`."""
     if why_not_text(before, most) or why_not_text(after, most):
         return frozenset()
     last = max(len(byte_lines(after)), 1)

@@ -1,6 +1,7 @@
-"""Which lines (or words) of two texts belong together; diff and merge are both made of the answer.
+"""Matching the lines (or words) of two texts, for diff and merge.
 
-Anchors first (what stands exactly once in both), then the shortest edit between them, with a budget for both, so that
+Anchors first (lines that occur exactly once in both), then the shortest edit between them, with a budget for both, so
+that
 no text can make it slow: where the budget ends, lines count as replaced. That makes an answer coarser, never wrong.
 """
 
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 
 class EqualRun(NamedTuple):
-    """Equal items, side by side in both texts."""
+    """A run of equal items in both texts."""
 
     a: int
     b: int
@@ -21,11 +22,11 @@ class EqualRun(NamedTuple):
 _STEPS = 400_000
 """The most steps of the shortest-edit search, for a whole comparison (about 0.1 s)."""
 _PASSES = 40
-"""How often each item may be looked at for anchors, on average."""
+"""How often each item may be examined for anchors, on average."""
 
 
 def split_lines(text: str) -> list[str]:
-    """Split at line feeds only, line ends kept: joined they are the text again."""
+    """Split at line feeds only, keeping line ends: joined they are the text again."""
     lines = text.split("\n")
     last = lines.pop()
     lines = [line + "\n" for line in lines]
@@ -33,11 +34,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[EqualRun]:
-    """Find what two sequences have in common, in order.
-
-    Returns:
-        Runs that are as long as they can be, rising in both sequences; never empty ones.
-    """
+    """Find the common runs of two sequences: as long as possible, in order in both, never empty."""
     numbers: dict[Hashable, int] = {}
     left = [numbers.setdefault(item, len(numbers)) for item in a]
     right = [numbers.setdefault(item, len(numbers)) for item in b]
@@ -62,7 +59,7 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[EqualRun]:
 
 
 class _Comparison:
-    """One comparison and what is left of its budgets."""
+    """One comparison and its remaining budgets."""
 
     def __init__(self, a: list[int], b: list[int]) -> None:
         self.a = a
@@ -95,7 +92,7 @@ class _Comparison:
             todo.append((a, a_end, b, b_end))
 
     def _equal(self, a: int, a_end: int, b: int, b_end: int, step: int) -> int:
-        """How many items are equal at the start (step 1) or at the end (-1)."""
+        """Count equal items at the start (step 1) or at the end (-1)."""
         left, right = self.a, self.b
         most = min(a_end - a, b_end - b)
         i, j = (a, b) if step > 0 else (a_end - 1, b_end - 1)
@@ -107,7 +104,7 @@ class _Comparison:
         return size
 
     def _anchors(self, a: int, a_end: int, b: int, b_end: int) -> list[tuple[int, int]]:
-        """What stands once on both sides, in the longest order both agree on."""
+        """Return items that occur once on both sides, in the longest common order."""
         self.looks -= a_end - a + b_end - b
         if self.looks < 0:
             return []
@@ -117,7 +114,7 @@ class _Comparison:
         return _rising(pairs)
 
     def _shortest(self, a: int, a_end: int, b: int, b_end: int) -> Iterator[EqualRun]:
-        """The shortest edit (Myers) of what stands on both sides, as far as the budget goes."""
+        """Yield the shortest edit (Myers) between items that occur on both sides, within the budget."""
         common = set(self.a[a:a_end]).intersection(self.b[b:b_end])
         left_at = [at for at in range(a, a_end) if self.a[at] in common]
         right_at = [at for at in range(b, b_end) if self.b[at] in common]
@@ -137,7 +134,7 @@ class _Comparison:
                 x -= 1
 
     def _search(self, left: list[int], right: list[int]) -> list[list[int]]:
-        """How far each diagonal (from -depth - 1 on) got before each depth; empty when the budget ended first."""
+        """Return how far each diagonal (from -depth - 1 on) got before each depth; empty when over budget."""
         size_x, size_y = len(left), len(right)
         most = min(size_x + size_y, isqrt(self.steps))
         middle = most + 1
@@ -162,7 +159,7 @@ class _Comparison:
 
 
 def _once(items: list[int], start: int, end: int) -> dict[int, int]:
-    """Where each item of a range stands; -1 when it is there more than once."""
+    """Return the place of each item of a range; -1 when it occurs more than once."""
     places: dict[int, int] = {}
     for at in range(start, end):
         item = items[at]
@@ -171,7 +168,7 @@ def _once(items: list[int], start: int, end: int) -> dict[int, int]:
 
 
 def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of pairs (sorted by the first number) in which the second numbers rise as well."""
+    """Return the longest subsequence of pairs (sorted by the first number) in which the second numbers rise as well."""
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []

@@ -1,7 +1,7 @@
-"""Three-way merge of lines: what changed on one side only is merged, what changed on both is a conflict to be decided.
+"""Three-way merge of lines: changes on one side are merged, changes on both are conflicts to be resolved.
 
-It decides nothing and loses nothing: every hunk carries its three texts, and all hunks together are all three texts. It
-exists so that no front merges by itself; markers are only written for an editor, and never mistaken for content.
+Every hunk carries its three texts, and all hunks together are all three texts, so nothing is lost. Markers are only
+written for an editor, and never confused with content.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,24 +14,24 @@ SAME, YOURS, THEIRS, BOTH_EQUAL, CONFLICT = "same", "yours", "theirs", "both-equ
 """Kinds of hunks: unchanged, changed by one side only, changed alike by both, changed differently by both."""
 
 BASE, BOTH, BOTH_THEIRS_FIRST = "base", "both", "both-theirs-first"
-"""What else than `yours` and `theirs` can be chosen for a hunk."""
+"""Choices for a hunk besides `yours` and `theirs`."""
 
 Lines = tuple[str, ...]
-"""Whole lines, each with its line end; only the last line of a text may be without one."""
+"""Whole lines, each with its line end; only the last line of a text may lack one."""
 
 
 class Edited(NamedTuple):
-    """A choice that is none of the sides: this text."""
+    """A choice of another text than the sides."""
 
     text: str
 
 
 Choice = str | Edited
-"""`yours`, `theirs`, `both`, `both-theirs-first`, `base`, or a text of one's own."""
+"""`yours`, `theirs`, `both`, `both-theirs-first`, `base`, or another text."""
 
 
 class Hunk(NamedTuple):
-    """Lines of the three texts that belong together."""
+    """Corresponding lines of the three texts."""
 
     kind: str
     base: Lines
@@ -44,7 +44,7 @@ class Hunk(NamedTuple):
 
     @property
     def whitespace_only(self) -> bool:
-        """Whether the two sides differ in nothing but blanks and line ends."""
+        """Whether the two sides differ only in blanks and line ends."""
         return "".join("".join(self.yours).split()) == "".join("".join(self.theirs).split())
 
 
@@ -55,21 +55,18 @@ class Merge(NamedTuple):
 
     @property
     def conflicts(self) -> int:
-        """How many hunks must be decided."""
+        """The number of hunks that must be resolved."""
         return sum(hunk.kind == CONFLICT for hunk in self.hunks)
 
     def open(self, choices: Mapping[int, Choice]) -> tuple[int, ...]:
-        """The conflicts that are not decided yet, by their place in `hunks`."""
+        """Return the unresolved conflicts, as indexes of `hunks`."""
         return tuple(n for n, hunk in enumerate(self.hunks) if hunk.kind == CONFLICT and n not in choices)
 
     def result(self, choices: Mapping[int, Choice] | None = None) -> str:
-        """Put the merged text together.
-
-        Args:
-            choices: what to take, by place in `hunks`; needed for every conflict, allowed for every hunk.
+        """Return the merged text; `choices` by index of `hunks` are needed for every conflict, allowed for every hunk.
 
         Raises:
-            ValueError: a conflict is still open.
+            ValueError: a conflict is unresolved.
         """
         choices = choices or {}
         if still := self.open(choices):
@@ -79,18 +76,13 @@ class Merge(NamedTuple):
     def text(
         self, labels: tuple[str, str, str] = ("YOURS", "BASE", "AGENT"), choices: Mapping[int, Choice] | None = None
     ) -> str:
-        """Write the merged text for an editor: open conflicts stand between markers, with all three sides.
-
-        Args:
-            labels: how YOURS, BASE and the other side are called.
-            choices: what has been decided already.
-        """
+        """Return the merged text for an editor: unresolved conflicts between markers, with all three sides."""
         return "".join(line for part in self.marked(labels, choices) for line in part)
 
     def marked(
         self, labels: tuple[str, str, str] = ("YOURS", "BASE", "AGENT"), choices: Mapping[int, Choice] | None = None
     ) -> list[Lines]:
-        """Write the merged text for an editor, hunk by hunk; see `text`."""
+        """Return the merged text for an editor, hunk by hunk; see `text`."""
         choices = choices or {}
         newline = self._newline()
         signs = self.signs
@@ -108,16 +100,16 @@ class Merge(NamedTuple):
         return [_ended(part) if n < last else part for n, part in enumerate(parts)]
 
     def has_markers(self, text: str) -> bool:
-        """Whether an edited text still holds a marker that `text` wrote: then a conflict is still open.
+        """Return whether an edited text still holds a marker of `text`: then a conflict is unresolved.
 
-        Markers are longer than anything of the kind in the three texts, so content is never taken for one.
+        Markers are longer than any such line in the three texts, so content is never taken for one.
         """
         signs = self.signs
         return any(line.startswith(signs) for line in text.split("\n"))
 
     @property
     def signs(self) -> tuple[str, str, str, str]:
-        """The four markers, without their labels: longer than anything of the kind in the texts."""
+        """The four markers, without their labels: longer than anything similar in the texts."""
         longest = 6
         for hunk in self.hunks:
             for line in {*hunk.base, *hunk.yours, *hunk.theirs}:
@@ -131,11 +123,10 @@ class Merge(NamedTuple):
 
 
 def merge3(base: str, yours: str, theirs: str) -> Merge:
-    """Merge two texts that come from a third one.
+    """Merge two texts derived from a third one.
 
-    Returns:
-        The hunks in order. Changes that touch (no unchanged line between them) are one conflict; what is equal at the
-        ends of a conflict is not part of it.
+    Changes that touch (no unchanged line between them) are one conflict; equal lines at the ends of a conflict are not
+    part of it.
     """
     texts = [tuple(split_lines(text)) for text in (base, yours, theirs)]
     hunks = _Hunks(*texts)
@@ -147,7 +138,7 @@ def merge3(base: str, yours: str, theirs: str) -> Merge:
 
 
 def merged_alone(base: bytes, yours: bytes, theirs: bytes) -> bytes | None:
-    """Merge three texts when nobody has to decide anything; None when somebody has, or one of them is no text."""
+    """Merge three texts without conflicts; None when there is one, or one of them is no text."""
     try:
         found = merge3(base.decode(), yours.decode(), theirs.decode())
     except UnicodeDecodeError:
@@ -156,13 +147,9 @@ def merged_alone(base: bytes, yours: bytes, theirs: bytes) -> bytes | None:
 
 
 def same_places(old: Merge, new: Merge) -> dict[int, int]:
-    """Find the hunks of an earlier merge again after a text changed: those whose three texts are all as they were.
+    """Map unchanged hunks of an earlier merge to a new one, by index.
 
-    Where the same three texts stand in several places, and not in as many as before, it cannot be told which is which:
-    those are not found.
-
-    Returns:
-        Places in `new.hunks`, by place in `old.hunks`.
+    Equal hunks that occur in several places, and not in as many as before, are ambiguous and left out.
     """
     before, after = _places(old), _places(new)
     found: dict[int, int] = {}
@@ -174,7 +161,7 @@ def same_places(old: Merge, new: Merge) -> dict[int, int]:
 
 
 class _Common(NamedTuple):
-    """Lines that are the same in all three texts."""
+    """Lines equal in all three texts."""
 
     base: int
     yours: int
@@ -183,7 +170,7 @@ class _Common(NamedTuple):
 
 
 def _common(in_yours: list[EqualRun], in_theirs: list[EqualRun]) -> Iterator[_Common]:
-    """Where both comparisons with the base agree that lines are unchanged."""
+    """Yield lines that both comparisons with the base find unchanged."""
     first = second = 0
     while first < len(in_yours) and second < len(in_theirs):
         mine, other = in_yours[first], in_theirs[second]
@@ -206,7 +193,7 @@ class _Hunks:
         self.found: list[Hunk] = []
 
     def take(self, kind: str, *sizes: int) -> None:
-        """Make the next lines of each text a hunk; unchanged ones join those before them."""
+        """Make the next lines of each text a hunk; unchanged ones extend the previous hunk."""
         ends = tuple(at + size for at, size in zip(self.at, sizes, strict=True))
         if ends == self.at:
             return
@@ -246,7 +233,7 @@ class _Hunks:
 
 
 def _shared(*texts: Lines) -> int:
-    """How many lines texts begin with alike."""
+    """Count the common first lines of texts."""
     size = 0
     for lines in zip(*texts, strict=False):
         if any(line != lines[0] for line in lines):
@@ -275,7 +262,7 @@ def _chosen(hunk: Hunk, choice: Choice | None) -> Lines:
 
 
 def _joined(parts: list[Lines]) -> str:
-    """Join lines; one that is no longer the last gets the line end it was without, so that no two run together."""
+    """Join lines; one that is no longer the last gets its missing line end, so that no two run together."""
     filled = [part for part in parts if part]
     return "".join("".join(_ended(part) if n < len(filled) - 1 else part) for n, part in enumerate(filled))
 
@@ -296,21 +283,21 @@ def _places(merge: Merge) -> dict[tuple[Lines, Lines, Lines], list[int]]:
 
 
 PLAIN = (YOURS, THEIRS, BASE, BOTH, BOTH_THEIRS_FIRST)
-"""Every choice but a text of one's own."""
+"""Every choice but another text."""
 
 
 class ReadBack(NamedTuple):
-    """What an edited text means."""
+    """The meaning of an edited text."""
 
     merge: Merge
     """The same three texts, cut so that each edit is a hunk of its own."""
     choices: dict[int, Choice]
     left: dict[int, str]
-    """Places with markers left in them: still open, with the text as it stands there."""
+    """Hunks with markers left in them: unresolved, with the text as it stands there."""
 
 
 class _Unit(NamedTuple):
-    """What is kept or edited as a whole: one unchanged line, or one hunk."""
+    """An unchanged line or a hunk, kept or edited as a whole."""
 
     hunk: int
     part: Hunk
@@ -392,15 +379,9 @@ def read_back(merge: Merge, choices: Mapping[int, Choice], text: str) -> ReadBac
 
 
 def joined(merge: Merge, start: int, end: int) -> tuple[Merge, int]:
-    """Make one conflict of everything between two lines of BASE.
+    """Make one conflict of everything between two lines of BASE (from 0; empty range: before that line).
 
-    Args:
-        merge: where.
-        start: the first line, from 0.
-        end: the line after the last; when it is `start`, what stands before that line.
-
-    Returns:
-        The merge, and the place of the joined hunk. Changes that reach over an end are taken in whole.
+    Returns the merge, and the index of the joined hunk. Changes that reach over an end are included whole.
     """
     before: list[Hunk] = []
     inside: list[Hunk] = []
@@ -430,12 +411,12 @@ def _units(merge: Merge, shown: list[Lines]) -> Iterator[_Unit]:
 
 
 def _unchanged(shown: list[str], lines: list[str]) -> dict[int, int]:
-    """Where each line that was shown stands in the edited text; lines that are gone are not in it."""
+    """Return where each shown line stands in the edited text, without lines that are gone."""
     return {run.a + n: run.b + n for run in matching(shown, lines) for n in range(run.size)}
 
 
 def _one(hunks: Iterable[Hunk], after: Hunk | None = None, before: Hunk | None = None) -> Hunk:
-    """Join hunks that follow each other; for none, an empty one between its neighbours."""
+    """Join consecutive hunks; for none, make an empty one between its neighbours."""
     parts = list(hunks)
     if not parts:
         if after is not None:

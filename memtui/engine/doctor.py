@@ -1,4 +1,4 @@
-"""What the engine can say of itself: each finding with what it means and what to do.
+"""Self-diagnosis of the engine: each finding with its meaning and advice.
 
 It is apart so that only a command that uses it loads it.
 """
@@ -21,14 +21,14 @@ _OLDEST_SANE = 1_700_000_000
 
 
 class Doctor(EnginePart):
-    """Finds what is wrong, and mends the ledger."""
+    """Diagnoses problems, and repairs the ledger."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
         super().__init__(roots, ledger, rules, events)
         self._rows = rows
 
     def findings(self) -> tuple[Finding, ...]:
-        """Check the roots, the ledger, the locks, the clock and which guarantees this platform gives."""
+        """Check the roots, the ledger, the locks, the clock and the guarantees of this platform."""
         return (
             *_roots(self._rows.status()),
             *_ledger(self._ledger),
@@ -39,7 +39,7 @@ class Doctor(EnginePart):
         )
 
     def salvage(self, file: str | None = None) -> str:
-        """Mend a damaged ledger now, or bring back what one that was moved aside still has; see `Ledger.salvage`."""
+        """Repair a damaged ledger now, or recover what one that was moved aside still has; see `Ledger.salvage`."""
         self._rules.refuse_read_only()
         return self._ledger.salvage(file)
 
@@ -49,7 +49,7 @@ _ADVICE = {
     "E_NOT_REGULAR": "A folder has to stand there.",
     "E_OTHER_DEVICE": "--root NAME=DIR names a folder on another file system.",
 }
-"""What helps where a whole folder cannot be read, other than a look at who may."""
+"""Advice for a folder that cannot be read, where checking permissions does not help."""
 
 
 def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:

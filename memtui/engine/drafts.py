@@ -1,7 +1,6 @@
-"""Unsaved text: drafts of the editor, and conflicts that are being decided.
+"""Unsaved text: drafts of the editor, and conflicts being resolved.
 
-Nothing here changes a memory; what is kept is on the memory's history before anything takes its place.
-It is apart so that only a command that uses it loads it.
+Nothing here changes a memory. It is apart so that only a command that uses it loads it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Drafts(EnginePart):
-    """Keeps texts nobody has saved."""
+    """Keeps unsaved texts."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
         super().__init__(roots, ledger, rules, events)
@@ -31,19 +30,19 @@ class Drafts(EnginePart):
         self._open: dict[Address, Draft] = {}
         """Those of them that were not dropped since."""
         self._apart = False
-        """Whether drafts go into files, too, because the ledger may not outlive them."""
+        """Whether drafts are also kept in files, because the ledger may not outlive them."""
         self._writer = os.urandom(4).hex()
         self._unread = False
-        """Whether it was said that the ledger cannot give its drafts."""
+        """Whether the user was told that the ledger's drafts cannot be read."""
         self._decided: dict[Address, bytes] = {}
         """The texts of this engine in the conflicts it stored last."""
         self._shared: set[Address] = set()
-        """Memories of which was said that another memtui has unsaved text in them too."""
+        """Memories reported as having unsaved text in another memtui as well."""
 
     def save(self, draft: Draft) -> None:
-        """Keep the editor's unsaved text, and what it started from, so that a merge stays possible.
+        """Keep the editor's unsaved text, and its base, so that a merge stays possible.
 
-        What the ledger cannot take goes into a file of its own.
+        A draft the ledger cannot take goes into a file of its own.
         """
         root = anywhere(self._roots, draft.address.root)
         written = self._apart and self._write(root, draft)
@@ -58,22 +57,18 @@ class Drafts(EnginePart):
         self.take(draft)
 
     def take(self, draft: Draft) -> None:
-        """Go on with a draft that was found: its text is this engine's own from now on, not another window's."""
+        """Adopt a draft that was found: its text is this engine's own from now on, not another window's."""
         self._drafted[draft.address] = draft.text
         self._open[draft.address] = draft
 
     def keep_apart(self) -> bool:
-        """Keep the unsaved texts of this engine in files as well, from now on, whatever becomes of the ledger.
-
-        Returns:
-            Whether each of them is in one.
-        """
+        """From now on also keep this engine's unsaved texts in files; return whether all of them are."""
         self._apart = True
         drafts = tuple(self._open.values())
         return not [draft for draft in drafts if not self._write(anywhere(self._roots, draft.address.root), draft)]
 
     def _write(self, root: Root, draft: Draft) -> bool:
-        """Put a draft into a file of its own; False when that cannot be written either."""
+        """Write a draft into a file of its own; False when that fails too."""
         from memtui.engine.disk import unsaved
 
         try:
@@ -84,7 +79,7 @@ class Drafts(EnginePart):
 
     @retry_after_repair
     def _record(self, root: Root, draft: Draft) -> None:
-        """Put a draft into the ledger."""
+        """Write a draft to the ledger."""
         uid = self._roots.uid(root)
         if draft.base is not None and draft.base_sha256 is not None:
             try:
@@ -97,14 +92,14 @@ class Drafts(EnginePart):
         self._ledger.drafts.save(uid, draft)
 
     def _gather(self, draft: Draft) -> None:
-        """Let the files about a memory give way to the draft that is in the ledger; no text of theirs is lost."""
+        """Remove files about a memory whose draft is in the ledger; no text of theirs is lost."""
         for found, other in self._files(draft.address):
             if other.text not in (draft.text, self._drafted.get(draft.address)):
                 self._ledger.drafts.keep_once(self._uid(draft.address), draft.address.path, found.data)
             self._remove(found)
 
     def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
-        """The texts in files that can be offered here, oldest first; those of one memory, or all."""
+        """Return the texts in files that can be offered here, oldest first; of one memory, or all."""
         from memtui.engine.disk import unsaved
 
         try:
@@ -135,7 +130,7 @@ class Drafts(EnginePart):
         return self._roots.uid(anywhere(self._roots, address.root))
 
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
-        """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
+        """Add the unsaved text of another memtui to the history before this one replaces it."""
         root = anywhere(self._roots, draft.address.root)
         for other in self._ledger.drafts.all({uid: root.id}):
             known = (draft.text, self._drafted.get(draft.address), *self._ledger.drafts.given)
@@ -147,7 +142,7 @@ class Drafts(EnginePart):
                 self._tell_of_other(draft.address)
 
     def _tell_of_other(self, address: Address) -> None:
-        """Say once for each memory that two windows have unsaved text in it, and where the other one's is."""
+        """Report once per memory that two windows have unsaved text in it, and where the other one's is."""
         if address in self._shared:
             return
         self._shared.add(address)
@@ -158,7 +153,7 @@ class Drafts(EnginePart):
         self._events.publish(Changes(notices=(Notice("draft", text, address, at=self._ledger.clock()),)))
 
     def all(self) -> tuple[Draft, ...]:
-        """All unsaved texts, the newest of each memory, oldest first."""
+        """Return all unsaved texts, the newest of each memory, oldest first."""
         apart = [draft for _, draft in self._files()]
         try:
             stored = list(map(self._roots.placed, self._ledger.drafts.all(self._roots.names())))
@@ -177,12 +172,11 @@ class Drafts(EnginePart):
 
     @retry_after_repair
     def drop(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
-        """Forget a draft and its conflict; a text that is nowhere else goes on the memory's history first.
+        """Forget a draft and its conflict; a text that is nowhere else goes into the memory's history first.
 
         Args:
             address: the memory.
-            own: the user's own texts, beside those stored here: what another memtui has unsaved stays as it is.
-                None: drop it whoever typed it.
+            own: the user's own texts, beside those stored here; what another memtui has unsaved stays. None: drop all.
             trace: False for a text that was saved meanwhile: its half-typed state is not worth a version.
         """
         texts: set[bytes] | None = None
@@ -203,10 +197,10 @@ class Drafts(EnginePart):
 
     @retry_after_repair
     def save_conflict(self, found: OpenConflict) -> None:
-        """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
+        """Keep the decisions about a conflict; its texts are in the memory's history from here on."""
         self._ledger.drafts.save_conflict(self._uid(found.address), found)
         self._decided[found.address] = found.yours
 
     def conflict(self, address: Address) -> OpenConflict | None:
-        """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
+        """Return the conflict of a memory being resolved; None when there is none, or a text of it was redacted."""
         return self._ledger.drafts.conflict(self._uid(address), address)

@@ -1,4 +1,4 @@
-"""What was: versions of memories, the audit of what was done to them, and which texts a person reviewed.
+"""Versions of memories, the audit of changes, and reviewed texts.
 
 It is apart so that only a command that uses it loads it.
 """
@@ -19,18 +19,18 @@ from memtui.errors import MemtuiError, NotFoundError, StorageError
 OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
 _NOTE = "imported"
 _VERSIONS = 50
-"""Versions of a memory that are looked at for when a line came."""
+"""Versions of a memory that are searched for the origin of a line."""
 
 
 class History(EnginePart):
-    """Reads what was, and takes in what was elsewhere."""
+    """Reads versions and the audit, and imports versions from elsewhere."""
 
     def of(self, address: Address) -> tuple[Version, ...]:
-        """The versions of a memory, newest first."""
+        """Return the versions of a memory, newest first."""
         return self._ledger.versions.history(*self._place(address))
 
     def read(self, address: Address, sha256: str) -> bytes:
-        """The raw bytes of a version of a memory, named by at least six hex digits of its SHA-256.
+        """Return the raw bytes of a version, named by at least six hex digits of its SHA-256.
 
         Raises:
             NotFoundError: no version, or several, begin like this.
@@ -45,16 +45,10 @@ class History(EnginePart):
     def line_times(
         self, address: Address, lines: Iterable[bytes], *, whole: bool = True
     ) -> dict[bytes, tuple[int, bool]]:
-        """Say when lines came into a memory.
+        """Return when lines (with line ends) came into a memory; `whole=False` for parts of lines.
 
-        Args:
-            address: the memory.
-            lines: with their line ends.
-            whole: False: these are parts of lines, which may have been in other ones.
-
-        Returns:
-            For each line of the newest version a time in milliseconds, and whether it came then: a version without it
-            was kept, or the memory was made with it while memtui looked on. Else it was there by then.
+        Gives for each line of the newest version a time in milliseconds, and whether it came then: a version without it
+        is kept, or memtui saw the memory made with it. Else it was there by then.
         """
         wanted = set(lines)
         found: dict[bytes, tuple[int, bool]] = {}
@@ -86,20 +80,13 @@ class History(EnginePart):
 
     @retry_after_repair
     def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
-        """Put versions a memory had elsewhere on its history, before it is written here.
+        """Import versions a memory had elsewhere, oldest first, before it is written here; return how many are new.
 
-        They come below whatever the memory becomes here, so that what is newest stays so.
-
-        Args:
-            address: the memory; it need not be there yet.
-            versions: oldest first, each with its text.
-            actor: who does it; each version keeps the actor and the time it had.
-
-        Returns:
-            How many were not known.
+        They stay older than whatever the memory becomes here, and keep their actor and time. The memory need not exist
+        yet.
 
         Raises:
-            StorageError: `E_STORE_DAMAGED`, when a text is not what its version says; nothing is kept then.
+            StorageError: `E_STORE_DAMAGED`, when a text does not match its version; nothing is kept then.
         """
         root = self._rules.writable(address, actor)
         paths.split(address.path)
@@ -137,9 +124,9 @@ class History(EnginePart):
         txn: str | None = None,
         but: str | None = None,
     ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first, without those of the operation `but`; times in milliseconds.
+        """Return audit records, newest first, without those of the operation `but`; times in milliseconds.
 
-        `before` is the number of one: only older ones.
+        Only those older than the record number `before`.
         """
         records = self._ledger.activity.audit_records(
             self._roots.names(),
@@ -156,16 +143,16 @@ class History(EnginePart):
         return tuple(map(self._roots.placed_record, named))
 
     def since(self, seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
-        """Changes after a record of the audit, and the number to go on from; see `ActivityTable.changes_after`."""
+        """Return changes after an audit record, and the number to go on from; see `ActivityTable.changes_after`."""
         records, last = self._ledger.activity.changes_after(self._roots.names(), seq, limit)
         return tuple(map(self._roots.placed_record, records)), last
 
     def last(self) -> int:
-        """The number of the newest audit record; 0 for none."""
+        """Return the number of the newest audit record; 0 for none."""
         return self._ledger.activity.last()
 
     def read_audited(self, seq: int, sha256: str) -> bytes:
-        """The raw bytes of the `before` or `after` of an audit record, whatever the memory is called by now.
+        """Return the raw bytes before or after an audited change, whatever the memory is called by now.
 
         Raises:
             NotFoundError, RefusedError, StorageError: as `read`.
@@ -177,27 +164,21 @@ class History(EnginePart):
         return data
 
     def actors(self) -> tuple[str, ...]:
-        """Everybody the audit knows, who did something last first."""
+        """Return all actors in the audit, the most recent first."""
         return self._ledger.activity.actors()
 
     def operations(self, first: str, last: str) -> tuple[Operation, ...]:
-        """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
+        """Return the operations with these numbers (`txn` of audit records) and between, oldest first."""
         return self._ledger.activity.operations(int(first), int(last))
 
     # --- what was reviewed
 
     @retry_after_repair
     def review(self, versions: Iterable[tuple[Address, str]], *, actor: Actor) -> int:
-        """Remember that a person reviewed exactly these versions, so that agents may be given them unasked.
+        """Record that a person reviewed exactly these versions (SHA-256), so that agents may be given them unasked.
 
-        No step of undo: what was given to an agent cannot be taken back from it.
-
-        Args:
-            versions: memories with the sha-256 of the text that was looked at, whatever is there by now.
-            actor: the person; the audit has a record of each version.
-
-        Returns:
-            How many were not reviewed before.
+        This is no undo step: what was given to an agent cannot be taken back. Returns how many were not reviewed
+        before.
 
         Raises:
             RefusedError: `E_PERSON`: an agent runs this process.
@@ -217,7 +198,7 @@ class History(EnginePart):
         return count
 
     def check_settable(self) -> None:
-        """Refuse to change a setting that is the user's alone.
+        """Refuse to change a setting that only the user may change.
 
         Raises:
             RefusedError: `E_PERSON`: an agent runs this process; `E_READ_ONLY`.
@@ -227,12 +208,9 @@ class History(EnginePart):
 
     @retry_after_repair
     def record_setting(self, root_id: str, said: str, *, known: bool = True) -> None:
-        """Record that a setting has another value, which is the user's alone to choose.
+        """Record a new value of a setting that only the user may choose, under memtui's own root.
 
-        Args:
-            root_id: memtui's own root that stands for the whole of it.
-            said: the setting and its value.
-            known: whether the person at this process chose it; else somebody did by hand, in the file.
+        `known` is False when somebody edited the file by hand.
 
         Raises:
             RefusedError: as `check_settable`.
@@ -244,11 +222,11 @@ class History(EnginePart):
         self._ledger.audit.approve("setting", [(uid, "", None)], approver, said=said)
 
     def trusted_version(self, address: Address) -> str | None:
-        """The newest version on a memory's history that was written here or reviewed; None when there is none."""
+        """Return a memory's newest version that was written here or reviewed; None when there is none."""
         uid, path = self._place(address)
         kept = (one.sha256 for one in self._ledger.versions.history(uid, path) if not one.redacted)
         return next((sha for sha in kept if self._ledger.reviews.trusts(uid, sha)), None)
 
     def _place(self, address: Address) -> tuple[int, str]:
-        """The ledger's id of a memory's root, and its path."""
+        """Return the ledger's id of a memory's root, and its path."""
         return self._roots.uid(anywhere(self._roots, address.root)), address.path

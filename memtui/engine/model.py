@@ -1,8 +1,7 @@
 """Values every package exchanges: immutable, comparable, without I/O.
 
 They are named tuples because `import dataclasses` alone costs a one-shot command more than Python's start. Identity is
-root
-and path. Times are milliseconds since 1970, hashes hex SHA-256 of raw bytes, sizes bytes.
+root and path. Times are milliseconds since 1970, hashes hex SHA-256 of raw bytes, sizes bytes.
 """
 
 from collections.abc import Mapping

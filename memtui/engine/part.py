@@ -1,9 +1,8 @@
 """Shared base of the engine's parts: write rules, change events and the change protocol.
 
 While many memories are changed, readers pause, or the change would take ten times as long. A large change can be
-stopped
-between two memories, never inside one. A change never takes a half-written version for a whole one: it is postponed,
-without a lock, while somebody writes.
+stopped between two memories, never inside one. A change never takes a half-written version for a whole one: it is
+postponed, without a lock, while somebody writes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""memtui's own faults, kept in one small file: when, where in the program, and of what kind.
+"""The log of memtui's own faults: time, place in the program and type of each.
 
-Never the message or a value, which may hold the text of a memory, or a name: whoever reports a fault can send the file.
+Never the message or a value, which may hold a memory's text or a name: the file can be attached to a bug report.
 """
 
 import os
@@ -19,13 +19,7 @@ _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__
 
 
 def note(state_dir: str, error: BaseException, front: str) -> None:
-    """Add one line about a fault; where it cannot be written, the fault is only told.
-
-    Args:
-        state_dir: memtui's state folder.
-        error: what was raised.
-        front: what it happened in: `cli`, `workbench`, `mcp`.
-    """
+    """Log a fault in `front` (`cli`, `workbench`, `mcp`); a log that cannot be written is ignored."""
     at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     line = f"{at} memtui {__version__} {front} {' from '.join(_told(error))}\n".encode()
     lines = (*read(state_dir), line[:MOST])
@@ -38,7 +32,7 @@ def note(state_dir: str, error: BaseException, front: str) -> None:
 
 
 def read(state_dir: str) -> tuple[bytes, ...]:
-    """Give the lines there are, oldest first; none when the file cannot be read."""
+    """Return the lines, oldest first; none when the file cannot be read."""
     try:
         data = state_file.read(state_dir, NAME, most=2 * MOST)
     except (OSError, ValueError):
@@ -47,7 +41,7 @@ def read(state_dir: str) -> tuple[bytes, ...]:
 
 
 def _told(error: BaseException) -> Iterator[str]:
-    """Say of an error, and of each that led to it, its type and where it was raised, innermost first."""
+    """Yield the type and call stack of an error and of each that led to it, innermost first."""
     import traceback  # takes longer than a short command
 
     seen: list[BaseException] = []
@@ -60,5 +54,5 @@ def _told(error: BaseException) -> Iterator[str]:
 
 
 def _short(path: str) -> str:
-    """A file of ours from the package on, others by their name: never a folder of this machine."""
+    """Return a file of ours relative to the package, others by name: never a folder of this machine."""
     return os.path.relpath(path, _HERE) if path.startswith(_HERE + os.sep) else os.path.basename(path)

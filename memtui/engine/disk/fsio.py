@@ -1,8 +1,8 @@
-"""Every call to the operating system about memory files, one thin function each.
+"""Every system call on memory files, one thin function each.
 
-Callers always write `fsio.fsync(fd)`, never a name imported from here, so that a test can make the n-th call fail,
-stall or be the last one before a kill (`OPERATIONS` lists what can be replaced). No function follows a link in its
-last component. Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
+Callers write `fsio.fsync(fd)`, never a name imported from here, so that a test can make the n-th call fail, stall or be
+the last one before a kill (`OPERATIONS` lists what can be replaced). No function follows a link in its last component.
+Errors stay `OSError`; `paths.py` turns them into refusals a person can read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _EMPTY_PATH, _BIRTH = 0x1000, 0x800
 _SIGURG = 23
 """On Linux, where leases are; `import signal` would cost every command a millisecond."""
 ACCESS_LIST = "system.posix_acl_access"
-"""Where Linux keeps who else may use a file."""
+"""The attribute in which Linux keeps a file's access control list."""
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 _listing = threading.Lock()
 
@@ -88,7 +88,7 @@ OPERATIONS = (
     "is_locked",
     "unlock",
 )
-"""What a fault injector may replace."""
+"""Functions a fault injector may replace."""
 
 
 def open_root(path: str) -> int:
@@ -136,12 +136,7 @@ def create_file(parent: int, name: str) -> int:
 
 
 def read_all(handle: int, size: int) -> bytes:
-    """Read from the start to the end of the file, however its size changes meanwhile.
-
-    Args:
-        handle: an open file.
-        size: the expected size in bytes; only a hint for the first read.
-    """
+    """Read a file from start to end, however its size changes meanwhile; `size` is a hint for the first read."""
     data = os.pread(handle, size + 1, 0)
     if len(data) <= size and (len(data) == size or not data):
         return data
@@ -176,9 +171,9 @@ def fsync_dir(handle: int) -> None:
 
 
 def close(handle: int) -> None:
-    """Close a handle; it is closed whatever the system says of it.
+    """Close a handle; it is closed whatever the system answers.
 
-    What must be durable was synced before, so a late error (of a network file system) is about nothing we rely on.
+    What must be durable was synced before, so a late error (of a network file system) concerns nothing we rely on.
     """
     try:
         os.close(handle)
@@ -188,37 +183,37 @@ def close(handle: int) -> None:
 
 
 def is_dir(path: str) -> bool:
-    """Whether a path the user chose (a root) is a folder; links are followed."""
+    """Return whether a path the user chose (a root) is a folder; links are followed."""
     return os.path.isdir(path)
 
 
 def is_there(path: str) -> bool:
-    """Whether anything is at a path that is no memory's; links are followed."""
+    """Return whether anything is at a path that is no memory's; links are followed."""
     return os.path.exists(path)
 
 
 def real_path(path: str) -> str:
-    """Where a path leads when every link in it is followed; only a name, never opened as it is."""
+    """Return the target of a path with every link followed; only a name, never opened as it is."""
     return os.path.realpath(path)
 
 
 def fstat(handle: int) -> os.stat_result:
-    """The status of an open file or folder."""
+    """Return the status of an open file or folder."""
     return os.fstat(handle)
 
 
 def stat_at(parent: int, name: str) -> os.stat_result:
-    """The status of a name in a folder, of the link itself if it is one."""
+    """Return the status of a name in a folder, of the link itself if it is one."""
     return os.stat(name, dir_fd=parent, follow_symlinks=False)
 
 
 def stat_path(path: str) -> os.stat_result:
-    """The status of a path the user chose (a root); links are followed."""
+    """Return the status of a path the user chose (a root); links are followed."""
     return os.stat(path)
 
 
 def generation(handle: int) -> int:
-    """A number that differs between an open file or folder and what had its inode before; not on every file system."""
+    """Return a number that differs from that of an earlier file with the same inode; not on every file system."""
     if sys.platform != "linux":
         raise OSError(errno.ENOTTY, os.strerror(errno.ENOTTY))
     number = bytearray(8)
@@ -227,7 +222,7 @@ def generation(handle: int) -> int:
 
 
 def born(handle: int) -> int:
-    """When an open file or folder was made, in nanoseconds; 0 where nobody knows."""
+    """Return when an open file or folder was created, in nanoseconds; 0 where unknown."""
     status = os.fstat(handle)
     seconds: float | None = getattr(status, "st_birthtime", None)
     if seconds is not None:
@@ -245,15 +240,15 @@ def born(handle: int) -> int:
 
 
 def may_write(path: str) -> bool:
-    """Whether a root folder's permissions let this process make files in it; asking changes nothing."""
+    """Return whether a root folder's permissions let this process make files in it; changes nothing."""
     return os.access(path, os.W_OK | os.X_OK)
 
 
 def list_dir(handle: int) -> list[os.DirEntry[str]]:
-    """Every entry of an open folder.
+    """Return every entry of an open folder.
 
-    One at a time: listing moves the position of the open folder, and threads that share a handle would each miss what
-    the other was given.
+    One call at a time: listing moves the position of the open folder, and threads that share a handle would each miss
+    entries.
     """
     with _listing, os.scandir(handle) as entries:
         return list(entries)
@@ -265,7 +260,7 @@ def make_dir(parent: int, name: str, mode: int = 0o777) -> None:
 
 
 def make_root(path: str, mode: int = 0o700) -> None:
-    """Make a root folder, or one of memtui's own, and what is missing above it, each level with the same mode."""
+    """Make a root folder, or one of memtui's own, and its missing parents, each with the same mode."""
     parent = os.path.dirname(path)
     if parent != path and not os.path.isdir(parent):
         make_root(parent, mode)
@@ -300,7 +295,7 @@ def rename(parent: int, name: str, new_parent: int, new: str) -> None:
 
 
 def rename_noreplace(parent: int, name: str, new_parent: int, new: str) -> None:
-    """Rename; fails with `FileExistsError` when the new name exists.
+    """Rename; raises `FileExistsError` when the new name exists.
 
     Where the kernel or the file system lacks it, a hard link and an unlink do the same in two steps.
     """
@@ -331,7 +326,7 @@ def exchange(parent: int, name: str, other: str) -> None:
 
 
 def unsupported(error: OSError) -> bool:
-    """Whether an error says that the system lacks the call rather than that the call failed."""
+    """Return whether an error means that the system lacks the call, not that the call failed."""
     return error.errno in _UNSUPPORTED
 
 
@@ -346,12 +341,12 @@ def chown(handle: int, user: int, group: int) -> None:
 
 
 def set_time(handle: int, mtime_ns: int) -> None:
-    """Set when an open file was changed last."""
+    """Set the modification time of an open file."""
     os.utime(handle, ns=(mtime_ns, mtime_ns))
 
 
 def attributes(handle: int) -> dict[str, bytes]:
-    """The user's own extended attributes of an open file and its access list; none where the system keeps none."""
+    """Return the `user.` extended attributes of an open file and its access list; none where unsupported."""
     if sys.platform != "linux":
         return {}
     try:
@@ -364,10 +359,7 @@ def attributes(handle: int) -> dict[str, bytes]:
 
 
 def set_attributes(handle: int, wanted: dict[str, bytes]) -> None:
-    """Give an open file these extended attributes, as far as that is permitted, and no access list but the one given.
-
-    A new file has the list that its folder hands down.
-    """
+    """Set these extended attributes of an open file, as far as permitted, and remove an inherited access list."""
     if sys.platform != "linux":
         return
     permitted = (errno.ENODATA, errno.EACCES, errno.EPERM)
@@ -386,7 +378,7 @@ def set_attributes(handle: int, wanted: dict[str, bytes]) -> None:
 
 
 def has_writer(handle: int) -> bool | None:
-    """Whether somebody has this file open for writing right now; None where the system cannot tell.
+    """Return whether somebody has this file open for writing right now; None where the system cannot tell.
 
     On a file without a name False is final: nobody can open it any more.
     """
@@ -397,12 +389,10 @@ def has_writer(handle: int) -> bool | None:
 
 
 def hold_writers(handle: int) -> bool | None:
-    """Make whoever opens this file for writing wait until `release_writers`: what is read until then is whole.
+    """Block whoever opens this file for writing until `release_writers`, so that what is read meanwhile is whole.
 
-    The kernel grants a read lease only when nobody writes (fcntl(2)), and death gives it back.
-
-    Returns:
-        False when somebody has it open for writing already; None where the system cannot tell.
+    The kernel grants a read lease only when nobody writes (fcntl(2)), and releases it on death. False: somebody has it
+    open for writing already; None: the system cannot tell.
     """
     try:
         # The default signal of a broken lease would end this process; SIGURG is ignored by default.
@@ -446,7 +436,7 @@ def lock_now(handle: int) -> bool:
 
 
 def is_locked(handle: int) -> bool:
-    """Whether somebody else holds the exclusive lock."""
+    """Return whether somebody else holds the exclusive lock."""
     import portalocker
 
     try:
@@ -459,7 +449,7 @@ def is_locked(handle: int) -> bool:
 
 
 def unlock(handle: int) -> None:
-    """Give the lock back."""
+    """Release the lock."""
     import portalocker
 
     with _system_errors():
@@ -468,7 +458,7 @@ def unlock(handle: int) -> None:
 
 @contextmanager
 def _system_errors() -> Iterator[None]:
-    """Raise what the system refused portalocker as the `OSError` it was.
+    """Raise the `OSError` behind an error of portalocker.
 
     portalocker is imported by the first lock: loading it takes longer than a whole command that only reads.
     """
@@ -492,17 +482,17 @@ def closing(handle: int) -> Iterator[int]:
 
 
 def is_regular(status: os.stat_result) -> bool:
-    """Whether a status is a regular file's."""
+    """Return whether a status is a regular file's."""
     return stat.S_ISREG(status.st_mode)
 
 
 def is_folder(status: os.stat_result) -> bool:
-    """Whether a status is a folder's."""
+    """Return whether a status is a folder's."""
     return stat.S_ISDIR(status.st_mode)
 
 
 class _Native:
-    """What the C library offers beyond `os`; switched off for good when it answers that it lacks the call."""
+    """C library calls beyond `os`; switched off for good when the system lacks them."""
 
     beneath = sys.platform == "linux"
     noreplace = sys.platform in ("linux", "darwin")
@@ -513,7 +503,7 @@ class _Native:
 
 
 def capabilities() -> dict[str, bool]:
-    """Which of the guarantees of the kernel this process uses, for the doctor."""
+    """Return which guarantees of the kernel this process uses, for the doctor."""
     return {
         "openat2": _Native.beneath,
         "rename without replacing": _Native.noreplace,
@@ -523,7 +513,7 @@ def capabilities() -> dict[str, bool]:
 
 
 def without_native_calls() -> Callable[[], None]:
-    """Switch the portable fallbacks on, for tests and for the doctor's rehearsal; returns how to switch them off."""
+    """Switch to the portable fallbacks, for tests; return a function that switches back."""
     before = (_Native.beneath, _Native.noreplace, _Native.exchange)
     _Native.beneath = _Native.noreplace = _Native.exchange = False
 
@@ -534,7 +524,7 @@ def without_native_calls() -> Callable[[], None]:
 
 
 def _libc() -> Any:
-    """The C library, loaded on first use: `import ctypes` is dear for a command that only reads."""
+    """Return the C library, loaded on first use: `import ctypes` is slow for a command that only reads."""
     if _Native.library is None:
         import ctypes
 
@@ -564,10 +554,10 @@ def _openat2(root: int, path: str) -> int:
 
 
 def now_ms() -> int:
-    """Milliseconds since the epoch."""
+    """Return milliseconds since the epoch."""
     return time.time_ns() // 1_000_000
 
 
 def monotonic_ms() -> int:
-    """Milliseconds that only move forward."""
+    """Return milliseconds of a monotonic clock."""
     return time.monotonic_ns() // 1_000_000

@@ -1,8 +1,8 @@
-"""What git's own files tell: which repository a folder belongs to, and whether git is at work there.
+"""Git's own files, read as data: which repository a folder belongs to, and whether git is at work there.
 
-They are read as data; git is never run. A path does not tell a repository apart, and an inode is used again soon after
-a folder is removed, so more than that does. A checkout takes files away and puts them back; believing the first half
-would tell the user of hundreds of deletions that never were, and the worst a planted file does is a delay.
+git is never run. A path does not identify a repository, and inodes are reused, so more than that does. A checkout takes
+files away and puts them back; believing the first half would report hundreds of deletions that never were. The worst a
+planted file does is a delay.
 """
 
 import os
@@ -11,27 +11,27 @@ from typing import NamedTuple
 from memtui.engine.disk import fsio
 
 _LONGEST = 65_536
-"""Bytes of a file of git's that is read: a pointer is a line, and settings are a page."""
+"""The largest of git's files that is read, in bytes."""
 _ORIGIN = r"""(?i)^[ \t]*\[remote[ \t]+"origin"\][ \t]*(?:[#;].*)?$"""
 _URL = r"""(?i)^[ \t]*url[ \t]*=[ \t]*"?([^"#;\s]+)"""
 _ADDRESS = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^@/]*@)?([^/:@]+)(?::[0-9]+(?=/))?[:/]+(.+)"
 
 
 class Repository(NamedTuple):
-    """The repository a folder belongs to; its worktrees are one repository, and a separate clone is another."""
+    """The repository of a folder; its worktrees are one repository, a separate clone is another."""
 
     common: str
-    """Tells its common git folder apart from every other one, also when it is moved."""
+    """Identifies its common git folder, even when it is moved."""
     path: str
-    """Where the common git folder is now."""
+    """The current path of the common git folder."""
     inside: str
-    """Where the folder is in its checkout; `.` is the checkout itself."""
+    """The folder relative to its checkout; `.` is the checkout itself."""
     lineage: str | None
-    """What its clones say alike: where they come from. Anybody can write that, so it proves nothing."""
+    """Equal for its clones: where they come from. Anybody can write that, so it proves nothing."""
 
 
 def checkout_of(path: str) -> str | None:
-    """Find the nearest folder with a repository, at or above a path, which need not exist."""
+    """Return the nearest folder with a repository, at or above a path, which need not exist."""
     folder = fsio.real_path(path)
     while not fsio.is_there(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
@@ -42,13 +42,10 @@ def checkout_of(path: str) -> str | None:
 
 
 def repository_of(path: str) -> Repository | None:
-    """Find the repository of a folder, which need not exist.
+    """Return the repository of a folder, which need not exist; None in no checkout or in doubt.
 
     A `.git` file may be anybody's, so a worktree counts only when the repository it names points back to it, as git
     arranges it; a link counts for nothing.
-
-    Returns:
-        None when the folder lies in no checkout, or nobody can say in which.
     """
     try:
         checkout = checkout_of(path)
@@ -74,10 +71,9 @@ def repository_of(path: str) -> Repository | None:
 
 
 def folders_of(path: str) -> tuple[str, str, str] | None:
-    """Find a folder's checkout, the git folder of that checkout, and the common git folder, which holds the objects.
+    """Return a folder's checkout, its git folder and the common git folder, which holds the objects.
 
-    Returns:
-        None when it lies in no checkout, or `.git` there is a link, or a file that names what does not point back.
+    None in no checkout, or when `.git` is a link, or a file whose target does not point back.
     """
     try:
         checkout = checkout_of(path)
@@ -99,7 +95,7 @@ def folders_of(path: str) -> tuple[str, str, str] | None:
 
 
 def _common(entry: str, git_folder: str) -> str | None:
-    """The common git folder of a worktree, if its own folder there says that this is its `.git` file."""
+    """Return the common git folder of a worktree whose own folder there points back to its `.git` file."""
     back = _pointer(os.path.join(git_folder, "gitdir"), git_folder)
     common = _pointer(os.path.join(git_folder, "commondir"), git_folder)
     if back is None or common is None or fsio.real_path(back) != entry:
@@ -110,7 +106,7 @@ def _common(entry: str, git_folder: str) -> str | None:
 
 
 def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
-    """Read a one-line file that holds a path; relative ones are taken from `base`."""
+    """Read a one-line file that holds a path; relative ones start at `base`."""
     data = _small(path)
     if data is None or not data.startswith(prefix):
         return None
@@ -133,9 +129,9 @@ def _small(path: str) -> bytes | None:
 
 
 def _lineage(git_folder: str) -> str | None:
-    """Where a repository was cloned from: host and path of `origin`, the same for every way of reaching it.
+    """Return where a repository was cloned from: host and path of `origin`, the same for every transport.
 
-    The first commit is left out: few clones know it without a walk over all of history.
+    The first commit is left out: few clones know it without walking all of history.
     """
     import re  # not before there is a repository: a command that only prints memories starts without it
 
@@ -167,7 +163,7 @@ def _told_apart(handle: int) -> str:
 
 
 MOVED_MS = 10_000
-"""Git counts as at work so long after it moved HEAD or wrote its index."""
+"""How long git counts as at work after it moved HEAD or wrote its index."""
 STALE_MS = 600_000
 """A lock this old was left behind by a git that died."""
 _STATES = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
@@ -175,12 +171,9 @@ _MOVING = ("HEAD", "index", "ORIG_HEAD")
 
 
 def at_work(path: str, now: int, *, moved_ms: int = MOVED_MS) -> bool:
-    """Tell whether git is, or was a moment ago, changing the files of a checkout.
+    """Return whether git is, or was `moved_ms` ago, changing the files of the checkout around a folder.
 
-    Args:
-        path: a folder in it.
-        now: milliseconds since the epoch.
-        moved_ms: how long a moment is; 0: only what git says itself counts, such as a rebase that is not over.
+    0 counts only what git says itself, such as an unfinished rebase. `now` is in milliseconds since the epoch.
     """
     folder = _git_folder(path)
     if folder is None:
@@ -194,7 +187,7 @@ def at_work(path: str, now: int, *, moved_ms: int = MOVED_MS) -> bool:
 
 
 def _git_folder(path: str) -> str | None:
-    """The folder git keeps its state in: `.git` of the nearest checkout, or what a worktree's `.git` file names."""
+    """Return git's state folder: `.git` of the nearest checkout, or the target of a worktree's `.git` file."""
     checkout = checkout_of(path)
     if checkout is None:
         return None

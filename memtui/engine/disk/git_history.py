@@ -1,7 +1,7 @@
-"""What the newest commits of a checkout changed, and the names it holds: by git's own files, within bounds.
+"""Changes of a checkout's newest commits, and the names it holds: from git's own files, within bounds.
 
-It is apart from the objects because what a commit removed is asked by name here, whatever the objects are stored in.
-Only first parents are followed: that is what the branch held, commit by commit.
+Apart from the objects because removed files are asked for by name here, whatever stores the objects. Only first parents
+are followed: that is what the branch held, commit by commit.
 """
 
 import os
@@ -14,52 +14,52 @@ from memtui.engine.disk import git, git_objects
 from memtui.engine.disk.git_objects import BLOB, COMMIT, TREE, GitObjects
 
 COMMITS = 500
-"""So many commits are looked at, the newest."""
+"""The number of newest commits that are read."""
 SECONDS = 2.0
-"""Behind this no further commit is looked at."""
+"""Time after which no further commit is read."""
 NAMES = 200_000
-"""A checkout with more names is not looked at."""
+"""A checkout with more names is not read."""
 CHANGES = 100_000
-"""Behind so many changed files no further commit is looked at."""
+"""Number of changed files after which no further commit is read."""
 _PATHS = 64 * 1_048_576
-"""Characters of all paths of a checkout, or of a commit: one with more is not looked at."""
+"""Characters of all paths of a checkout, or of a commit: one with more is not read."""
 _STEP = 64
-"""Characters that a name counts for beside its path: many short ones take time as well."""
+"""Characters each name counts beside its path: many short ones take time as well."""
 _FOLDER, _MODULE = b"40000", b"160000"
 _TIME = re.compile(rb"^(?:author|committer) .*> (\d{1,12}) [+-]\d{4}$", re.M)
 
 
 class CommittedChange(NamedTuple):
-    """What one commit did to one file or folder."""
+    """A change of a file or folder by a commit."""
 
     path: str
     commit: str
     """In hex."""
     at: int
-    """When, in milliseconds: the author's time or the committer's, whichever is earlier."""
+    """Milliseconds: the author's or the committer's time, whichever is earlier."""
     old: bytes | None
-    """The blob there was; None: no such file. Of a folder the tree."""
+    """The old blob (for a folder its tree); None: no such file."""
     new: bytes | None
 
 
 class CheckoutHistory(NamedTuple):
-    """What a checkout holds by its newest commit, and what the commits up to it changed."""
+    """Content of a checkout at its newest commit, and the changes by the commits before it."""
 
     checkout: str
     head: str
-    """The commit that is checked out, in hex."""
+    """The checked out commit, in hex."""
     names: Mapping[str, bytes]
-    """The blobs of all files by path; those of folders are their trees."""
+    """The blobs of all files by path; for folders their trees."""
     default: Mapping[str, bytes]
-    """The same of the branch that others start from, where that is another commit and is known; else as `names`."""
+    """The same of the default branch, where that is another known commit; else equal to `names`."""
     changes: Mapping[str, tuple[CommittedChange, ...]]
-    """What was done to each path, the newest first; folders only when they came or went."""
+    """Changes by path, newest first; folders only when they came or went."""
     moved: Mapping[tuple[str, str], str]
-    """Where a file went that a commit removed and put elsewhere as it was, by path and commit."""
+    """New paths of files that a commit moved unchanged, by old path and commit."""
     since: int
-    """When the oldest commit that was looked at was made."""
+    """Time of the oldest commit that was read."""
     root: str = ""
-    """The first commit there was, in hex; empty: it was not come to. What it brought is no change."""
+    """The first commit of all, in hex; empty when it was not reached. What it brought is no change."""
 
 
 class _Missing(Exception):  # noqa: N818 - it never leaves this module
@@ -67,7 +67,7 @@ class _Missing(Exception):  # noqa: N818 - it never leaves this module
 
 
 def state_of(path: str) -> tuple[str, ...]:
-    """Say what a folder's checkout is and which commits `history` would start from; empty when it is in none."""
+    """Return a folder's checkout and the commits `history` would start from; empty in none."""
     folders = git.folders_of(path)
     if folders is None:
         return ()
@@ -76,11 +76,9 @@ def state_of(path: str) -> tuple[str, ...]:
 
 
 def history(path: str) -> "tuple[CheckoutHistory, GitObjects] | None":
-    """Look at the repository a folder lies in.
+    """Read the repository of a folder: its history, and the objects to read blobs from.
 
-    Returns:
-        What was found, and the objects to read the blobs from. None when the folder lies in
-        no repository, or its newest commit cannot be read whole: then nobody knows.
+    None in no repository, or when its newest commit cannot be read whole.
     """
     found = git_objects.opened(path)
     if found is None:
@@ -129,7 +127,7 @@ def _walk(
 
 
 def _commit(objects: GitObjects, sha: bytes) -> tuple[bytes, bytes | None, int]:
-    """The tree of a commit, its first parent, and when it was made, in milliseconds."""
+    """Return the tree of a commit, its first parent, and its time in milliseconds."""
     found = objects.read(sha)
     if found is None or found[0] != COMMIT:
         raise _Missing
@@ -142,7 +140,7 @@ def _commit(objects: GitObjects, sha: bytes) -> tuple[bytes, bytes | None, int]:
 
 
 def _tree(objects: GitObjects, sha: bytes | None) -> dict[bytes, tuple[bytes, bytes]]:
-    """Mode and object of each name in a folder."""
+    """Return mode and object of each name in a folder."""
     if sha is None:
         return {}
     found = objects.read(sha)
@@ -163,7 +161,7 @@ def _tree(objects: GitObjects, sha: bytes | None) -> dict[bytes, tuple[bytes, by
 
 
 def _differ(objects: GitObjects, old: bytes, new: bytes) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """Give what differs between two folders; of very much some."""
+    """Return what differs between two folders; when it is very much, a part of it."""
     found: dict[str, tuple[bytes | None, bytes | None]] = {}
     waiting: list[tuple[str, bytes | None, bytes | None]] = [("", old, new)]
     size = 0
@@ -213,6 +211,6 @@ def _names(objects: GitObjects, commit: bytes) -> dict[str, bytes]:
 
 
 def blob(objects: GitObjects, sha: bytes | None) -> bytes | None:
-    """Read the text of a file; None when it is not here."""
+    """Read the content of a file; None when it is not here."""
     found = objects.read(sha) if sha is not None else None
     return found[1] if found is not None and found[0] == BLOB else None

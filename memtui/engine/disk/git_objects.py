@@ -1,9 +1,8 @@
-"""Objects and branches of a git repository, read from git's own files as data: git is never run, nothing is fetched.
+"""Objects and branches of a git repository, read from git's own files: git is never run, nothing is fetched.
 
-It is apart from what tells repositories apart because that is asked at each start, and this only where somebody asks
-what a checkout once held. A library would bring its own configuration and programs; loose objects and packs (version
-2, SHA-1) are all that is needed, as `gitformat-pack` describes them. Whatever is missing, damaged or of another format
-is None: nobody may take that for an answer.
+Apart from `git.py`, which every start needs, because only questions about old commits need this. A library would bring
+its own configuration and programs; loose objects and packs (version 2, SHA-1) as in `gitformat-pack` suffice. Whatever
+is missing, damaged or of another format is None, which is no answer.
 """
 
 import os
@@ -21,15 +20,15 @@ _KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
 _WORDS = {number: word for word, number in _KINDS.items()}
 _OFFSET_DELTA, _NAMED_DELTA = 6, 7
 LARGEST = 4 * 1_048_576
-"""Bytes of an object that is read."""
+"""The largest object that is read, in bytes."""
 _KEPT = 32 * 1_048_576
-"""Bytes of objects that are kept, because others are stored as differences from them."""
+"""Bytes of objects kept in memory as bases of deltas."""
 _CHAIN = 5_000
-"""Differences that an object is made of; git itself makes 4,095 at most."""
+"""Deltas an object may consist of; git itself makes 4,095 at most."""
 _PACKS = 100
 """Packs that are opened, each with its index; git itself joins them from 50 on."""
 _REFS = 8 * 1_048_576
-"""Bytes of the file of all branches that is read."""
+"""The largest file of branches that is read, in bytes."""
 _INDEX = b"\xfftOc\0\0\0\2"
 _DEFAULTS = ("main", "master", "trunk", "develop")
 
@@ -43,13 +42,10 @@ class _Pack(NamedTuple):
 
 
 class GitObjects:
-    """The objects of one repository; for one thread at a time."""
+    """The objects of one repository; not safe to share between threads."""
 
     def __init__(self, common: str) -> None:
-        """Open the folder of objects.
-
-        Args:
-            common: the common git folder.
+        """Open the objects folder of a common git folder.
 
         Raises:
             OSError: it cannot be opened, or is reached by a link.
@@ -63,19 +59,12 @@ class GitObjects:
         self._size = 0
 
     def __del__(self) -> None:
-        """Close every file, when nobody reads any more."""
+        """Close every file."""
         for handle in self._open:
             fsio.close(handle)
 
     def read(self, sha: bytes) -> tuple[int, bytes] | None:
-        """Read an object.
-
-        Args:
-            sha: its 20 bytes.
-
-        Returns:
-            Its kind and content; None when it is not here whole, or larger than `LARGEST`.
-        """
+        """Read the kind and content of an object by its 20-byte id; None when incomplete or larger than `LARGEST`."""
         known = self._kept.get(sha)
         if known is None:
             try:
@@ -137,7 +126,7 @@ class GitObjects:
         return self._open[-1]
 
     def _entry(self, pack: _Pack, offset: int) -> tuple[int, bytes] | None:
-        """Read what stands at an offset of a pack: a whole object, or the last of a chain of differences."""
+        """Read the entry at an offset of a pack: a whole object, or the last of a chain of deltas."""
         deltas: list[bytes] = []
         places: list[int] = []
         base: tuple[int, bytes] | None = None
@@ -174,13 +163,13 @@ class GitObjects:
 
 
 def _named(found: tuple[int, bytes]) -> bytes:
-    """The name of an object with this kind and content."""
+    """Return the id of an object with this kind and content."""
     head = b"%s %d\0" % (_WORDS.get(found[0], b""), len(found[1]))
     return sha1(head + found[1], usedforsecurity=False).digest()
 
 
 def _offset(pack: _Pack, sha: bytes) -> int | None:
-    """Where an object begins in a pack."""
+    """Return where an object begins in a pack."""
     low = pack.fanout[sha[0] - 1] if sha[0] else 0
     high, count = pack.fanout[sha[0]], pack.fanout[255]
     while high - low > 1_000:
@@ -202,7 +191,7 @@ def _offset(pack: _Pack, sha: bytes) -> int | None:
 
 
 def _head(handle: int, offset: int) -> tuple[int, int, int, bytes]:
-    """The kind and size of an entry, where what follows begins, and the next bytes."""
+    """Return the kind and size of an entry, the offset behind its header, and the next bytes."""
     data = fsio.read_at(handle, 48, offset)
     kind, size, shift, at = data[0] >> 4 & 7, data[0] & 15, 4, 1
     while data[at - 1] & 0x80:
@@ -212,7 +201,7 @@ def _head(handle: int, offset: int) -> tuple[int, int, int, bytes]:
 
 
 def _distance(head: bytes) -> tuple[int, int]:
-    """How far before it the base of a difference is, and in how many bytes that is written."""
+    """Return how far back the base of a delta is, and the length of that number."""
     back, at = head[0] & 0x7F, 1
     while head[at - 1] & 0x80:
         back, at = (back + 1) << 7 | head[at] & 0x7F, at + 1
@@ -235,7 +224,7 @@ def _inflated(handle: int, offset: int, size: int) -> bytes:
 
 
 def _patched(base: bytes, delta: bytes) -> bytes:
-    """Make a text of another one and its difference from it."""
+    """Apply a delta to its base."""
     at = 0
 
     def number() -> int:
@@ -281,15 +270,10 @@ def _patched(base: bytes, delta: bytes) -> bytes:
 
 
 def branches(folder: str, common: str) -> tuple[str, bytes | None, bytes | None]:
-    """Say where a checkout is and where the branch that others start from is.
+    """Return the branch of a checkout (empty: detached), its commit, and the default branch's commit.
 
-    Args:
-        folder: the git folder of the checkout.
-        common: the common one.
-
-    Returns:
-        The branch that is checked out (empty: none is), its commit, and the commit of the default branch: the one
-        `origin` names, else the first of main, master, trunk, develop. A commit is None when it is not known.
+    The default branch is the one `origin` names, else the first of main, master, trunk, develop. Unknown commits are
+    None.
     """
     head = _text(folder, "HEAD")
     branch = head.removeprefix("ref: ") if head.startswith("ref: refs/heads/") else ""
@@ -324,7 +308,7 @@ def _sha(text: str) -> bytes | None:
 
 
 def _text(folder: str, name: str) -> str:
-    """Read a small file of a git folder through no link; empty when there is none."""
+    """Read a small file of a git folder, following no link; empty when there is none."""
     *above, last = name.split("/")
     try:
         with fsio.closing(fsio.open_root(folder)) as top:
@@ -339,11 +323,7 @@ def _text(folder: str, name: str) -> str:
 
 
 def opened(path: str) -> "tuple[tuple[str, str, str], GitObjects] | None":
-    """Open the objects of the repository a folder lies in.
-
-    Returns:
-        What `git.folders_of` says, and the objects; None where there are none.
-    """
+    """Open the objects of a folder's repository: the result of `git.folders_of`, and the objects; None without any."""
     folders = git.folders_of(path)
     if folders is None:
         return None

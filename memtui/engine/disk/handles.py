@@ -1,7 +1,7 @@
 """Open roots, the folders below them, and memories read whole through those: no link is followed on the way.
 
-A checked list of components is the list that is used; no joined string is ever resolved. Without this module each
-caller would check a path and then open another one.
+A checked list of components is the list that is used; no joined string is ever resolved, so a path cannot change
+between the check and the opening.
 """
 
 import errno
@@ -18,7 +18,7 @@ from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
 
 class Modes(NamedTuple):
-    """What is remembered of folders that were removed because nothing was left in them, by path below the root."""
+    """Recorded modes of folders that were removed when they became empty, by path below the root."""
 
     note: Callable[[str, int], None]
     known: Callable[[str], int | None]
@@ -36,11 +36,11 @@ class RootHandle:
 
         Raises:
             NotFoundError: `E_ROOT_MISSING`.
-            MemtuiError: whatever else keeps it from being opened.
+            MemtuiError: any other reason.
         """
         self.root = root
         self.modes: Modes | None = None
-        """Knows the modes of folders that were removed here; None while nothing is changed."""
+        """Modes of folders that were removed here; None while nothing is changed."""
         self._open = False
         try:
             self.fd = _open_root(root)
@@ -59,7 +59,7 @@ class RootHandle:
         self.identity = (status.st_dev, status.st_ino)
 
     def check(self) -> None:
-        """Require that the root's path still means the folder that was opened.
+        """Require that the root's path still leads to the folder that was opened.
 
         Raises:
             RefusedError: `E_ROOT_REPLACED`.
@@ -86,11 +86,11 @@ class RootHandle:
 
     @contextmanager
     def folder(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
-        """The handle of a folder below the root, closed after the block.
+        """Open a folder below the root for the block.
 
         Args:
             parts: checked components; empty for the root itself.
-            create: make what is missing; when the block fails, what was made for it is taken away again.
+            create: make what is missing; when the block fails, it is removed again.
 
         Raises:
             MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
@@ -123,11 +123,9 @@ class RootHandle:
             raise self._explain(error, parts) from error
 
     def prune(self, parts: tuple[str, ...], down_to: int | None = None) -> None:
-        """Remove a folder, and then those above it, as far as they are empty; the root itself stays.
+        """Remove a folder, then those above it, as far as they are empty; the root itself stays.
 
-        Args:
-            parts: the components of the folder.
-            down_to: how many components the last folder to be removed has; None: all, unless the policy keeps them.
+        `down_to` is the number of components of the last folder to remove; None: all, unless the policy keeps them.
         """
         if down_to is None and self.root.policy.keep_folders:
             return
@@ -169,7 +167,7 @@ class RootHandle:
         return False
 
     def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
-        """As the function of this name, unless names here may be whatever the system takes."""
+        """Like `paths.refuse_clash`, unless the policy allows any name."""
         if not self.root.policy.any_name:
             paths.refuse_clash(folder, name, besides=besides)
 
@@ -180,21 +178,21 @@ class RootHandle:
             fsio.close(self.fd)
 
     def __del__(self) -> None:
-        """Close a folder that was replaced, when the last who read through it is done."""
+        """Close a replaced folder when its last reader is done."""
         self.close()
 
 
 MOST = 100
-"""Folders kept open at least; systems give a process 256 or 1,024 open files where nobody asked for more."""
+"""Folders kept open at least; systems give a process 256 or 1,024 open files by default."""
 SHARE = 4
-"""With more roots than that, a process keeps this part of the files it may have open for them."""
+"""With more roots than that, the part of a process's open files used for them."""
 
 
 class Handles:
-    """The open folders of roots, at most so many at a time: one for each of thousands is more than a process gets.
+    """The open folders of roots, limited in number: one for each of thousands is more than a process may have.
 
-    A folder that gives way is closed when the last who reads through it is done, and opened again when it is needed
-    next. Not for several threads without a guard.
+    A folder that is dropped is closed when its last reader is done, and opened again when needed. Not safe to share
+    between threads without a guard.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -203,14 +201,14 @@ class Handles:
         self._open: dict[str, RootHandle] = {}
 
     def get(self, root_id: str) -> RootHandle | None:
-        """The open folder of a root, used just now; None when it is not open."""
+        """Return the open folder of a root and mark it as used; None when it is not open."""
         handle = self._open.pop(root_id, None)
         if handle is not None:
             self._open[root_id] = handle
         return handle
 
     def put(self, root_id: str, handle: RootHandle) -> RootHandle:
-        """Keep an open folder, and let go of the one used longest ago when there are too many."""
+        """Keep an open folder, and drop the least recently used when there are too many."""
         self._open.pop(root_id, None)
         self._open[root_id] = handle
         if len(self._open) > self._most and len(self._open) > self._allowed():
@@ -218,7 +216,7 @@ class Handles:
         return handle
 
     def _allowed(self) -> int:
-        """Ask the system, now that it matters."""
+        """Ask the system for its limit, now that it matters."""
         if self._fixed is None:
             import resource
 
@@ -234,7 +232,7 @@ class Handles:
 
 
 def shared_bits(folder: os.stat_result) -> int:
-    """What the group and others may do in a folder that hands its group down to what is made in it; 0 for any other."""
+    """Return the rights of group and others in a folder that passes its group on to new files; 0 for any other."""
     shared = folder.st_mode & stat.S_ISGID and folder.st_mode & 0o070
     return folder.st_mode & 0o075 if shared else 0
 
@@ -258,7 +256,7 @@ def make_root(root: Root) -> None:
 
 
 def missing_folders(root: Root) -> int:
-    """How many folders `make_root` would make."""
+    """Return how many folders `make_root` would make."""
     path, count = root.path.rstrip("/"), 0
     while path and not fsio.is_dir(path):
         path, count = os.path.dirname(path), count + 1
@@ -266,12 +264,7 @@ def missing_folders(root: Root) -> int:
 
 
 def unmake_root(root: Root, count: int) -> None:
-    """Remove the folders that `make_root` made, as far as they are empty.
-
-    Args:
-        root: the root.
-        count: how many it made.
-    """
+    """Remove the `count` folders that `make_root` made, as far as they are empty."""
     parts = tuple(part for part in root.path.split("/") if part)
     brought = len(_brought(root))
     with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
@@ -287,7 +280,7 @@ def unmake_root(root: Root, count: int) -> None:
 
 
 def _brought(root: Root) -> tuple[str, ...]:
-    """The components of a root's path that a repository could have brought: no link is followed in them."""
+    """Return the components of a root's path that a repository could have brought: no link is followed in them."""
     base = (root.project or "").rstrip("/") + "/"
     if not root.in_checkout or not root.project or not root.path.startswith(base):
         return ()
@@ -321,10 +314,10 @@ def _brought_link(root: Root) -> RefusedError:
 
 
 def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
-    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
+    """Make the missing folders below an open folder, which is closed; return the handle of the last.
 
     They are private like their memories, whatever the umask says, except where they are meant to be shared; one that
-    memtui removed is as it was. `made` is filled with how many components each folder has that was made.
+    memtui removed gets its mode back. The depth of each new folder is appended to `made`.
     """
     for count, part in enumerate(parts, 1):
         try:
@@ -352,14 +345,7 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
 
 
 def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
-    """Say who may enter an open folder that was just made; it is closed when that fails.
-
-    Args:
-        above: the folder it is in.
-        folder: the folder.
-        kept: its mode when memtui removed it; None when it never did.
-        root: the root.
-    """
+    """Set the mode of a new open folder, or `kept`, its mode when memtui removed it; close it on failure."""
     try:
         shared = shared_bits(fsio.fstat(above))
         if kept is not None or shared or not root.in_checkout:
@@ -373,15 +359,8 @@ def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
 def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:
     """Open a memory for reading, refusing everything that is not a plain file of bounded size.
 
-    Args:
-        parent: the handle of its folder.
-        name: its last component.
-        address: for the message.
-        device: the root's device.
-        limit: the largest size in bytes.
-
     Returns:
-        The handle and its status. The caller closes the handle.
+        The handle, which the caller closes, and its status.
 
     Raises:
         NotFoundError: `E_NOT_FOUND`.
@@ -428,7 +407,7 @@ def _symlink(what: str) -> RefusedError:
 
 
 def not_regular(what: str) -> RefusedError:
-    """The refusal of a folder, FIFO, socket or device where a memory should be."""
+    """Return the refusal of a folder, FIFO, socket or device in place of a memory."""
     return RefusedError(
         f"{what} is not a regular file.", code="E_NOT_REGULAR", hint="Only regular files are read as memories."
     )
@@ -443,10 +422,10 @@ def _other_device(what: str) -> RefusedError:
 
 
 READ_LIMIT = Policy().read_bytes
-"""The largest memory that is read where a root's policy does not say otherwise, in bytes."""
+"""The largest file that is read where a root's policy sets no other limit, in bytes."""
 
 NO_MEMORY = ("E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE", "E_TOO_BIG")
-"""Why something that has a name is no memory, and will be none on a second look."""
+"""Codes of things that have a name but are no memory, now or on a second look."""
 
 
 class WholeFile(NamedTuple):
@@ -461,13 +440,7 @@ class WholeFile(NamedTuple):
 
 
 def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> WholeFile:
-    """Read a memory whole. The caller closes `WholeFile.handle`.
-
-    Args:
-        handle: its root.
-        parts: its path.
-        address: for messages.
-        calm: see `read_in`.
+    """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`.
 
     Raises:
         MemtuiError: as `open_regular`.
@@ -479,13 +452,13 @@ def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: 
 
 
 def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
-    """Read a memory whole, without its digest; see `read`."""
+    """Read a memory whole, without hashing it; see `read`."""
     with handle.folder(parts[:-1]) as folder:
         return bytes_in(folder, parts[-1], address, handle)
 
 
 def bytes_in(folder: int, name: str, address: Address, handle: RootHandle) -> bytes:
-    """Read a memory by its name in an open folder, without its digest; see `read_in`."""
+    """Read a memory by its name in an open folder, without hashing it; see `read_in`."""
     descriptor, data, _ = _take(folder, name, address, handle)
     fsio.close(descriptor)
     return data
@@ -494,13 +467,7 @@ def bytes_in(folder: int, name: str, address: Address, handle: RootHandle) -> by
 def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, calm: bool = False) -> WholeFile:
     """Read a memory by its name in an open folder. The caller closes `WholeFile.handle`.
 
-    Args:
-        folder: the handle of its folder.
-        name: its last component.
-        address: for messages.
-        handle: the root it is in.
-        calm: keep writers out while reading, and say whether one was in already, so that half a version is not taken
-            for a whole one.
+    With `calm`, writers are kept out while reading and a writer already at work is reported (`WholeFile.settled`).
     """
     if not calm:
         descriptor, data, status = _take(folder, name, address, handle)
@@ -543,10 +510,7 @@ def look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeF
 
 
 def take_a_look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:
-    """Read a file by name, and say whether somebody is writing it; None when it is gone or no plain file.
-
-    The caller closes `WholeFile.handle`.
-    """
+    """Read a file by name, reporting a writer; None when it is gone or no plain file. The caller closes the handle."""
     try:
         return read_in(folder, name, address, handle, calm=True)
     except NotFoundError:
@@ -558,4 +522,4 @@ def take_a_look(folder: int, name: str, address: Address, handle: RootHandle) ->
 
 
 class StillWritten(Exception):  # noqa: N818
-    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
+    """Somebody has the memory open for writing, so what was read may be half of a version. Nothing was done."""

@@ -1,8 +1,8 @@
 """One lock per root for memtui's own processes: a held descriptor, released by death, never broken, never deleted.
 
-It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a call
-that blocks in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
-It is apart so that a command that only reads loads no lock.
+It orders our processes only; other programs know nothing of it. After a moment a helper thread waits in a blocking
+call, because polling makes waiters wait a hundred times longer than the lock is held. It is apart so that a command
+that only reads loads no lock.
 """
 
 import os
@@ -15,29 +15,24 @@ from memtui.engine.disk import fsio, paths
 from memtui.errors import BusyError
 
 _NAME, _TOKEN = 184, 16
-"""What a lock file holds: who holds the lock, or held it last, and the sign of that one's `RootLock`; in bytes."""
+"""Layout of a lock file, in bytes: who holds the lock, or held it last, and the token of that one's `RootLock`."""
 
 
 BRIEF = 0.004
-"""Seconds in which a lock is asked for again and again: most are held for less, and a thread costs as much."""
+"""Seconds of quick polling before a thread waits: most locks are held for less, and a thread costs as much."""
 _STEP = 0.00005
 SAID = 0.25
-"""Seconds after which whoever waits is told for whom: nobody is to take a wait for a program that hangs."""
+"""Seconds after which a waiting user is told for whom, so that nobody takes the wait for a hang."""
 
 
 class RootLock:
     """The lock of one root; safe to share between threads."""
 
     def __init__(self, directory: str, name: str) -> None:
-        """Remember where the lock file is; it is made when first needed.
-
-        Args:
-            directory: the folder of lock files, inside the state folder.
-            name: unique for the root.
-        """
+        """Remember the lock file, made when first needed: a `name` unique for the root in the folder `directory`."""
         self.name = name
         self.unshared = False
-        """While it is held: whether nobody else has held it since this one did."""
+        """While held: whether nobody else has held it since this one did."""
         self._token = os.urandom(_TOKEN // 2).hex().encode()
         self._directory = directory
         self._path = os.path.join(directory, name)
@@ -51,8 +46,8 @@ class RootLock:
 
         Args:
             wait: how long to wait, in seconds; 0: not at all.
-            who: the actor, shown to whoever waits for us.
-            say: told once whom we wait for, when that takes longer than `SAID`.
+            who: the actor, shown to others who wait.
+            say: called once with a sentence when waiting takes longer than `SAID`.
 
         Raises:
             BusyError: somebody else kept it for longer than `wait`.
@@ -139,7 +134,7 @@ class RootLock:
     def _wait(self, handle: int, wait: float, say: Callable[[str], None] | None) -> bool:
         """Block until the lock is ours or the time is over.
 
-        A thread cannot be called off, so the descriptor is left to one that comes too late, which closes it.
+        A thread cannot be cancelled, so a late one keeps the descriptor and closes it.
         """
         abandoned: list[bool] = []
         failures: list[OSError] = []
@@ -185,7 +180,7 @@ class RootLock:
 
 @contextmanager
 def alone(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
-    """Hold a lock for a block, at once or after whoever has it; says whether it is held.
+    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held.
 
     Raises:
         StorageError: the system cannot lock at all.
@@ -200,9 +195,9 @@ def alone(directory: str, name: str, *, who: str = "memtui", wait: bool = False)
 
 
 def is_signed(directory: str, name: str) -> bool:
-    """Whether a process that lives says that it holds a lock; to be shown, and nothing more.
+    """Return whether a living process claims to hold a lock; for display only.
 
-    Asking the system would take the lock for a moment, which keeps out who needs it, and load what takes locks.
+    Asking the system would take the lock for a moment, keeping others out, and load the locking library.
     """
     pid, _ = _signature(os.path.join(directory, name))
     try:
@@ -216,7 +211,7 @@ def is_signed(directory: str, name: str) -> bool:
 
 
 def _signature(path: str) -> tuple[str, str]:
-    """The number of the process that holds a lock, and who it is for; both empty where nobody does."""
+    """Return the process id of a lock's holder, and for whom it holds it; both empty where nobody does."""
     try:
         with open(path, "rb") as lock_file:
             pid, _, who = lock_file.read(_NAME).decode("utf-8", "replace").strip().partition(" ")

@@ -1,8 +1,8 @@
-"""Names: the only place that judges them. Which are allowed, which are memories, and which are taken for each other.
+"""The only judge of names: which are allowed, which are memories, and which are confusable.
 
 A scan visits a project folder of thousands of files for the two that matter, and never lists a file under two roots.
 Two names that a file system folds would swap contents on another machine, and a planted name would pass for the one it
-imitates. What the system answers is turned into refusals here as well.
+imitates. Errors of the system are turned into refusals here as well.
 """
 
 import errno
@@ -18,7 +18,7 @@ MAX_COMPONENT = 255
 MAX_COMPONENTS = 20
 MAX_PATH = 1_024
 TEMP_PREFIX = ".memtui-"
-"""Ours, for the milliseconds of a commit; with 16 hex digits behind it, 24 bytes, so any memory name has room."""
+"""Prefix of memtui's temporary files; with 16 hex digits behind it, 24 bytes, so any memory name has room."""
 
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"] + [f"{n}{d}" for n in ("com", "lpt") for d in "123456789¹²³"]
@@ -28,7 +28,7 @@ _LISTED = "Nothing was changed; a file that already has such a name stays listed
 
 
 def split(path: str) -> tuple[str, ...]:
-    """Components of a path that exists or may exist on disk: only what would leave the root is refused.
+    """Split a path that may exist on disk; only what would leave the root is refused.
 
     Raises:
         RefusedError: `E_NAME`, `E_NAME_TOO_LONG`, `E_PATH_TOO_LONG`, `E_PATH_TOO_DEEP`.
@@ -54,11 +54,12 @@ def split(path: str) -> tuple[str, ...]:
 
 
 def creatable(path: str) -> tuple[str, ...]:
-    """Components of a path memtui itself would create: every naming rule holds.
+    """Split a path memtui itself would create: every naming rule holds.
 
     Raises:
         RefusedError: as `split`, and `E_NAME` or `E_RESERVED` for names that are unsafe on some platform, to git, to a
-            shell or on a screen.
+            shell or on a
+            screen.
     """
     parts = split(path)
     for part in parts:
@@ -69,7 +70,7 @@ def creatable(path: str) -> tuple[str, ...]:
 
 
 def name_problem(name: str) -> tuple[str, str] | None:
-    """Why memtui would not create this name: a code and the reason; None when it would."""
+    """Return the code and the reason why memtui would not create this name; None when it would."""
     if name.isascii() and name.replace("-", "a").replace("_", "a").replace(".", "a").isalnum() and name[0] not in ".-":
         stem = name.partition(".")[0].lower()
         if name[-1] != "." and stem not in _DEVICES and "~" not in name:
@@ -105,7 +106,7 @@ def _slow_name_problem(name: str) -> tuple[str, str] | None:
 
 
 def fold(name: str) -> str:
-    """The form in which two names clash on a file system that ignores case or Unicode form."""
+    """Return the form in which two names clash on a file system that ignores case or Unicode form."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -136,12 +137,7 @@ _CODES: dict[int, tuple[type[MemtuiError], str, str]] = {
 
 
 def translate(error: OSError, doing: str) -> MemtuiError:
-    """Turn an operating system error into a refusal with a code, what is unharmed and the next step.
-
-    Args:
-        error: what the call raised.
-        doing: the start of the sentence: `Opening memtui:global/a.md`.
-    """
+    """Turn a system error into a refusal; `doing` begins its sentence: `Opening memtui:global/a.md`."""
     kind, code, hint = _CODES.get(
         error.errno or 0,
         (StorageError, "E_IO", "Check the disk and the system log, then try again; your text is kept."),
@@ -156,7 +152,7 @@ def translate(error: OSError, doing: str) -> MemtuiError:
 
 
 def clash(parent: int, name: str) -> str | None:
-    """A sibling of `name` that a case-folding or normalising file system would confuse with it, if any."""
+    """Return a sibling that a case-folding or normalising file system would confuse with `name`, if any."""
     folded = fold(name)
     for other in names_in(parent):
         if (other.lower() if other.isascii() else fold(other)) == folded and other != name:
@@ -165,7 +161,7 @@ def clash(parent: int, name: str) -> str | None:
 
 
 def names_in(parent: int) -> list[str]:
-    """Every name in an open folder."""
+    """Return every name in an open folder."""
     try:
         return [entry.name for entry in fsio.list_dir(parent)]
     except OSError as error:
@@ -173,12 +169,7 @@ def names_in(parent: int) -> list[str]:
 
 
 def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
-    """Require that no file system confuses a new name with a sibling.
-
-    Args:
-        parent: the handle of the folder.
-        name: the new name.
-        besides: the name it is renamed from.
+    """Require that no file system confuses a new name with a sibling, except `besides`, its old name.
 
     Raises:
         ConflictError: `E_CLASH`.
@@ -197,7 +188,7 @@ def refuse_alike(name: str, other: str | None, *, besides: str | None = None) ->
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a path is named by a layout's patterns: `pinned/` is everything below it, else a shell pattern."""
+    """Return whether a path matches a layout's patterns: `pinned/` is everything below it, else a shell pattern."""
     if not patterns:
         return False
     import fnmatch
@@ -223,7 +214,7 @@ class NameSet:
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> "NameSet":
-        """Build it from paths in the form of `Policy.include`: `a.md` is one file, `rules/` is everything below."""
+        """Build it from paths as in `Policy.include`: `a.md` is one file, `rules/` is everything below."""
         top = cls()
         for path in paths:
             here = top
@@ -238,12 +229,12 @@ class NameSet:
 
 
 class Selection:
-    """What one folder of a root may show."""
+    """Rules for what one folder of a root may show."""
 
     __slots__ = ("hidden", "ignore", "only")
 
     def __init__(self, only: NameSet | None, hidden: NameSet | None, ignore: "Patterns") -> None:
-        """Remember the rules of one folder.
+        """Store the rules of one folder.
 
         Args:
             only: the names that count; None when all do that do not begin with a dot.
@@ -256,7 +247,7 @@ class Selection:
 
     @classmethod
     def of(cls, policy: Policy) -> "Selection":
-        """The rules of a root's top folder."""
+        """Return the rules of a root's top folder."""
         return cls(
             None if policy.include is None else NameSet.of(policy.include),
             NameSet.of(policy.elsewhere) if policy.elsewhere else None,
@@ -264,11 +255,11 @@ class Selection:
         )
 
     def named(self) -> list[str] | None:
-        """The only names worth looking at; None when the folder has to be listed."""
+        """Return the only names worth looking at; None when the folder has to be listed."""
         return None if self.only is None else list(self.only.below)
 
     def covers(self, path: str) -> bool:
-        """Whether a file of this path, relative to the folder, is a memory of this root."""
+        """Return whether a file at this path, relative to the folder, is a memory of this root."""
         here = self
         *folders, name = path.split("/")
         for folder in folders:
@@ -279,7 +270,7 @@ class Selection:
         return here.file(name)
 
     def file(self, name: str) -> bool:
-        """Whether a file of this name is a memory of this root."""
+        """Return whether a file of this name is a memory of this root."""
         if self.only is None:
             if name[0] == ".":
                 return False
@@ -290,7 +281,7 @@ class Selection:
         return not self.ignore.match(name)
 
     def folder(self, name: str) -> "Selection | None":
-        """The rules of a folder of this name; None when it is not looked into."""
+        """Return the rules of a subfolder; None when it is not descended into."""
         only = None
         if self.only is None:
             if name[0] == ".":
@@ -307,7 +298,7 @@ class Selection:
 
 
 class Patterns:
-    """Shell patterns for names or paths; plain ones are compared without a regular expression."""
+    """Shell patterns for names or paths; simple ones are matched without a regular expression."""
 
     __slots__ = ("_ends", "_exact", "_others", "_starts")
 
@@ -327,7 +318,7 @@ class Patterns:
         self._exact, self._ends, self._starts, self._others = frozenset(exact), tuple(ends), tuple(starts), others
 
     def match(self, text: str) -> bool:
-        """Whether any pattern matches the whole text."""
+        """Return whether any pattern matches the whole text."""
         if text in self._exact or text.endswith(self._ends) or text.startswith(self._starts):
             return True
         if not self._others:
@@ -345,19 +336,12 @@ _SHAPES = str.maketrans(
 
 
 def skeleton(name: str) -> str:
-    """The shape of a name: equal for names a person cannot tell apart, whatever alphabets they mix."""
+    """Return the visual shape of a name: equal for names a person cannot tell apart, whatever their alphabets."""
     return fold(name).translate(_SHAPES)
 
 
 def flags(names: Sequence[str]) -> dict[str, tuple[Problem, ...]]:
-    """Find the names of one folder that clash or imitate another.
-
-    Args:
-        names: every name in the folder, in any order.
-
-    Returns:
-        Problems by name; names without one are left out.
-    """
+    """Return the problems of names in one folder that clash with or imitate another, by name."""
     if "".join(names).isascii():
         lowered = {name.lower() for name in names}
         return {} if len(lowered) == len(names) else _clashes(names)

@@ -1,8 +1,4 @@
-"""Small files of our own in the state folder: read whole or not at all, replaced whole or not at all.
-
-One way to write them, so that no process can leave half a file where the next one reads. Where the user was is kept in
-one for each place memtui was started in; whoever keeps a place says what is in it.
-"""
+"""Small files in the state folder, read and replaced whole; among them the user's last place per start folder."""
 
 import binascii
 import os
@@ -14,20 +10,15 @@ from typing import NamedTuple
 from memtui.engine.disk import fsio
 
 LATE = ".new"
-"""What the name of a file ends with until it is whole."""
+"""Suffix of a file's name until it is complete."""
 
 
 def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
     """Read a file whole.
 
-    Args:
-        folder_path: the absolute path of the folder.
-        name: the file's name in it.
-        least, most: bytes; a file of another size is refused.
-
     Raises:
-        OSError: it is not there, or cannot be read.
-        ValueError: it is no file of such a size.
+        OSError: it is missing, or cannot be read.
+        ValueError: it is no regular file of `least` to `most` bytes.
     """
     folder = fsio.open_root(folder_path)
     with fsio.closing(folder), fsio.closing(fsio.open_file(folder, name)) as opened:
@@ -38,18 +29,10 @@ def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
 
 
 def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) -> None:
-    """Put a whole file in the place of the one there is; the folder is made when it is missing.
-
-    Of two processes that write at once one succeeds, and the other may fail.
-
-    Args:
-        folder_path: the absolute path of the folder.
-        name: the file's name in it.
-        data: all of it.
-        durable: whether it must survive a power cut.
+    """Replace a file whole; the folder is made when missing. Of two processes that write at once, one may fail.
 
     Raises:
-        OSError: it was not written, and what was there is as it was.
+        OSError: it was not written, and the old file is as it was.
     """
     try:
         folder = fsio.open_root(folder_path)
@@ -71,7 +54,7 @@ def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) ->
 
 
 def remove(folder_path: str, chosen: Callable[[bytes], bool] = lambda _: True) -> None:
-    """Delete the files of a folder, or those whose content is chosen; a folder that is not there has none.
+    """Delete the files of a folder whose content is chosen.
 
     Raises:
         OSError: one cannot be deleted.
@@ -94,26 +77,26 @@ _LARGEST = 4 * 1024 * 1024
 
 
 class KeptPlace(NamedTuple):
-    """What was found."""
+    """A place as it was found."""
 
     value: object
-    """As it was kept: what JSON can hold; None when there is nothing."""
+    """As it was kept, JSON values; None when there is nothing."""
     damaged: bool = False
-    """Something is there that is not what memtui writes."""
+    """Whether the file is not what memtui writes."""
 
 
 NOWHERE = KeptPlace(None)
 
 
 class KeptPlaces:
-    """The places in one state folder."""
+    """Places kept in a state folder."""
 
     def __init__(self, state_dir: str, *, read_only: bool = False) -> None:
         self._folder = os.path.join(state_dir, _FOLDER)
         self._read_only = read_only
 
     def load(self, name: str) -> KeptPlace:
-        """Read what was kept under a name, whatever anybody may have put there; touches no memory."""
+        """Load the place kept under a name, whatever anybody may have put there; touches no memory."""
         try:
             data = read(self._folder, _file_of(name), most=_LARGEST)
         except FileNotFoundError:
@@ -131,15 +114,7 @@ class KeptPlaces:
             return KeptPlace(None, damaged=True)
 
     def keep(self, name: str, value: object) -> bool:
-        """Keep where the user is, for `load` after the next start.
-
-        Args:
-            name: what it is found under.
-            value: what JSON can hold.
-
-        Returns:
-            Whether it was kept; if not, what was kept before still is.
-        """
+        """Keep a place (JSON values) for `load` after the next start; return whether that was possible."""
         if self._read_only:
             return False
         import json
@@ -153,7 +128,7 @@ class KeptPlaces:
 
 
 def forget(state_dir: str, holds: Callable[[str], bool]) -> None:
-    """Delete the places of which `holds` says so, such as one with a certain word in its filter."""
+    """Delete the places whose JSON text `holds` accepts, such as one with a certain word in its filter."""
 
     def garbled_or_held(data: bytes) -> bool:
         import json

@@ -1,7 +1,7 @@
-"""Texts nobody saved, in files of the state folder: drafts the ledger may lose, and copies that an editor had open.
+"""Unsaved texts in files of the state folder: drafts that may outlive the ledger, and copies an editor has open.
 
-Every such file is known here alone, so that its text is offered again whatever becomes of the ledger, and is gone when
-a text must be gone.
+Only this module knows those files, so that their texts are offered again whatever happens to the ledger, and are gone
+when a text must be gone.
 """
 
 import contextlib
@@ -17,17 +17,17 @@ from memtui.engine.disk import fsio, state_file
 from memtui.engine.model import Draft
 
 DRAFTS, COPIES = "drafts", "edits"
-"""The folders: one file for each memory and each process that could not trust the ledger; one folder for each copy."""
+"""Folders: a file per memory and process that could not rely on the ledger; a folder per copy."""
 ABOUT = ".memtui"
-"""What is known of a copy, beside it; who has it open holds a lock on it."""
+"""Metadata of a copy, beside it; whoever has the copy open holds a lock on it."""
 _LARGEST = 64 * 1024 * 1024
 
 
 class Of(NamedTuple):
-    """Which memory a text is of."""
+    """The memory a text belongs to."""
 
     folder: str
-    """The root's folder: its id and its number in the ledger may be others at the next start."""
+    """The root's folder: its id and its ledger number may change until the next start."""
     path: str
     base_sha256: str | None = None
     base: bytes | None = None
@@ -35,19 +35,19 @@ class Of(NamedTuple):
 
 
 class Unsaved(NamedTuple):
-    """A text nobody saved."""
+    """An unsaved text."""
 
     place: str
-    """The file it is in."""
+    """Its file."""
     of: Of | None
-    """None: nobody knows any more."""
+    """None: unknown."""
     data: bytes
     at: int
     cursor: tuple[int, int] = (0, 0)
 
     @property
     def text(self) -> str | None:
-        """The text as a draft holds it; None when it is no text."""
+        """The text as a draft holds it; None when it is not text."""
         try:
             return self.data.decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
@@ -60,11 +60,11 @@ class Copy(NamedTuple):
     folder: str
     path: str
     lock: int
-    """Held for as long as the process lives that began it; nobody is offered the text before."""
+    """Held as long as the process that began it lives; until then its text is not offered."""
 
 
 def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
-    """Write a draft into its file, in the place of what this writer kept of that memory before.
+    """Write a draft to its file, replacing what this writer kept of that memory before.
 
     Raises:
         OSError: it was not written.
@@ -82,13 +82,7 @@ def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
 
 
 def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
-    """Write a copy for an editor, in a folder that only this user can enter.
-
-    Args:
-        state_dir: the state folder.
-        name: what the file is to be called; begins with no dot.
-        data: what the editor shows.
-        of: which memory that is of.
+    """Write a copy named `name` for an editor, in a folder that only this user can enter.
 
     Raises:
         OSError: it was not written.
@@ -112,7 +106,7 @@ def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
 
 
 def taken(copy: Copy, data: bytes) -> None:
-    """Note that what the editor saved so far is in good hands, so that only what comes after it is offered."""
+    """Record that the text saved in the editor so far is safe, so that only later changes are offered."""
     about = json.loads(fsio.read_all(copy.lock, 4_096))
     os.ftruncate(copy.lock, 0)
     os.lseek(copy.lock, 0, os.SEEK_SET)
@@ -125,13 +119,13 @@ def release(copy: Copy) -> None:
 
 
 def everything(state_dir: str) -> tuple[Unsaved, ...]:
-    """Every text that waits to be offered, oldest first; not those that an editor still has open."""
+    """Return every text waiting to be offered, oldest first, without those still open in an editor."""
     copies = [one.unsaved for one in _copies(state_dir) if not one.busy and one.changed]
     return tuple(sorted((*_drafts(state_dir), *copies), key=lambda one: one.at))
 
 
 def remove(one: Unsaved) -> None:
-    """Take a text away.
+    """Remove an unsaved text.
 
     Raises:
         OSError: it is still there.
@@ -149,19 +143,19 @@ def remove(one: Unsaved) -> None:
 
 
 def tidy(state_dir: str) -> None:
-    """Remove copies that nobody has open any more and nobody changed."""
+    """Remove copies that nobody has open and nobody changed."""
     for one in _copies(state_dir):
         if not one.busy and not one.changed:
             shutil.rmtree(os.path.dirname(one.unsaved.place), ignore_errors=True)  # what stays is tidied the next time
 
 
 def holding(state_dir: str, holds: Callable[[bytes], bool]) -> list[Unsaved]:
-    """The drafts whose text holds what must be gone; the text of a copy is a file as it is."""
+    """Return the drafts whose text `holds` accepts; the text of a copy is a plain file."""
     return [draft for draft in _drafts(state_dir) if holds(draft.data)]
 
 
 def forget_bases(state_dir: str, holds: Callable[[bytes], bool]) -> None:
-    """Remove what must be gone from what texts started from, and what a process left that died while it wrote.
+    """Remove base texts that `holds` accepts, and incomplete files of processes that died.
 
     Raises:
         OSError: some of it is still there.
@@ -190,7 +184,7 @@ class _Left(NamedTuple):
     busy: bool
     """Whether somebody has it open."""
     changed: bool
-    """Whether it is another text than the editor was given, as far as anybody knows."""
+    """Whether it differs from what the editor was given, as far as known."""
 
 
 def _drafts(state_dir: str) -> Iterator[Unsaved]:
@@ -209,7 +203,7 @@ def _drafts(state_dir: str) -> Iterator[Unsaved]:
 
 
 def _copies(state_dir: str) -> Iterator[_Left]:
-    """The copies there are. What is beside them may be missing: an earlier memtui made them, or a kill came early."""
+    """Yield all copies. Their metadata may be missing: an earlier memtui made them, or a kill came early."""
     for parent in (os.path.join(state_dir, COPIES), state_dir):
         for below in _names(parent, "", "edit-"):
             folder = os.path.join(parent, below)

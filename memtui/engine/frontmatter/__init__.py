@@ -1,4 +1,4 @@
-"""The block of fields at the head of a memory: reading it, and editing fields in place."""
+"""Front matter: reading it, and editing its fields in place."""
 
 from typing import TypeAlias
 

@@ -1,9 +1,9 @@
-"""Editing fields: the bytes of their values or their lines are replaced, everything around them stays.
+"""Editing front matter fields: the bytes of their values or lines are replaced, everything around them stays.
 
-A YAML dumper would lose comments, order, quotes and line ends, so there is none: each way of writing a value is
-spliced in, read back, and kept only when exactly that value changed. What cannot be edited so is refused. Where a value
-stands is told by the parser's events, so that no text is searched for signs that mean something else inside quotes,
-comments or block scalars.
+A YAML dumper would lose comments, order, quotes and line ends, so none is used: each spelling of a value is spliced in,
+read back, and kept only when exactly that value changed. Anything else is refused. The parser's events give the
+position
+of a value, so that no text is searched for signs that mean something else in quotes, comments or block scalars.
 """
 
 from __future__ import annotations
@@ -24,18 +24,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NUMBER = re.compile(r"[-+]?(0o[0-7]+|0x[0-9a-fA-F]+|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)")
-"""What YAML 1.2 takes for a number and 1.1, whose rules the library knows, partly does not."""
+"""Numbers in YAML 1.2, some of which are none in 1.1, the version the library knows."""
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,199}")
 
 
 def spellings(value: str, style: str = "", old: str = "") -> Iterator[str]:
-    """Write a value on one line, the most natural way first.
-
-    Args:
-        value: any text.
-        style: the quotes it had before: `'`, `"` or none.
-        old: how it was written before, when without quotes.
-    """
+    """Write a value on one line, most natural way first; `style` and `old` are its former quotes and plain spelling."""
     if style == "'" and value.isprintable():
         yield "'" + value.replace("'", "''") + "'"
     if style not in ("'", '"') and value.isprintable() and plain_scalar(value) == value:
@@ -46,12 +40,7 @@ def spellings(value: str, style: str = "", old: str = "") -> Iterator[str]:
 
 
 def item(value: str, *, flow: bool) -> str:
-    """Write an item of a list, the most natural way that is sure to be this one text.
-
-    Args:
-        value: any text.
-        flow: the list stands in brackets.
-    """
+    """Write an item of a list (`flow`: in brackets) in the most natural way that surely is this one text."""
     for written in spellings(value):
         if not flow or written[:1] == '"' or plain_scalar(f"[{written}]") == [value]:
             return written
@@ -91,7 +80,7 @@ def key(field: str) -> str:
 
 
 def _kind(plain: str) -> str:
-    """What other YAML readers take a plain scalar for (a number, a date, a truth value); empty for text."""
+    """Return what other YAML readers take a plain scalar for (a number, a date, a truth value); empty for text."""
     resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = yaml.SafeLoader.yaml_implicit_resolvers
     for tag, pattern in resolvers.get(plain[:1], []):
         if pattern.match(plain):
@@ -103,16 +92,16 @@ TEXT, LIST, FIELDS = "text", "list", "fields"
 
 
 class ValueSpan(NamedTuple):
-    """One value, in characters of the block."""
+    """A value, in characters of the block."""
 
     kind: str
     """`text`, `list` or `fields`."""
     start: int
-    """Quotes and brackets included; start and end are equal when nothing is written."""
+    """Includes quotes and brackets; equal to the end when nothing is written."""
     end: int
-    """Of a list or of fields that are not in brackets: of its last part, so no comment and no empty line."""
+    """For a list or fields not in brackets: the end of the last part, without comment or empty line."""
     column: int
-    """How far it is indented."""
+    """Its indentation."""
     value: str = ""
     """Of a text."""
     style: str = ""
@@ -127,16 +116,12 @@ class FieldSpan(NamedTuple):
     key: str
     start: int
     end: int
-    """Of the name, quotes included."""
+    """Of the name, including quotes."""
     node: ValueSpan
 
 
 def outline(text: str) -> ValueSpan:
-    """Say where everything stands in a block; one without a field gives empty fields.
-
-    Args:
-        text: a block that the guard accepts as fields, or that is empty.
-    """
+    """Locate everything in a block the guard accepts as fields; one without a field gives empty fields."""
     walk = events(text)
     for event in walk:
         if hasattr(event, "start_mark") and type(event).__name__ in _STARTS:
@@ -177,7 +162,7 @@ def _node(event: Any, walk: Iterator[Any], text: str) -> ValueSpan:
 
 
 class Splice(NamedTuple):
-    """Characters from, up to, and what stands there instead."""
+    """A replacement of the characters from start up to end."""
 
     start: int
     end: int
@@ -188,12 +173,12 @@ Proposal = tuple[Splice, ...]
 
 
 def refused(text: str) -> RefusedError:
-    """Say why a block cannot be edited here."""
+    """Return the refusal of a block that cannot be edited here."""
     return RefusedError(text, code="E_FRONTMATTER", hint="Edit it as text.")
 
 
 def apply(text: str, proposal: Proposal) -> str:
-    """Make the replacements; none may overlap."""
+    """Make the replacements, none of which overlap."""
     for start, end, written in sorted(proposal, reverse=True):
         text = text[:start] + written + text[end:]
     return text
@@ -202,14 +187,9 @@ def apply(text: str, proposal: Proposal) -> str:
 def proposals(
     text: str, root: ValueSpan, path: tuple[str, ...], value: str | tuple[str, ...] | None, newline: str
 ) -> Iterator[Proposal]:
-    """Propose ways to set or remove a field, the most natural first.
+    """Propose ways to set a field to a text or list, or to remove it (None), the most natural first.
 
-    Args:
-        text: the block.
-        root: its outline.
-        path: the name of the field, and of the one it lies in before it.
-        value: a text, a list of texts, or None to remove the field.
-        newline: the line end of the file.
+    `path` is the field's name, after that of the field it lies in.
 
     Raises:
         RefusedError: `E_FRONTMATTER`: none is safe.
@@ -298,7 +278,7 @@ def _removal(text: str, holder: ValueSpan, field: FieldSpan) -> Proposal:
 
 
 def _texts(node: ValueSpan) -> Iterator[tuple[int, int]]:
-    """Where the texts of a value stand, names included; of a block, what is below its first line."""
+    """Yield the spans of a value's texts, names included; of a block scalar, what is below its first line."""
     if node.kind == TEXT:
         yield node.start, node.end
     for one in node.items:
@@ -309,7 +289,7 @@ def _texts(node: ValueSpan) -> Iterator[tuple[int, int]]:
 
 
 def _refuse_comment(text: str, start: int, end: int, spans: Sequence[tuple[int, int]], what: str) -> None:
-    """Refuse to lose a comment between two places, the texts there aside."""
+    """Refuse to lose a comment between two places, outside the given spans."""
     at = start
     rest = []
     for first, last in sorted(spans):
@@ -352,7 +332,7 @@ def _list(text: str, field: FieldSpan, values: tuple[str, ...], newline: str) ->
 
 
 def _one_a_line(text: str, node: ValueSpan) -> tuple[int, int, str] | None:
-    """Where the lines of a list begin and end, and what stands before each item; None for any other list."""
+    """Return the span of a list with one item per line, and the text before each item; None for any other list."""
     if node.style == "[":
         return None
     items = node.items
@@ -372,7 +352,7 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _line_end(text: str, at: int) -> int:
-    """The place behind the line end of a line."""
+    """Return the offset behind the line end of a line."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end + 1
 
@@ -380,20 +360,14 @@ def _line_end(text: str, at: int) -> int:
 def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
     """Set and remove fields by replacing only the bytes of their values, or their lines.
 
-    A missing field is added, and so is a missing block; a block that loses its last field goes, unless a comment is
-    left in it.
-
-    Args:
-        data: the whole file.
-        edits: which fields, and what they shall be; texts are quoted as YAML needs it.
-
-    Returns:
-        The new file, or `data` itself when the fields are so already. Everything else is as it was, byte for byte:
-        byte-order mark, line ends, comments, order, other fields, body.
+    A missing field or block is added; a block that loses its last field goes, unless a comment is left in it. Returns
+    `data` itself when nothing changes; everything else stays byte for byte: byte-order mark, line ends, comments,
+    order, other fields, body.
 
     Raises:
         RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
-            safely, `E_TEXT` when the file or a value is not UTF-8. Nothing is half done then.
+            safely, `E_TEXT`
+            when the file or a value is not UTF-8. Nothing is half done then.
     """
     wanted = tuple(edits)
     # What is set comes first: a block whose last field goes is taken away, and would come back in another shape.
@@ -475,7 +449,7 @@ def _at(fields: dict[str, Value], path: tuple[str, ...]) -> Value | None:
 
 
 def _others(fields: dict[str, Value], path: tuple[str, ...]) -> list[tuple[object, ...]]:
-    """Everything but one field, in order; of the field it lies in, what else is there."""
+    """Return everything but one field, in order; of the field it lies in, the rest."""
     others: list[tuple[object, ...]] = [(name, kept) for name, kept in fields.items() if name != path[0]]
     outer = fields.get(path[0])
     if len(path) > 1 and isinstance(outer, dict):
@@ -501,7 +475,7 @@ def _only_that_changed(before: FrontMatter, old: bytes, after: FrontMatter, new:
 def _attempts(
     data: bytes, front: FrontMatter, path: tuple[str, ...], value: str | tuple[str, ...] | None
 ) -> Iterator[bytes]:
-    """Every way to write it, the most natural first."""
+    """Yield every way to write it, most natural first."""
     newline = _newline(data)
     if front.status in (NONE, OTHER):
         if value is not None:

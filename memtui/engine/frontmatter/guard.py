@@ -1,7 +1,7 @@
 """YAML, behind a guard: a block is walked as a stream of events before anything builds data from it.
 
 Anchors, aliases, tags, merge keys, depth and size are refused on sight, so bombs cost milliseconds and never a crash,
-and nothing in a file can be constructed. It exists so that no other module hands a stranger's text to a YAML loader.
+and nothing in a file can be constructed. No other module passes untrusted text to a YAML loader.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CODES = {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}
 
 
 class GuardReport(NamedTuple):
-    """What the guard saw."""
+    """The guard's findings."""
 
     status: str
     reason: str
@@ -38,7 +38,7 @@ class GuardReport(NamedTuple):
 
 
 class _StopError(Exception):
-    """The guard has seen enough."""
+    """Ends the walk of the guard."""
 
     def __init__(self, status: str, reason: str) -> None:
         super().__init__(reason)
@@ -47,7 +47,7 @@ class _StopError(Exception):
 
 
 class _Frame:
-    """A list or mapping the walk is in."""
+    """A list or mapping being walked."""
 
     def __init__(self, is_mapping: bool) -> None:
         self.is_mapping = is_mapping
@@ -56,11 +56,7 @@ class _Frame:
 
 
 def read(block: bytes) -> tuple[str, dict[str, Value], Problem | None]:
-    """Read a block.
-
-    Returns:
-        Its status (as in `FrontMatter`), its fields, and what is wrong with it.
-    """
+    """Read a block: its status (as in `FrontMatter`), its fields, and its problem."""
     if len(block) > LIMIT:
         # A bomb is called a bomb, whatever its size; its head is enough to tell.
         seen = survey(block[: LIMIT // 4].decode("utf-8", "ignore"))
@@ -81,17 +77,13 @@ def read(block: bytes) -> tuple[str, dict[str, Value], Problem | None]:
 
 
 def events(text: str) -> Iterator[Any]:
-    """Walk a block as YAML events; raises `yaml.YAMLError` on the way. `survey` says first whether to go on."""
+    """Walk a block as YAML events; raises `yaml.YAMLError` on the way. Call `survey` first."""
     walk: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
     return walk
 
 
 def survey(text: str) -> GuardReport:
-    """Walk a block without building anything from it; never raises.
-
-    Args:
-        text: the block between the fences.
-    """
+    """Walk a block (the text between the fences) without building anything from it; never raises."""
     for index, character in enumerate(text if not text.isprintable() else ""):
         if not character.isprintable() and not _is_yaml(character):
             return GuardReport(
@@ -113,16 +105,12 @@ def survey(text: str) -> GuardReport:
 
 
 def _is_nesting(error: yaml.YAMLError) -> bool:
-    """Whether the parser itself refused the depth: libyaml 0.2.6 reads ahead, and stops at 1,000 levels."""
+    """Return whether the parser itself refused the depth: libyaml 0.2.6 reads ahead, and stops at 1,000 levels."""
     return isinstance(error, yaml.MarkedYAMLError) and "nesting depth" in (error.problem or "")
 
 
 def is_too_deep(text: str) -> bool:
-    """Whether lists and mappings are nested deeper than `DEPTH`, as far as a block can be walked; never raises.
-
-    Args:
-        text: the block between the fences.
-    """
+    """Return whether a block is nested deeper than `DEPTH`, as far as it can be walked; never raises."""
     depth = 0
     try:
         for event in events(text):
@@ -222,18 +210,18 @@ def _problem(seen: GuardReport) -> Problem | None:
 
 
 def _start(event: Any) -> int:
-    """Where an event begins, in characters."""
+    """Return where an event begins, in characters."""
     index: int = event.start_mark.index
     return index
 
 
 def _at(text: str, index: int) -> str:
-    """The line in the file, whose first line is the opening fence."""
+    """Name the line in the file, whose first line is the opening fence."""
     return f" (line {text.count(chr(10), 0, index) + 2})."
 
 
 def _is_yaml(character: str) -> bool:
-    """Whether YAML allows a character unescaped that Python does not call printable.
+    """Return whether YAML allows an unescaped character that Python does not call printable.
 
     A byte-order mark is not: the loader would drop it, and every offset behind it would be wrong.
     """

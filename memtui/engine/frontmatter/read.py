@@ -1,8 +1,8 @@
-"""Front matter: where it is, what it says, and nothing else; editing fields is in `edit.py`.
+"""Reading front matter, and what a list shows of a text: its description and problems.
 
 Only a block that opens in line 1, closes, and holds fields counts; everything else is body, byte for byte. Plain blocks
-are read here, without YAML and yet meaning what YAML means, so that a list of thousands costs little; all others go
-through `guard.py`. The split keeps a hostile header from ever reaching a parser that could hang or run it.
+are read here without YAML but with YAML's meaning, so that a list of thousands is cheap; all others go through
+`guard.py`. A hostile header never reaches a parser that could hang or run it.
 """
 
 from typing import NamedTuple
@@ -25,20 +25,20 @@ class FrontMatter(NamedTuple):
     """The front matter of a file."""
 
     status: str
-    """`none`; `ok`; `duplicate` (a field is there twice, the last one counts); `empty`; or why it is not read and
-    counts as body: `unclosed`, `other` (a list or text instead of fields), `broken`, `unsafe`, `too-big`."""
+    """`none`; `ok`; `duplicate` (a field occurs twice, the last one counts); `empty`; or why it counts as body:
+    `unclosed`, `other` (a list or text instead of fields), `broken`, `unsafe`, `too-big`."""
     start: int
-    """The block between the fences: offsets of its first byte and of the closing fence; 0 when it is not closed."""
+    """Offset of the block's first byte; `end` is that of the closing fence; 0 when it is not closed."""
     end: int
     body: int
     """Offset of the first byte that is body; a byte-order mark is never part of it."""
     fields: dict[str, Value]
-    """In the order of the file."""
+    """In file order."""
     problem: Problem | None
     """What the user should know about it."""
 
     def type_at(self, path: str = "") -> str:
-        """Give the type that a memory says it has, or else that its path begins with: one of `TYPES`, or empty."""
+        """Return the type a memory names, or else that its path begins with: one of `TYPES`, or empty."""
         meta = self.fields.get("metadata")
         said = [self.fields.get("type"), meta.get("type") if isinstance(meta, dict) else None]
         said += [one for one in TYPES if path.startswith((f"{one}/", f"{one}_"))]
@@ -46,7 +46,7 @@ class FrontMatter(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What a list shows of a memory's front matter; every text may be hostile."""
+    """The part of a memory's front matter that a list shows; every text may be hostile."""
 
     description: str
     """One line, at most 200 characters and `…`; empty when there is none."""
@@ -55,22 +55,14 @@ class Description(NamedTuple):
 
 
 PRIVATE_DESCRIPTION = "private-about"
-"""The problem of a memory whose description stands within `<private>`."""
+"""The problem of a memory whose description is within `<private>`."""
 _VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 _FLOW_SIGNS = dict.fromkeys(map(ord, "_./ -"))
 _NOT_FIRST = frozenset(" ?:,[]{}#&*!|>'\"%@`")
 
 
 def split(data: bytes, *, plain: bool = True) -> FrontMatter:
-    """Find and read the front matter of a file.
-
-    Args:
-        data: the whole file.
-        plain: False sends even a plain block through YAML.
-
-    Returns:
-        Where it is and what it says; never raises.
-    """
+    """Find and read the front matter of a file; never raises. `plain=False` sends even a plain block through YAML."""
     body = len(BOM) if data.startswith(BOM) else 0
     start = _opening(data, body)
     if not start:
@@ -91,7 +83,7 @@ def split(data: bytes, *, plain: bool = True) -> FrontMatter:
 
 
 def describe(data: bytes) -> Description:
-    """Tell what a list shows of a memory: its description and name, and what is wrong with its front matter."""
+    """Return the description and name of a memory, and the problem with its front matter."""
     problem = None
     start = _opening(data, 0)
     end = _closing(data, start)[0] if start else 0
@@ -104,10 +96,7 @@ def describe(data: bytes) -> Description:
 
 
 def read_as_shown(data: bytes) -> FrontMatter:
-    """Read the front matter of a file to show it: a block that is no YAML is read line by line, and is no body.
-
-    The status stays `broken`; never raises.
-    """
+    """Read front matter for display: a block that is no YAML is read line by line, and is not body; never raises."""
     front = split(data)
     if front.status != BROKEN:
         return front
@@ -116,7 +105,7 @@ def read_as_shown(data: bytes) -> FrontMatter:
 
 
 def _as_agents_write(block: bytes) -> dict[str, Value]:
-    """What a block that is no YAML says line by line: agents write `description: Python: types first` and read it so.
+    """Read a block that is no YAML line by line: agents write `description: Python: types first` and read it so.
 
     Only shown, never edited: which bytes are the value is a guess.
     """
@@ -129,7 +118,7 @@ def _as_agents_write(block: bytes) -> dict[str, Value]:
 
 
 def plain_scalar(text: str) -> "Value | None":
-    """Read what stands behind `key: ` as a one-line scalar or list; None when only YAML can tell what it means."""
+    """Read the text behind `key: ` as a one-line scalar or list; None when only YAML can tell its meaning."""
     text = text.rstrip(" ")
     first = text[:1]
     if first in ("'", '"') and len(text) > 1 and text[-1] == first:
@@ -145,7 +134,7 @@ def plain_scalar(text: str) -> "Value | None":
 
 
 def _unquoted(text: str, quote: str) -> str | None:
-    """Read what stands between quotes on one line; None when it holds more than the commonest escapes.
+    """Read the text between quotes on one line; None when it holds more than the commonest escapes.
 
     The text is printable, so control characters can stand for what has been read.
     """
@@ -168,14 +157,14 @@ def _key(line: str) -> tuple[str, str] | None:
 
 
 def _opening(data: bytes, at: int) -> int:
-    """The offset behind line 1 when that is exactly `---`, else 0."""
+    """Return the offset behind line 1 when that is exactly `---`, else 0."""
     if data.startswith(b"---\n", at):
         return at + 4
     return at + 5 if data.startswith(b"---\r\n", at) else 0
 
 
 def _closing(data: bytes, start: int) -> tuple[int, int]:
-    """The offsets of the closing line and of what follows it; zeros when there is none."""
+    """Return the offsets of the closing line and of what follows it; zeros when there is none."""
     at = start - 1
     while (at := data.find(b"\n---", at)) >= 0:
         if data[at + 4 : at + 5] == b"\n":
@@ -289,14 +278,14 @@ def _line(value: "Value | None") -> str:
 
 
 class RowText(NamedTuple):
-    """What a row shows of a text."""
+    """The part of a text that a row shows."""
 
     description: str
     problems: tuple[Problem, ...]
 
 
 def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
-    """Describe a whole file, which has this path below its root, and name what is odd about it."""
+    """Return the description and the problems of a whole file at a path below its root."""
     found = describe(data)
     problems = _text_problems(data)
     if found.problem is not None:
@@ -359,7 +348,7 @@ def _text_problems(data: bytes) -> list[Problem]:
 
 
 def _has_conflict(data: bytes) -> bool:
-    """Whether the three markers stand at line starts, in order."""
+    """Return whether the three markers stand at line starts, in order."""
     position = 0
     lined = b"\n" + data
     for marker in (b"\n<<<<<<< ", b"\n=======", b"\n>>>>>>> "):

@@ -1,8 +1,7 @@
 """Rows: every memory of a root as a list shows it, cached between looks and never older than the disk.
 
 A row is rebuilt only when its stat, its text or its ledger record changed, and the same `Memory` object is returned
-until
-then: a list of thousands costs a stat each, and a screen can tell by identity what to draw again.
+until then: a list of thousands costs a stat each, and a screen can tell by identity what to draw again.
 """
 
 from __future__ import annotations

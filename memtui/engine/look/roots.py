@@ -1,7 +1,7 @@
-"""The roots of one engine: their open folders, ledger ids and locks, and how a text names a memory in them.
+"""The roots of an engine: open folders, ledger ids and locks, and how a text names a memory in them.
 
-What a client may change is a level for each scope, given when the engine is opened, so that it is checked where
-memories are changed, and not in a prompt or in each front.
+What a client may change is a level for each scope, set when the engine is opened, so that it is enforced where memories
+are changed, not in a prompt or in each front.
 """
 
 import os
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
 
 LEVELS = ("rw", "plan", "ro", "off")
-"""Read and write; write all but what lies in a checkout; read; neither."""
+"""Read and write; write all but what lies in a checkout; read only; no access."""
 
 
 class Access(NamedTuple):
     """What one client may do."""
 
     label: str
-    """One of `LEVELS`; or any other word, which then reads only, with levels of its own for some scopes."""
+    """One of `LEVELS`; any other word means read-only, with exceptions in `scopes`."""
     scopes: tuple[tuple[str, str], ...] = ()
-    """Pairs of a scope and its level, for scopes in which it is not the label."""
+    """Levels of scopes that differ from the label."""
     room: str = ""
     """The folder of the one chat whose memory it may see; `*`: of all, as a person may."""
 
     def level(self, root: Root) -> str:
-        """The level for a root: one of `LEVELS`."""
+        """Return the level for a root: one of `LEVELS`."""
         if root.kind == ROOM and self.room not in ("*", root.path):
             return "off"
         level = dict(self.scopes).get(root.scope, self.label)
         return level if level in LEVELS else "ro"
 
     def allows(self, root: Root) -> bool:
-        """Whether memories of this root may be changed."""
+        """Return whether memories of this root may be changed."""
         level = self.level(root)
         return level == "rw" or (level == "plan" and not _in_checkout(root))
 
     def shows(self, root: Root) -> bool:
-        """Whether memories of this root may be read."""
+        """Return whether memories of this root may be read."""
         return self.level(root) != "off"
 
     def require(self, root: Root) -> None:
@@ -74,7 +74,7 @@ class Access(NamedTuple):
 
 
 def _in_checkout(root: Root) -> bool:
-    """Whether a root lies in a checkout, by what is on disk: memtui's own folder may have been put into one."""
+    """Return whether a root lies in a checkout on disk: memtui's own folder may have been put into one."""
     return root.in_checkout or (root.path != "" and git.checkout_of(root.path) is not None)
 
 
@@ -85,20 +85,20 @@ OFF = Access("off")
 
 
 class Elsewhere(Protocol):
-    """A root of another machine: its memories are read and saved there, each with what the engine raises here."""
+    """A root on another machine: its memories are read and saved there, with the engine's errors."""
 
     root: Root
 
     def read(self, address: Address) -> "Snapshot":
-        """Read a memory there; where it is not in reach, what was read last."""
+        """Read a memory there; while it is out of reach, return what was read last."""
         ...
 
     def kept(self, address: Address) -> "Snapshot | None":
-        """What was read or saved last; None: nothing, or it was gone."""
+        """Return what was read or saved last; None: nothing, or it was gone."""
         ...
 
     def save(self, address: Address, data: bytes, expected: str | None) -> "Saved | Unchanged | Conflict":
-        """Save there, guarded."""
+        """Save there, with the same guarantees."""
         ...
 
 
@@ -131,13 +131,13 @@ class Roots:
 
         Args:
             roots: the folders.
-            ledger: gives the ledger, when it is first needed: a command that reads one file needs none.
-            late_writes: gives what looks after replaced files, when the first change is made.
+            ledger: opens the ledger when it is first needed.
+            late_writes: starts the watch over replaced files when the first change is made.
             wait: seconds to wait for a root's lock.
-            access: what this client may do; a root it may not see is none of these.
-            read_only: nothing may be changed in any of them.
-            on_recovered: told of a root and how many interrupted changes were tidied up in it.
-            on_waiting: told whom a change waits for, when that takes long enough to wonder.
+            access: what this client may do; roots it may not see are left out.
+            read_only: refuse every change.
+            on_recovered: called with a root and the number of interrupted changes tidied up in it.
+            on_waiting: called with a sentence when a lock takes long enough to wonder.
         """
         self._open_ledger = ledger
         self._open_late_writes = late_writes
@@ -152,12 +152,12 @@ class Roots:
         self._uids: dict[str, tuple[tuple[int, int] | None, int, bool]] = {}
         self._generation = 0
         self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
-        """By path and identity of the folder: working out the name anew costs a look at every folder above."""
+        """By path and identity of the folder: computing the name again costs a look at every folder above."""
         self._tidy: set[tuple[int, int]] = set()
-        """Roots, by generation and id in the ledger, in which the last change by this process came to its end."""
+        """Roots, by generation and ledger id, in which the last change by this process was completed."""
         self.problems: dict[str, list[Problem]] = {}
         self.elsewhere: dict[str, Elsewhere] = {}
-        """Roots of other machines by id, which are none of `all`: only their texts, drafts and conflicts are here."""
+        """Roots on other machines by id, not part of `all`: only their texts, drafts and conflicts are here."""
         self.add(roots)
 
     @cached_property
@@ -169,7 +169,7 @@ class Roots:
         return self._open_late_writes()
 
     def add(self, roots: Iterable[Root]) -> None:
-        """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
+        """Add roots that are not there yet; a folder already there under another id is left out with a problem."""
         with self._guard:
             given = tuple(filter(self.access.shows, roots))
             known = self._roots.values() if any(root.id not in self._roots for root in given) else ()
@@ -188,22 +188,22 @@ class Roots:
                 self._roots[root.id] = root
 
     def all(self) -> tuple[Root, ...]:
-        """Every root, in the order given."""
+        """Return every root, in the order given."""
         with self._guard:
             return tuple(self._roots.values())
 
     def changeable(self) -> tuple[Root, ...]:
-        """The roots in which this client may change memories."""
+        """Return the roots in which this client may change memories."""
         if self.read_only:
             return ()
         return tuple(root for root in self.all() if self.access.allows(root) and not root.read_only)
 
     def chosen(self, root_ids: Iterable[str] | None) -> tuple[Root, ...]:
-        """The named roots, or all of them."""
+        """Return the named roots, or all of them."""
         return self.all() if root_ids is None else tuple(self.find(root_id) for root_id in root_ids)
 
     def find(self, root_id: str) -> Root:
-        """A root by id or alias.
+        """Return a root by id or alias.
 
         Raises:
             NotFoundError: `E_NO_ROOT`.
@@ -231,7 +231,7 @@ class Roots:
         return found
 
     def open(self, root: Root) -> OpenRoot:
-        """A root opened for reading; a folder that was replaced is opened anew.
+        """Open a root for reading; a folder that was replaced is opened again.
 
         Raises:
             MemtuiError: the folder exists and cannot be opened.
@@ -247,7 +247,7 @@ class Roots:
             return OpenRoot(root, handle, uid, fresh)
 
     def reading(self, root: Root) -> RootHandle:
-        """The open folder of a root, without asking the ledger.
+        """Return the open folder of a root, without asking the ledger.
 
         Raises:
             NotFoundError: `E_ROOT_MISSING`.
@@ -261,11 +261,11 @@ class Roots:
             return handle
 
     def uid(self, root: Root) -> int:
-        """The ledger's id of a root."""
+        """Return the ledger's id of a root."""
         return self.open(root).uid
 
     def brought(self, root: Root, sha: str) -> bool:
-        """Whether a repository may have brought a text: nobody wrote it here or reviewed it."""
+        """Return whether a repository may have brought a text: nobody wrote it here or reviewed it."""
         from memtui.engine.save.commit import CARRIED
 
         uid = self.uid(root)
@@ -276,7 +276,7 @@ class Roots:
         )
 
     def names(self) -> dict[int, str]:
-        """Root ids by ledger id."""
+        """Return root ids by ledger id."""
         found: dict[int, str] = {}
         for root in (*self.all(), *(one.root for one in tuple(self.elsewhere.values()))):
             try:
@@ -286,7 +286,7 @@ class Roots:
         return found
 
     def rightful(self, address: Address) -> Address:
-        """The same file under the root that takes it: roots that share a folder share its records too."""
+        """Return the address of the same file under the root that owns it: roots sharing a folder share its records."""
         root = self._roots.get(address.root)
         if root is None or included(root, address.path):
             return address
@@ -298,22 +298,22 @@ class Roots:
         return address
 
     def placed(self, entry: "Entry") -> "Entry":
-        """Tell what the ledger knows of a folder of the root whose file it is about."""
+        """Move a ledger entry to the root that owns its file."""
         return entry._replace(address=self.rightful(entry.address))
 
     def placed_record(self, record: AuditRecord) -> AuditRecord:
-        """Like `placed`, also for where a memory went."""
+        """Like `placed`, including where a memory went."""
         new = record.new_address
         return self.placed(record)._replace(new_address=new and self.rightful(new))
 
     @contextmanager
     def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":
-        """A root locked for a change, after what a dead process left was tidied up.
+        """Lock a root for a change, after tidying up what a dead process left.
 
         Args:
             root: the root.
-            actor: shown to whoever waits for us.
-            create: make the folder when it is missing; it is taken away again when the block fails.
+            actor: shown to others who wait for the lock.
+            create: make a missing folder; it is removed again when the block fails.
 
         Raises:
             BusyError: `E_LOCKED`.
@@ -368,18 +368,14 @@ class Roots:
                 self._tidy.add(key)
 
     def _lock_named(self, name: str) -> "RootLock":
-        """The one lock of this name: two paths may lead to one folder."""
+        """Return the one lock of this name: two paths may lead to one folder."""
         from memtui.engine.disk.locks import RootLock
 
         known = next((lock for lock in self._locks.values() if lock.name == name), None)
         return known or RootLock(os.path.join(self._ledger.directory, "locks"), name)
 
     def recover(self) -> int:
-        """Finish or roll back what dead processes left undone; a change in a root does this for that root as well.
-
-        Returns:
-            How many interrupted changes there were.
-        """
+        """Finish or roll back changes that dead processes left undone; return how many there were."""
         waiting = set(self._ledger.audit.roots_with_intents())
         if not waiting:
             return 0
@@ -406,7 +402,7 @@ class Roots:
         return known[1], known[2]
 
     def baselined(self, root: Root) -> None:
-        """Forget that a root was fresh."""
+        """Record that a root is no longer fresh."""
         with self._guard:
             identity, uid, _ = self._uids[root.id]
             self._uids[root.id] = (identity, uid, False)
@@ -422,7 +418,7 @@ class Roots:
     # --- names
 
     def resolve(self, text: str) -> Address:
-        """The address a text means: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
+        """Resolve an address: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
 
         Raises:
             UsageError: no form of an address.
@@ -457,11 +453,11 @@ class Roots:
         )
 
     def file_path(self, address: Address) -> str:
-        """The absolute path of a memory, for people and editors; never used to open it here."""
+        """Return the absolute path of a memory, for people and editors; never used to open it here."""
         return "/".join((self.find(address.root).path.rstrip("/"), address.path))
 
     def virtual_path(self, address: Address) -> str | None:
-        """How agents name a memory, `/memories/<scope>/<path>`; None when its root is no scope of memtui's own."""
+        """Return the path agents use, `/memories/<scope>/<path>`; None when the root is no scope of memtui's own."""
         root = self.find(address.root)
         named = root.id == f"memtui:{root.scope}" or f"memtui:{root.scope}" in root.aliases
         return f"/memories/{root.scope}/{address.path}" if named else None
@@ -487,13 +483,13 @@ class Roots:
 
 
 def anywhere(roots: Roots, root_id: str) -> Root:
-    """A root by id, also one of another machine; see `Roots.find`."""
+    """Return a root by id, including those of other machines; see `Roots.find`."""
     there = roots.elsewhere.get(root_id)
     return there.root if there is not None else roots.find(root_id)
 
 
 def included(root: Root, path: str) -> bool:
-    """Whether a path belongs to a root, which may hold only some files of its folder."""
+    """Return whether a path belongs to a root, which may hold only some files of its folder."""
     include = root.policy.include
     return (include is None or _named(path, include)) and not _named(path, root.policy.elsewhere)
 
@@ -515,7 +511,7 @@ def _same_folder(root: Root) -> Problem:
 
 
 def _disjoint(first: Root, second: Root) -> bool:
-    """Two roots may share a folder when each takes its own files from it."""
+    """Return whether two roots may share a folder because each takes its own files from it."""
     one, two = first.policy.include, second.policy.include
     if one is not None and two is not None:
         return not set(one) & set(two)
@@ -523,12 +519,12 @@ def _disjoint(first: Root, second: Root) -> bool:
 
 
 def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
-    """Whether a root leaves all of these paths to another one."""
+    """Return whether a root leaves all of these paths to another one."""
     return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)
 
 
 def unmake(site: "Site", made: int) -> None:
-    """Remove the folders that memtui made for a root, as far as nothing is in them any more."""
+    """Remove the folders memtui made for a root, as far as they are empty."""
     root = site.handle.root
     handles.unmake_root(root, made)
     if _identity(root) is None:
@@ -537,9 +533,9 @@ def unmake(site: "Site", made: int) -> None:
 
 
 def _remember_folders(site: "Site", made: int) -> None:
-    """Write down how many folders were made for a root, and the modes of those that are removed in it from now on.
+    """Record how many folders were made for a root, and from now on the modes of folders removed in it.
 
-    What cannot be written down is not known when a change is taken back: the folders then stay, or come back private.
+    Without that record, undo leaves the folders in place, or brings them back private.
     """
     if made:
         with suppress(MemtuiError):

@@ -1,8 +1,7 @@
 """Rows of the last look, saved for the next process: one disposable file per root in the state folder.
 
 The first paint then needs no scan, and a new process need not hash unchanged files. A file that is missing, cut or
-garbled
-counts as no file.
+garbled counts as no file.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ One `RootTree` per root is kept up to date, whole or one folder at a time, and r
 Nothing on disk is hidden because it is odd: it is listed with the reason. No link is followed.
 
 A stat proves nothing about a file that changed a moment ago, and one read proves nothing about a file that is still
-being
-written. `Reading.trusted` answers the first question, `Reading.steady` the second.
+being written. `Reading.trusted` answers the first question, `Reading.steady` the second.
 """
 
 import errno

@@ -1,9 +1,9 @@
-"""The steps of a change on disk: write a new file aside, swap it in, look at what came out, let go of it or go back.
+"""The steps of a change on disk: write a new file aside, swap it in, check what came out, release it or go back.
 
 A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it: nothing is
-removed without a look (`let_go`), and `LateWrites` looks again until its writer closed it. Several files of a folder
-share the ledger's commits and the syncs of the folder: every text and intent is durable before the first name is
-touched, and the folder before an end is written down. A kill leaves intents, which recovery settles one by one.
+removed unchecked (`let_go`), and `LateWrites` checks again until its writer closed it. Several files of a folder share
+the ledger's commits and the folder's syncs: every text and intent is durable before the first name is touched, and the
+folder before an end is recorded. A kill leaves intents, which recovery settles one by one.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from typing import Self
 
 SPARE = "-old"
-"""Added to a temporary name where a swap has to be done in several steps."""
+"""Suffix of the temporary name where a swap takes several steps."""
 NEWS_STAYS = "took back what others did; what is left of it is still news"
-"""The audit's note of a change after which the user has not seen the rest; undo, redo and recovery go by it too."""
+"""Audit note of a change after which the user has not seen the rest; undo, redo and recovery rely on it."""
 CARRIED = "carried from a text that nobody reviewed"
-"""The audit's note of a text that nobody wrote here although memtui put it there; recovery goes by it too."""
+"""Audit note of a text memtui wrote although nobody wrote it here; recovery relies on it."""
 OVERTAKEN = "overwritten by its own author"
 _ROUNDS = 16
 _LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
@@ -37,7 +37,7 @@ _LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
 
 FIRST_LOOK = 0.25
 LAST_LOOK = 2.0
-"""Seconds after the commit. A process that ends waits for the last look only when it knows of a writer."""
+"""Seconds after the commit. An ending process waits for the last look only when it knows of a writer."""
 _STEP = 0.02
 IDLE = 5.0
 """Seconds without work after which the thread ends."""
@@ -51,21 +51,20 @@ class Displaced(NamedTuple):
     uid: int
     path: str
     before: str
-    """The sha-256 it had when it was displaced."""
+    """The SHA-256 it had when it was displaced."""
     ours: str | None
-    """The sha-256 that took its place; None after a deletion."""
+    """The SHA-256 that replaced it; None after a deletion."""
     actor: str
 
 
 class LateWrites:
-    """Looks after displaced files on one thread of its own, so that a save does not wait for it."""
+    """Watches displaced files on a thread of its own, so that a save does not wait for it."""
 
     def __init__(self, on_late: Callable[[Displaced, bytes | None], None]) -> None:
-        """Take the callback for a late write.
+        """`on_late` must not raise.
 
-        Args:
-            on_late: called on its own thread, or by `drain`, with the displaced file and its final content, or None
-                when that could not be read. It must not raise.
+        It is called, on the watching thread or by `drain`, with the displaced file and its final content, or None when
+        that could not be read.
         """
         self._on_late = on_late
         self._guard = threading.Condition()
@@ -84,10 +83,10 @@ class LateWrites:
                 self._guard.notify_all()
 
     def drain(self) -> None:
-        """Wait until no displaced file that was handed over by now is looked after any more.
+        """Wait until no displaced file handed over by now is watched any more.
 
         At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
-        writer at all.
+        writer.
         """
         self.sweep()
         with self._looking:
@@ -116,7 +115,7 @@ class LateWrites:
             self.sweep()
 
     def sweep(self) -> None:
-        """Let go of the files nobody writes any more."""
+        """Release the files nobody writes any more."""
         with self._looking:
             finished = {id(entry): entry for entry in list(self._waiting) if self._is_final(*entry)}
             for _, displaced in finished.values():
@@ -143,7 +142,7 @@ class LateWrites:
 
 
 class Site(NamedTuple):
-    """A root that is open and locked, and everything a change in it needs."""
+    """An open, locked root, and everything a change in it needs."""
 
     handle: RootHandle
     uid: int
@@ -152,7 +151,7 @@ class Site(NamedTuple):
 
 
 class LockedName(NamedTuple):
-    """One name in an open folder of a locked root."""
+    """A name in an open folder of a locked root."""
 
     site: Site
     folder: int
@@ -160,18 +159,19 @@ class LockedName(NamedTuple):
     address: Address
 
     def look(self, name: str | None = None) -> WholeFile | None:
-        """What has the name (or another beside it) now; None when nothing plain has. The caller closes its handle."""
+        """Read what has the name (or another one in the folder); None when no plain file has. The caller closes its
+        handle."""
         return handles.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
 
     def glance(self, name: str | None = None) -> WholeFile | None:
-        """As `look`, with the handle closed."""
+        """Like `look`, with the handle closed."""
         return handles.look(self.folder, name or self.name, self.address, self.site.handle)
 
 
 class Siblings:
-    """The names in one folder by their folded form, listed again only when somebody else changed the folder.
+    """The names in a folder by folded form, listed again only when somebody else changed the folder.
 
-    For thousands of new names in one folder, which would each list all of those before.
+    Without it, each of thousands of new names in one folder would list all of those before.
     """
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class Siblings:
         self._names: dict[str, set[str]] = {}
 
     def clash(self, parent: int, name: str) -> str | None:
-        """As the function of this name; a name that is asked for counts as one of the folder from then on."""
+        """Return a name that clashes with this one; a name asked for counts as one of the folder from then on."""
         if self._stamp is None or self._stamp != _stamp(parent):
             self._names.clear()
             for other in paths.names_in(parent):
@@ -191,13 +191,13 @@ class Siblings:
         return found
 
     def settle(self, parent: int) -> None:
-        """Take the folder as it is now for known: what changed in it was asked for."""
+        """Treat the folder as known: what changed in it was asked for."""
         self.forget()
         with contextlib.suppress(MemtuiError):
             self._stamp = _stamp(parent)
 
     def forget(self) -> None:
-        """Look at the folder again next time: what was asked for was not put there."""
+        """List the folder again next time: what was asked for was not put there."""
         self._stamp = None
 
 
@@ -210,9 +210,9 @@ def _stamp(folder: int) -> tuple[int, int, int]:
 
 
 class TargetFolder:
-    """The folder that memories are moved into, opened (and made) when the first of them is about to be.
+    """The folder that memories are moved into, opened (and made) when it is first needed.
 
-    Used in a `with` block; when that fails, what was made for it is taken away again.
+    Used in a `with` block; when that fails, folders made for it are removed again.
     """
 
     def __init__(self, site: Site, parts: tuple[str, ...], siblings: Siblings | None = None) -> None:
@@ -237,14 +237,14 @@ class TargetFolder:
         self._held.__exit__(kind, error, trace)
 
     def opened(self) -> int:
-        """Its handle."""
+        """Return its handle."""
         if self._folder is None:
             below = self._site.handle.folder(self._parts, create=bool(self._parts))
             self._folder = self._held.enter_context(below)
         return self._folder
 
     def refuse_clash(self, name: str, *, besides: str | None) -> None:
-        """Require that no file system confuses a new name with one in the folder; see `paths.refuse_clash`."""
+        """Refuse a new name that some file system confuses with one in the folder; see `paths.refuse_clash`."""
         folder, handle = self.opened(), self._site.handle
         if self._siblings is None:
             handle.refuse_clash(folder, name, besides=besides)
@@ -254,18 +254,18 @@ class TargetFolder:
 
 
 class Job(NamedTuple):
-    """What one change belongs to."""
+    """The context of one change."""
 
     txn: Txn
     actor: Actor
     operation: str
-    """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
+    """`created`, `modified`, `deleted`, `renamed` or `restored`, as shown in history."""
     patient: bool = False
     """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
     note: str = ""
     """How it came about, for the audit."""
     siblings: Siblings | None = None
-    """What is known of the names in the folder that many memories are put into one by one."""
+    """Known names in the folder that many memories are put into one by one."""
 
 
 class Ours(NamedTuple):
@@ -276,7 +276,7 @@ class Ours(NamedTuple):
 
 
 def write_temp(folder: int, temp: str, data: bytes, like: WholeFile) -> int:
-    """Write a file durably that is to take another one's place; returns its inode.
+    """Durably write a file that is to replace another one; return its inode.
 
     A failed fsync is final: the file is never used.
     """
@@ -298,14 +298,14 @@ def write_temp(folder: int, temp: str, data: bytes, like: WholeFile) -> int:
 
 
 def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int | None) -> int:
-    """Write a new file durably; see `write_temp`.
+    """Durably write a new file; see `write_temp`.
 
     Args:
-        folder: where.
-        temp: its name for now.
+        folder: its folder.
+        temp: its temporary name.
         data: its content.
-        mode: its permission bits; None for private. A folder that is shared with a group shares it too.
-        dated: when it was changed last, in nanoseconds; None for now.
+        mode: permission bits; None for private. A folder shared with a group shares it too.
+        dated: its modification time in nanoseconds; None for now.
     """
     handle = fsio.create_file(folder, temp)
     try:
@@ -323,14 +323,14 @@ def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int 
 
 
 def drop_temp(folder: int, temp: str) -> bool:
-    """Remove a temporary file that was not used; says whether nothing of the change is left in the folder."""
+    """Remove an unused temporary file; return whether nothing of the change is left in the folder."""
     with contextlib.suppress(FileNotFoundError):
         fsio.unlink(folder, temp)
     return not exists(folder, temp + SPARE)
 
 
 def exists(folder: int, name: str) -> bool:
-    """Whether anything has the name."""
+    """Return whether anything has the name."""
     try:
         fsio.stat_at(folder, name)
     except FileNotFoundError:
@@ -341,12 +341,8 @@ def exists(folder: int, name: str) -> bool:
 def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
     """Exchange two names of a folder, in one step where the system can.
 
-    Elsewhere the name is captured under a spare name first, so for a moment nothing has it.
-
-    Args:
-        spot: the name.
-        temp: the other name.
-        known: digests of versions that need not be stored again.
+    Elsewhere the name is captured under a spare name first, so for a moment nothing has it. Versions in `known`
+    (SHA-256) need not be stored again.
 
     Raises:
         FileExistsError: somebody took the name in that moment; what is under `temp` stayed there.
@@ -374,11 +370,8 @@ def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
 def take_back(spot: LockedName, temp: str, ours: Ours, known: Collection[str]) -> None:
     """Undo a swap: the newest foreign version gets the name, and every other one is kept.
 
-    Args:
-        spot: the name our new file was put under.
-        temp: the name of what it displaced.
-        ours: the new file.
-        known: digests of versions that need not be stored again.
+    `ours` is our new file under the name, `temp` the name of what it displaced; versions in `known` need not be stored
+    again.
     """
     older = ours.inode
     for _ in range(_ROUNDS):
@@ -401,7 +394,7 @@ def take_back(spot: LockedName, temp: str, ours: Ours, known: Collection[str]) -
 
 
 def _untouched(spot: LockedName, ours: Ours) -> bool:
-    """Whether the file under the name is a foreign one, or ours as we wrote it."""
+    """Return whether the file under the name is a foreign one, or ours as we wrote it."""
     status = fsio.stat_at(spot.folder, spot.name)
     if status.st_ino != ours.inode:
         return True
@@ -410,11 +403,7 @@ def _untouched(spot: LockedName, ours: Ours) -> bool:
 
 
 def give_back(spot: LockedName, temp: str, known: Collection[str]) -> bool:
-    """Give a captured file its name back, or keep its text when the name is taken again.
-
-    Returns:
-        Whether it has its name back.
-    """
+    """Give a captured file its name back, or keep its text when the name is taken; return whether it has its name."""
     try:
         fsio.rename_noreplace(spot.folder, temp, spot.folder, spot.name)
     except FileExistsError:
@@ -427,12 +416,7 @@ def give_back(spot: LockedName, temp: str, known: Collection[str]) -> bool:
 
 
 def let_go(spot: LockedName, name: str, known: Collection[str]) -> None:
-    """Remove the last name of a file; its text is kept first unless it is known, and its writer is watched.
-
-    Args:
-        spot: the memory it belongs to.
-        name: the name to remove, beside the memory's.
-        known: digests of versions that need not be stored again.
+    """Remove the last name of a file; its text is stored first unless in `known`, and its writer is watched.
 
     Raises:
         MemtuiError: it cannot be read or kept, so it stays.
@@ -469,30 +453,27 @@ class Happened(NamedTuple):
     """A change that was made on disk."""
 
     end: Callable[[], None]
-    """Writes it down in the ledger."""
+    """Records it in the ledger."""
     folders: tuple[int, ...]
-    """What has to be synced before."""
+    """Folders to sync before that."""
 
 
 Change = Generator[Happened | None, bool, Saved | Conflict]
-"""Yields nothing when it is announced, and what has to follow when it happened; then it is told whether the ledger
-knows. A sync that failed is thrown into it."""
+"""Yields None once announced, and a `Happened` once made; then receives whether the ledger has recorded it. A failed
+sync is thrown into it."""
 
 
 class Ended(NamedTuple):
-    """What became of changes that were made together."""
+    """Results of changes that were made together."""
 
     results: list[Saved | Conflict | MemtuiError | None]
-    """In their order; None for one that was not even begun, and is to be made alone."""
+    """In order; None for a change that was not begun and has to be made alone."""
     told: bool
-    """Whether the ledger knows; until then folders must stay, because recovery looks into them."""
+    """Whether the ledger has recorded them; until then folders must stay, because recovery looks into them."""
 
 
 def alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
-    """Make one change in a locked root.
-
-    Returns:
-        What came of it, and whether the ledger knows its end.
+    """Make one change in a locked root; return its result, and whether the ledger has recorded it.
 
     Raises:
         MemtuiError, StillWritten: it was not made.
@@ -548,7 +529,7 @@ def together(site: Site, changes: Sequence[Change]) -> Ended:
 
 
 def _sync(made: Iterable[Happened]) -> OSError | None:
-    """Make the names of folders durable; gives what kept it from being so."""
+    """Make the names of folders durable; return what prevented it."""
     try:
         for folder in dict.fromkeys(folder for one in made for folder in one.folders):
             fsio.fsync_dir(folder)
@@ -558,7 +539,7 @@ def _sync(made: Iterable[Happened]) -> OSError | None:
 
 
 def _tell(site: Site, made: Iterable[Happened]) -> bool:
-    """Write down what happened on disk: when the ledger cannot be told now, recovery does it from the intents."""
+    """Record what happened on disk: when the ledger cannot be written now, recovery does it from the intents."""
     with contextlib.suppress(StorageError, BusyError):
         with site.ledger.transaction(durable=False):
             for one in made:
@@ -568,7 +549,7 @@ def _tell(site: Site, made: Iterable[Happened]) -> bool:
 
 
 def _ended(change: Change, told: bool, failure: OSError | None) -> Saved | Conflict | MemtuiError:
-    """Let a change come to its end."""
+    """Run a change to its end."""
     try:
         if failure is None:
             change.send(told)

@@ -1,8 +1,8 @@
 """The only writer: compare, keep both texts, announce, commit in one step, verify what was displaced.
 
-Every function here runs under its root's lock and writes one audit record that ends as done, aborted or conflict. The
-order of the steps is the promise: a text is in the ledger before the disk is touched, an intent is durable before a
-temporary file exists, and a displaced version is looked at before it is let go.
+Every function runs under its root's lock and writes one audit record that ends as done, aborted or conflict. The order
+of the steps is the guarantee: a text is in the ledger before the disk is touched, an intent is durable before a
+temporary file exists, and a displaced version is checked before it is released.
 """
 
 import contextlib
@@ -31,27 +31,20 @@ from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, 
 
 REFUSED = "refused: somebody else was first"
 WRITTEN = ("created", "modified")
-"""Operations whose text is one that was written here; `restored` brings back one that may not be."""
+"""Operations whose text was written here; `restored` may bring back one that was not."""
 
 
 class Lost(NamedTuple):
-    """A commit that found a foreign version, the one it carries, where the expected one should have been."""
+    """A commit that found a foreign version (`theirs`) where the expected one should have been."""
 
     theirs: WholeFile | None
 
 
 def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
-    """Put `data` under an existing name if that name still has the expected version.
-
-    Args:
-        site: the locked root.
-        address: the memory.
-        data: its new content.
-        expected: the sha-256 the edit started from.
-        job: what the change belongs to.
+    """Save `data` under an existing name if it still has the version `expected` (SHA-256).
 
     Raises:
-        MemtuiError: a refusal or a failure; the name has its old version, or recovery will give it back.
+        MemtuiError: a refusal or a failure; the name has its old version, or recovery will restore it.
     """
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()
@@ -72,16 +65,9 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
 
 
 def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Job) -> Saved | Unchanged | Conflict:
-    """Replace what an existing name has by what `change` makes of it, read and written under one lock.
+    """Replace the content of an existing name by the result of `change`, read and written under one lock.
 
-    Args:
-        site: the locked root.
-        address: the memory.
-        change: from the content to the new one; what it raises is passed on, and nothing has happened then.
-        job: what the change belongs to.
-
-    Raises:
-        MemtuiError: as `replace`.
+    What `change` raises is passed on, and nothing has happened then. Raises as `replace`.
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
@@ -96,7 +82,7 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
 
 
 def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Job) -> Saved | Conflict:
-    """Put a new text in the place of the one that was just read."""
+    """Save a new text over the one that was just read."""
     site, address = spot.site, spot.address
     if found.status.st_nlink > 1:
         raise _hard_link(address)
@@ -112,14 +98,14 @@ def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Jo
 def create(
     site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
 ) -> Saved | Unchanged:
-    """Put `data` under a new name.
+    """Save `data` under a new name.
 
     Args:
         site: the locked root.
         address: the memory.
         data: its content.
-        job: what the change belongs to.
-        mode: permission bits to give it; None for private. See `commit.write_new`.
+        job: the change it belongs to.
+        mode: permission bits; None for private. See `commit.write_new`.
         dated: when its content was written, in nanoseconds; None for now.
 
     Raises:
@@ -165,17 +151,10 @@ def create(
 def remove(
     site: Site, address: Address, expected: str | None, job: Job, *, moved_to: tuple[int, str] | None = None
 ) -> Saved | Conflict:
-    """Take a name away if it still has the expected version; the text stays in the ledger.
+    """Remove a name if it still has the version `expected` (None: any); the text stays in the ledger.
 
-    Args:
-        site: the locked root.
-        address: the memory.
-        expected: the sha-256 it must have; None for whatever it has now.
-        job: what the change belongs to.
-        moved_to: where the memory is now, as (root, path), when this ends a move to another root.
-
-    Returns:
-        `Saved` whose `before` is the removed version and whose `sha256` repeats it.
+    `moved_to`, as (root, path), is where the memory is now when this ends a move to another root. In the result
+    `before` and `sha256` are the removed version.
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
@@ -189,7 +168,7 @@ def remove(
 def removing(
     spot: LockedName, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None
 ) -> commit.Change:
-    """The steps of `remove`, for whoever lets it go on."""
+    """The steps of `remove`, as a generator."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
     fsio.close(found.handle)
@@ -215,7 +194,7 @@ def removing(
 
 
 def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
-    """Give a memory a new name in the same root; its pins, uses and history follow.
+    """Rename a memory within its root; its pins, uses and history follow.
 
     Raises:
         ConflictError: `E_EXISTS`, `E_CLASH`; both are intact.
@@ -231,7 +210,7 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
 
 
 def renaming(spot: LockedName, there: TargetFolder, new: Address, expected: str | None, job: Job) -> commit.Change:
-    """The steps of `rename`, for whoever lets it go on."""
+    """The steps of `rename`, as a generator."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
     fsio.close(found.handle)
@@ -300,15 +279,15 @@ def refuse(
 
 
 def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> None:
-    """Give a change its end in the ledger: audit, history, current version, seen mark.
+    """Complete a change in the ledger: audit, history, current version, seen mark.
 
     Args:
         site: the locked root.
         seq: the audit record.
         path: the memory.
-        sha: what is under the name now; None for nothing.
-        job: what the change belongs to.
-        moved_to: where pins, uses and history go when the memory was moved to another root, as (root, path).
+        sha: the version under the name now; None for nothing.
+        job: the change it belongs to.
+        moved_to: where pins, uses and history go after a move to another root, as (root, path).
     """
     name, ledger = job.actor.name, site.ledger
     with ledger.transaction(durable=False):
@@ -320,13 +299,13 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
 
 
 def _conclude(site: Site, seq: int, path: str, sha: str, job: Job) -> None:
-    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent."""
+    """Like `finish`, for what is on disk: when the ledger cannot be written now, recovery does it from the intent."""
     with contextlib.suppress(StorageError, BusyError):
         finish(site, seq, path, sha, job)
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
-    """End a change that did not happen; its text stays in history, saying so."""
+    """End a change that did not happen; its text stays in history with a note."""
     with site.ledger.transaction(durable=False):
         site.ledger.audit.end(seq, "aborted", note=why)
         if sha is not None:
@@ -334,7 +313,7 @@ def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
 
 
 def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> None:
-    """Let everything the ledger knows of a memory follow its new name. Call inside a transaction."""
+    """Move everything the ledger knows of a memory to its new name. Call inside a transaction."""
     ledger = site.ledger
     now = ledger.clock()
     others = ledger.memories.record(site.uid, path) if job.note == NEWS_STAYS else None
@@ -352,7 +331,7 @@ def _announce(
     """Store both texts and the intent in one commit; from here on nothing can be lost. `to`: its path after a rename.
 
     It is durable when it stores a text. An intent alone has to survive a kill: after a power cut that took it along,
-    the disk tells what happened, and every text is in history already.
+    the disk shows what happened, and every text is in history already.
     """
     temp = paths.TEMP_PREFIX + os.urandom(8).hex()
     kept = found is None or site.ledger.versions.is_kept(site.uid, address.path, found.data, found.sha)
@@ -385,7 +364,7 @@ def _announce(
 
 
 def keep_before(site: Site, address: Address, found: WholeFile) -> None:
-    """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
+    """Add the version about to be displaced to the memory's history, unless it is the newest there already."""
     at = found.status.st_mtime_ns // 1_000_000
     site.ledger.versions.keep_found(site.uid, address.path, found.data, found.sha, at=at)
 
@@ -407,7 +386,7 @@ def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: st
     """Write the temporary file, swap it in and verify what came out.
 
     Returns:
-        What was displaced, its handle open, when that was the expected version.
+        The displaced file, its handle open, when it was the expected version.
     """
     doing, known = f"Saving {spot.address}", (found.sha,)
     try:
@@ -436,7 +415,7 @@ def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | Lost
     """Verify what a deletion captured, and remove it.
 
     Returns:
-        What was removed, its handle open, when that was the expected version.
+        The removed file, its handle open, when it was the expected version.
     """
     doing, known = f"Deleting {spot.address}", (found.sha,)
     try:
@@ -450,7 +429,7 @@ def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | Lost
 
 
 def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | None:
-    """Remove the displaced file if it is the expected version; None, and nothing done, when it is another one."""
+    """Remove the displaced file if it is the expected version; else return None and do nothing."""
     displaced = spot.look(temp)
     if displaced is None:
         return None
@@ -466,7 +445,7 @@ def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | No
 
 
 def _withdraw(spot: LockedName, temp: str, ours: Ours) -> None:
-    """Take a new file away again, unless somebody else's has its name by now."""
+    """Remove a new file again, unless somebody else's has its name by now."""
     if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
         return
     fsio.rename_noreplace(spot.folder, spot.name, spot.folder, temp)
@@ -477,7 +456,7 @@ def _withdraw(spot: LockedName, temp: str, ours: Ours) -> None:
 
 
 def _watch(spot: LockedName, displaced: WholeFile, ours: str | None, job: Job) -> None:
-    """Look after the displaced file as long as somebody may still write it."""
+    """Watch the displaced file as long as somebody may still write it."""
     site, address = spot.site, spot.address
     site.late_writes.take(
         Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name)
@@ -503,7 +482,7 @@ def _lost_race(
 
 
 def _drop_temp(spot: LockedName, temp: str, seq: int, sha: str, cause: Exception) -> bool:
-    """Remove a temporary file that was not used; where that fails the intent stays open and recovery does it."""
+    """Remove an unused temporary file; where that fails the intent stays open for recovery."""
     try:
         whole = commit.drop_temp(spot.folder, temp)
     except OSError:
@@ -514,7 +493,7 @@ def _drop_temp(spot: LockedName, temp: str, seq: int, sha: str, cause: Exception
 
 
 def _not_renamed(spot: LockedName, temp: str, seq: int, cause: Exception) -> bool:
-    """End a change that could not rename its file; where half of that was done the intent stays open for recovery."""
+    """End a change that could not rename its file; where half of it was done the intent stays open for recovery."""
     try:
         whole = not commit.exists(spot.folder, temp)
     except OSError:
@@ -525,7 +504,7 @@ def _not_renamed(spot: LockedName, temp: str, seq: int, cause: Exception) -> boo
 
 
 def _rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
-    """Take back what was done before a failure. The intent stays open, so recovery looks at what this left."""
+    """Undo what was done before a failure. The intent stays open, so recovery checks what is left."""
     with contextlib.suppress(OSError, MemtuiError):
         roll_back()
         return _failure(error, doing)
@@ -546,7 +525,7 @@ def _short(error: Exception) -> str:
 
 
 def taken(address: Address, sha: str | None = None) -> ConflictError:
-    """The refusal of a name that something has already, in the version `sha`."""
+    """Return the refusal of a name that is taken, in the version `sha`."""
     return ConflictError(
         f"{address} exists already.",
         code="E_EXISTS",
@@ -567,12 +546,10 @@ def _hard_link(address: Address) -> RefusedError:
 def remove_some(
     site: Site, folder: tuple[str, ...], wanted: Mapping[Address, str | None], job: Job
 ) -> dict[Address, Saved | Conflict | MemtuiError]:
-    """Take several names of one folder away together, each with the version it must have; see `remove`.
+    """Remove several names of one folder together, each with its expected version; see `remove`.
 
-    A folder of thousands takes one sync and two commits of the ledger for a hundred of them.
-
-    Returns:
-        What became of each; nothing of those that have to be removed alone.
+    A hundred of them in a folder of thousands cost one sync and two commits of the ledger. Those that have to be
+    removed alone are left out of the answer.
     """
     with site.handle.folder(folder) as opened:
         spots = [LockedName(site, opened, address.name, address) for address in wanted]
@@ -591,7 +568,7 @@ def rename_some(
     wanted: Mapping[Address, tuple[Address, str | None]],
     job: Job,
 ) -> dict[Address, Saved | Conflict | MemtuiError]:
-    """Give several names of one folder new names in another one, as `remove_some`; see `rename`."""
+    """Rename several names of one folder into another one, as `remove_some`; see `rename`."""
     with site.handle.folder(folder) as opened:
         spots = [LockedName(site, opened, address.name, address) for address in wanted]
         ended = commit.together(site, [renaming(spot, there, *wanted[spot.address], job) for spot in spots])

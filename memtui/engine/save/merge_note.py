@@ -1,7 +1,7 @@
-"""The audit's sentence about a merge: its texts and how each place was decided; and what undo does with it.
+"""The audit's note about a merge (its texts and decisions), and the draft its undo restores.
 
-A merge ends a draft, so taking the merge back must bring the draft back, or the user would be left with the other
-writer's text alone. A draft that was begun since is never touched.
+A merge ends a draft, so undoing the merge must restore it, or the user would be left with the other writer's text
+alone. A draft begun since then is never touched.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from memtui.errors import MemtuiError
 
 _BEGINS = "merge: "
 _MOST = 100
-"""So many places are written down; the rest is a number."""
+"""Places that are written down; the rest is counted."""
 
 
 class Merged(NamedTuple):
-    """The texts a merge was made of, as sha-256."""
+    """The texts of a merge, by SHA-256."""
 
     base: str | None
     """None: both sides created the memory."""
@@ -25,7 +25,7 @@ class Merged(NamedTuple):
 
 
 def merge_note(merge: MergeOf, result: str) -> str:
-    """Write the sentence; `result` is the sha-256 of what was written."""
+    """Return the note for a merge; `result` is the SHA-256 of the merged text."""
     decided = merge.decided
     texts = (
         ("base", merge.base_sha256),
@@ -39,7 +39,7 @@ def merge_note(merge: MergeOf, result: str) -> str:
 
 
 def read_note(note: str) -> Merged | None:
-    """Read the sentence, also when an undo or redo repeats it; None when it is about something else."""
+    """Parse the note, also when an undo or redo repeats it; None when it is about something else."""
     _, found, rest = note.partition(_BEGINS)
     texts = dict(part.split(" ", 1) for part in rest.split(";")[0].split(", ") if " " in part)
     if not found or "base" not in texts or len(texts.get("yours", "")) != 64:
@@ -48,28 +48,19 @@ def read_note(note: str) -> Merged | None:
 
 
 def repeated(note: str, kind: str) -> str:
-    """Write what an undo or redo of a merge says; nothing for anything else."""
+    """Return the note of an undo or redo (`kind`) of a merge; empty for anything else."""
     _, found, rest = note.partition(_BEGINS)
     return f"{kind} of {found}{rest}" if found else ""
 
 
 class MergeDrafts:
-    """Gives drafts back and takes them away again."""
+    """Restores and drops drafts on undo and redo of merges."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def follow(self, step: AuditStep, outcome: Outcome, kind: str) -> str:
-        """Do what is due after one step of an undo or redo.
-
-        Args:
-            step: the step that was taken back.
-            outcome: how that went.
-            kind: `undo` or `redo`.
-
-        Returns:
-            One sentence for the user when there is a draft now, else nothing.
-        """
+        """Restore or drop a draft after `step` was undone or redone (`kind`); return a sentence when there is one."""
         merged = read_note(step.note)
         if merged is None or outcome.error is not None:
             return ""
@@ -89,7 +80,7 @@ class MergeDrafts:
         )
 
     def _give(self, step: AuditStep, outcome: Outcome, base: str | None, text: str) -> bool:
-        """Make a stored text a draft again, unless there is one already; False when it cannot be one."""
+        """Make a stored text a draft again; False when there is one already or it cannot be one."""
         try:
             data = self._ledger.versions.blob(text)
         except MemtuiError:
@@ -105,7 +96,7 @@ class MergeDrafts:
         return True
 
     def _take(self, step: AuditStep, merged: Merged) -> None:
-        """Take the draft away that the undo gave, unless something was typed in it since."""
+        """Drop the draft that the undo restored, unless something was typed in it since."""
         draft = self._draft(step)
         if draft is not None and draft.base_sha256 == merged.base and _is(self._ledger, merged.yours, draft.text):
             self._ledger.drafts.drop(step.uid, step.path)

@@ -1,4 +1,4 @@
-"""Intents without an end: a process died in the middle of a change, and the disk says how far it came.
+"""Recovery of intents without an end: a process died in the middle of a change, and the disk shows how far it came.
 
 Runs under the root's lock, where every open intent is a dead process's. Each step may itself be killed and run again.
 No file is removed unless its text is in the ledger or is a part of the text that was being written.
@@ -18,10 +18,7 @@ _NO_FOLDER = ("E_NOT_FOUND", "E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE")
 
 
 def recover(site: Site) -> int:
-    """Finish or roll back every intent of a locked root.
-
-    Returns:
-        How many there were.
+    """Finish or roll back every intent of a locked root; return how many there were.
 
     Raises:
         MemtuiError: the disk or the ledger does not allow it now; what is not done stays to be done.
@@ -55,7 +52,7 @@ def _settle(spot: LockedName, intent: OpenIntent) -> None:
 
 
 def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
-    """A save or a create."""
+    """Settle a save or a create."""
     _restore_spare(spot, intent, temp)
     target, left = spot.glance(), spot.glance(temp)
     there = left is not None or commit.exists(spot.folder, temp)
@@ -83,7 +80,7 @@ def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
 
 
 def _begins(spot: LockedName, sha: str, data: bytes) -> bool:
-    """Whether data is a part of a stored text, as a temporary file has it whose writing was interrupted."""
+    """Return whether data is a prefix of a stored text, as in a temporary file whose writing was interrupted."""
     try:
         whole = spot.site.ledger.versions.blob(sha)
     except MemtuiError:
@@ -92,7 +89,7 @@ def _begins(spot: LockedName, sha: str, data: bytes) -> bool:
 
 
 def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
-    """A deletion: the file was captured under a temporary name first."""
+    """Settle a deletion, which captured the file under a temporary name first."""
     target, left = spot.glance(), spot.glance(temp)
     if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
         # Where renaming takes a link and an unlink, only the link was made.
@@ -114,7 +111,7 @@ def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
 
 
 def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
-    """A rename within the root."""
+    """Settle a rename within the root."""
     site, folder, name = spot.site, spot.folder, spot.name
     parts = paths.split(new_path)
     try:
@@ -140,7 +137,7 @@ def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
 
 
 def _restore_spare(spot: LockedName, intent: OpenIntent, temp: str) -> None:
-    """Bring a swap that has to be done in several steps back to its start, or to its end."""
+    """Bring a swap in several steps back to its start, or to its end."""
     spare, folder = temp + commit.SPARE, spot.folder
     if not commit.exists(folder, spare):
         return

@@ -1,8 +1,8 @@
-"""Where hints of change come from (watchfiles, or nowhere), and when they have somebody look where.
+"""Sources of hints about changes (watchfiles, or none), and the schedule of looks.
 
 A hint only says where to look. watchfiles ends at a name that is not UTF-8, does not say which events the system
-dropped, and cannot take a folder more; here it is opened again, doubted and replaced without a gap, so that the rest of
-the engine knows nothing of it. It is apart so that a watch can be tried on any source.
+dropped, and cannot add a folder; here it is reopened, checked and replaced without a gap. It is apart so that a watch
+can be tested with any source.
 """
 
 import errno
@@ -20,61 +20,61 @@ from memtui.engine.look.root_pass import Glance
 Place = tuple[str, str]
 """A root's id and the path of a folder in it."""
 LIMITS = (errno.ENOSPC, errno.EMFILE, errno.ENFILE)
-"""Numbers of errors that come of a limit of the system: trying again at once does not help."""
+"""Errors caused by a limit of the system: an immediate retry does not help."""
 COOKIES: Place = ("", "")
-"""memtui's own folder of cookies: files that are made to be heard of."""
+"""memtui's own folder of cookies: files created only to be heard."""
 DEBOUNCE_MS, STEP_MS = 50, 10
-"""How long watchfiles gathers events at most, and how often it looks whether there are some."""
+"""How long watchfiles collects events at most, and how often it checks for some."""
 REOPEN_S = 1.0
-"""A listener that ended is opened again at once, but not more often than this."""
+"""A listener that ended is reopened at once, but not more often than this."""
 PROOF_S = 2.0
-"""How soon a new listener and the one before it have to hear their cookie."""
+"""How soon a new listener and its predecessor must hear their cookie."""
 STOOD_STILL_S = 1.0
-"""watchfiles asks every step whether to go on; when it did not for so long, the system may have dropped events."""
+"""A gap this long between two steps of watchfiles means that the system may have dropped events."""
 _QUEUE = 16_384
-"""Events the system keeps for a process, where it does not tell."""
+"""Events the system queues for a process, where that is unknown."""
 _MODIFIED = 2
 """watchfiles' number of a change that left the folder where it is."""
 
 
 class Batch(NamedTuple):
-    """What was heard in one wait."""
+    """Hints of one wait."""
 
     hints: Iterable[tuple[Place, str]] = ()
-    """Folders, with the name in them that something happened to; an empty name means the folder itself."""
+    """Folders, with the changed name in them; an empty name means the folder itself."""
     new: frozenset[Place] = frozenset()
-    """Folders that are heard only from now on: they have to be listed."""
+    """Folders that are watched only from now on: they have to be listed."""
     lost: bool = False
-    """Events were dropped, or nobody listened for a while: only a scan can tell."""
+    """Events were dropped, or nobody listened for a while: a scan is needed."""
     broken: OSError | None = None
     """Why the source has ended; None while it works."""
 
 
 class Source(Protocol):
-    """Something that hears of changes in folders. Only `wake` may be called from another thread."""
+    """A source of hints. Only `wake` may be called from another thread."""
 
     @property
     def hears(self) -> bool:
         """Whether it is open: nothing that happens from now on is missed."""
 
     def follow(self, folders: Mapping[Place, str]) -> None:
-        """Watch exactly these folders, given with their paths; `Batch.new` names those that are heard from then on."""
+        """Watch exactly these folders, given with their paths; `Batch.new` names those added."""
 
     def wait(self, timeout: float | None) -> Batch:
-        """Wait for hints, for `wake`, or for so many seconds; it may return without a hint before."""
+        """Wait up to `timeout` seconds for hints or for `wake`; may return earlier without a hint."""
 
     def wake(self) -> None:
-        """Let `wait` return."""
+        """Make `wait` return."""
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
 
 
 Opener = Callable[[], Source]
 
 
 def reason(error: OSError) -> str:
-    """Why a source cannot be had, and what to do, in one sentence."""
+    """Return why a source is not available, and what to do, in one sentence."""
     if error.errno == errno.ENOSPC:
         return "The system's limit of watched folders is reached; raise fs.inotify.max_user_watches."
     if error.errno in (errno.EMFILE, errno.ENFILE):
@@ -83,7 +83,7 @@ def reason(error: OSError) -> str:
 
 
 def write_cookie(folder: str, name: str) -> bool:
-    """Make and delete a file that whoever watches the folder hears of; False where nothing can be written."""
+    """Create and delete a file that watchers of the folder hear of; return False where that is impossible."""
     try:
         handle = fsio.open_root(folder)
         with fsio.closing(handle):
@@ -95,10 +95,10 @@ def write_cookie(folder: str, name: str) -> bool:
 
 
 class Watchfiles:
-    """One listener for all folders.
+    """One watchfiles listener for all folders.
 
     A listener hears the folders it was opened with. For others a second one is opened, and the first ends when both
-    have heard the same cookie: what happened before the second was opened is told by the first.
+    have heard the same cookie: what happened before the second was opened is reported by the first.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,7 @@ class Watchfiles:
         self._next: _Listener | None = None
         self._cookies = 0
         self._due: float | None = None
-        """When to open a listener again or, while there is a new one, when it should have heard its cookie."""
+        """When to reopen a listener or, while there is a new one, its deadline to hear its cookie."""
         self._reopened = -REOPEN_S
 
     @property
@@ -154,7 +154,7 @@ class Watchfiles:
             listener.thread.join(timeout=2)
 
     def _open(self) -> None:
-        """Open a listener for what is wanted, unless one hears all of it or one is being opened."""
+        """Open a listener for the wanted folders, unless one hears all of them or is being opened."""
         if self._next is not None or self._due is not None:
             return
         folders = {place: path for place, path in self._wanted.items() if _can_be_heard(path, root=not place[1])}
@@ -177,7 +177,7 @@ class Watchfiles:
         return batch
 
     def _opened(self, listener: "_Listener") -> Batch:
-        """Ask a new listener, and the one before it, to hear a cookie."""
+        """Have a new listener and its predecessor prove that they hear a cookie."""
         self._cookies += 1
         cookie = f"listener-{os.getpid()}-{id(self)}-{self._cookies}"
         for one in (listener, self._now):
@@ -190,7 +190,7 @@ class Watchfiles:
         return Batch()
 
     def _change_over(self, batch: Batch, *, sure: bool) -> Batch:
-        """Go on with the new listener alone; where it is not sure that nothing fell between, with a scan."""
+        """Switch to the new listener; unless it is `sure` that nothing was missed in between, a scan follows."""
         old, self._now, self._next, self._due = self._now, self._next, None, None
         assert self._now is not None
         before = old.live.items() if old is not None and sure else frozenset()
@@ -214,7 +214,7 @@ class Watchfiles:
 
 
 class _Heard(NamedTuple):
-    """What a listener says."""
+    """A message of a listener."""
 
     listener: "_Listener"
     changes: Collection[tuple[int, str]] = ()
@@ -224,7 +224,7 @@ class _Heard(NamedTuple):
 
 
 class _Listener:
-    """One run of watchfiles over folders that stay the same, on a thread of its own."""
+    """One run of watchfiles over fixed folders, on a thread of its own."""
 
     def __init__(self, folders: Mapping[Place, str], heard: "queue.SimpleQueue[_Heard | None]") -> None:
         self.live = dict(folders)
@@ -242,11 +242,11 @@ class _Listener:
         self.thread.start()
 
     def end(self) -> None:
-        """End it, within a step; what it has not said by then is dropped."""
+        """End it, within a step; what it has not reported by then is dropped."""
         self._over = True
 
     def is_set(self) -> bool:
-        """Whether to end; watchfiles asks at every step, for the first time when it hears every folder."""
+        """Return whether to end; watchfiles asks at every step, for the first time when it hears every folder."""
         last, self._asked = self._asked, time.monotonic()
         if last is None:
             self._heard.put(_Heard(self, opened=True))
@@ -255,7 +255,7 @@ class _Listener:
         return self._over
 
     def hints(self, changes: Iterable[tuple[int, str]]) -> dict[tuple[Place, str], None]:
-        """What the changes of a batch are in, in the order they came."""
+        """Convert the changes of a batch to hints, in order."""
         hints: dict[tuple[Place, str], None] = {}
         for change, path in changes:
             folder, _, name = path.rpartition("/")
@@ -291,7 +291,7 @@ class _Listener:
 
 
 def _can_be_heard(path: str, *, root: bool) -> bool:
-    """Whether a folder can be watched. A root may be a link the user chose; nothing below one may be."""
+    """Return whether a folder can be watched. A root may be a link the user chose; nothing below one may be."""
     if not os.path.isdir(path) or (os.path.islink(path) and not root):
         return False
     try:
@@ -302,7 +302,7 @@ def _can_be_heard(path: str, *, root: bool) -> bool:
 
 
 def _queue_length() -> int:
-    """How many events the system keeps for a process that does not read them."""
+    """Return how many events the system queues for a process that does not read them."""
     try:
         with open("/proc/sys/fs/inotify/max_queued_events", encoding="ascii") as file:
             return int(file.read())
@@ -311,7 +311,7 @@ def _queue_length() -> int:
 
 
 def _system_error(error: Exception) -> OSError:
-    """What watchfiles says of the system, with its number, which it tells in words only."""
+    """Convert an error of watchfiles, which gives its number in words only."""
     text = str(error)
     number = re.search(r"os error (\d+)", text)
     return OSError(errno.ENOSPC if "watch limit" in text else int(number[1]) if number else 0, text)
@@ -344,21 +344,21 @@ class NoSource:
 # --- when to look where
 
 QUIET_MS, LONGEST_MS = 75, 500
-"""A folder is listed again after so much quiet, or at the latest this long after its first hint."""
+"""A folder is listed after this much quiet, or at the latest this long after its first hint."""
 FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
 """How often everything is scanned, whatever was heard."""
 _SHARE = 400
-"""A scan that took a millisecond comes at most every 400 of them: a quarter of a percent, because the terminal's reader
-and the looks at the ledger take as much again."""
+"""A scan that took a millisecond comes at most every 400 ms: a quarter of a percent, because the terminal's reader and
+the checks of the ledger take as much again."""
 _POLLING_SHARE, FEW = 125, 10_000
-"""The same where nobody listens, but not below so many memories: then nothing but a scan tells of a change."""
+"""The same without events, but not below this many memories: then only a scan finds a change."""
 _LIST_SHARE = 20
-"""A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
+"""A folder that took a millisecond to list is listed again after 20 ms at the earliest."""
 _NAMES_SHARE, _LONGEST_REST_MS = 7, 150
-"""A look at names, or at what is undecided, that took a millisecond rests for seven of them, but not for longer than
-this: a writer that never stops must not cost more than a part of a core, and a burst is shown soon after its end."""
+"""After a look at names that took a millisecond the watch rests for seven, but never longer than this: a writer that
+never stops must cost only a part of a core, and a burst is shown soon after its end."""
 _MANY = 400
-"""More names than this in one folder are found by listing it."""
+"""With more names than this in one folder, the folder is listed."""
 
 
 class Schedule:
@@ -368,7 +368,7 @@ class Schedule:
         self.focused = True
         self.polling = False
         self.files = 0
-        """How many memories there are."""
+        """Number of memories."""
         self._scan_at = now
         self._asked = False
         self._scan_ms = self._last_ms = 0
@@ -379,7 +379,7 @@ class Schedule:
         self._no_list_until = now
 
     def hint(self, root_id: str, folder: str, name: str, now: int) -> None:
-        """Something happened to a name in a folder; an empty name means the folder itself."""
+        """Add a hint: something happened to a name in a folder; an empty name means the folder itself."""
         self._names.setdefault(root_id, {}).setdefault(folder, set()).add(name)
         first, _ = self._folders.get((root_id, folder), (now, now))
         self._folders[root_id, folder] = (first, now)
@@ -395,7 +395,7 @@ class Schedule:
             self._folders[place] = (now - LONGEST_MS, now - QUIET_MS)
 
     def next(self) -> int:
-        """When there is something to do."""
+        """Return when there is something to do."""
         ends = [self._scan_at]
         if self._names:
             ends.append(self._rest_until)
@@ -405,7 +405,7 @@ class Schedule:
         return min(ends)
 
     def take(self, now: int, root_ids: Iterable[str]) -> Mapping[str, Glance]:
-        """What to look at now, by root; nothing when it is too early for all of it."""
+        """Return what to look at now, by root; nothing when it is too early for all of it."""
         if now >= self._scan_at:
             self._names.clear()
             self._folders.clear()
@@ -434,14 +434,7 @@ class Schedule:
         }
 
     def looked(self, glances: Mapping[str, Glance], started: int, ended: int, *, found: bool) -> None:
-        """Learn what a look cost.
-
-        Args:
-            glances: where it looked.
-            started: when.
-            ended: when.
-            found: whether there was anything new; recording that is no part of the cost of looking.
-        """
+        """Learn the cost of a look; recording (`found`) is no part of it."""
         took = ended - started
         if any(glance.everything for glance in glances.values()):
             if not found:
@@ -454,11 +447,11 @@ class Schedule:
             self._rest_until = ended + min(took * _NAMES_SHARE, _LONGEST_REST_MS)
 
     def rested(self, due: int | None) -> int | None:
-        """When to look at what is undecided, from when that would be due."""
+        """Return when to look at what is undecided, from when that would be due."""
         return None if due is None else max(due, self._rest_until)
 
     def rest(self, now: int) -> None:
-        """Plan the next scan of everything, unless one is asked for already."""
+        """Plan the next full scan, unless one is requested already."""
         if self._asked:
             return
         base = POLLING_MS if self.polling else FOCUSED_MS if self.focused else AWAY_MS

@@ -1,8 +1,8 @@
-"""What others did: looked for on the disk, recorded in the ledger and said once; and all roots followed on a thread.
+"""Changes made by others: found on disk, recorded in the ledger and reported once; and a thread that follows all roots.
 
-Hints only say where to look first; what is believed comes of scans and reads, by the rules of `look/detect.py`. A watch
-doubts its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that
-fails is restarted, then given up for plain scans with a reason. It takes callbacks, never a widget.
+Hints only say where to look first; `look/detect.py` decides from scans and reads. A watch distrusts its events: a
+cookie it writes must be heard, scans run anyway, and a failing source is restarted, then given up for plain scans with
+a reason.
 """
 
 import os
@@ -36,21 +36,21 @@ from memtui.errors import MemtuiError
 COOKIE_MS, HEARD_MS = 10_000, 2_000
 """How often a cookie is written, and how soon it has to be heard."""
 FAILURES = 3
-"""So many failures in a row end the source."""
+"""Consecutive failures that end the source."""
 RETRY_MS = 60_000
-"""How long scans alone go on before events are tried again."""
+"""How long the watch only scans before it tries events again."""
 SLEPT_MS = 5_000
-"""When the wall clock ran so far ahead of the other one, the machine slept: nothing heard before counts."""
+"""A wall clock this far ahead of the monotonic one means that the machine slept, so events may be missing."""
 RETRY_LEDGER_MS = 1_000
-"""When to try again what the ledger could not take."""
+"""When to retry what the ledger could not take."""
 LEDGER_MS = 250
-"""How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
-of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
+"""How often the ledger is checked for writes by other processes: a use or a pin changes no file. The check costs
+microseconds; when working in the result took a millisecond, the next check waits at least ..."""
 LEDGER_SHARE = 50
 BUSY, BUSY_STEP = 2.0, 0.2
 """Seconds between looks while this process changes many memories, and how soon the end of it is noticed."""
 KEEP_MS = 10_000
-"""How soon after a change rows are written down for the next start."""
+"""How soon after a change rows are saved for the next start."""
 _ROUNDS = 4
 """How often a single call looks again for files that were changed a moment ago."""
 _LEDGER_TROUBLE = ("E_STORE", "E_STORE_DAMAGED", "E_LOCKED", "E_DISK_FULL")
@@ -58,7 +58,7 @@ _NOTHING = Changes()
 
 
 class Reconciler:
-    """Keeps what is believed of every root equal to the disk. Safe to share between threads."""
+    """Finds what others changed on disk, records it and reports it. Safe to share between threads."""
 
     def __init__(
         self,
@@ -84,13 +84,10 @@ class Reconciler:
         events.subscribe(lambda changes: self._own.extend(changes.changes))  # reported already; must never wait
 
     def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
-        """Look at whole roots once, record what others finished and say it.
+        """Look at whole roots once, record what others finished and report it.
 
-        Waits a few tenths of a second at most for files that were changed a moment ago. A file that went is told as
-        deleted only when it is known to be gone for long enough.
-
-        Args:
-            root_ids: these roots; None for all.
+        Waits a few tenths of a second at most for files that were changed a moment ago. A missing file is reported as
+        deleted only once it has been gone long enough.
 
         Raises:
             StorageError, BusyError: the ledger cannot take anything of what was found; it is found again.
@@ -114,14 +111,7 @@ class Reconciler:
         return Watch(self, self._tools.ledger.directory, on_changes, on_health)
 
     def look(self, glances: Mapping[str, Glance]) -> Changes:
-        """Make one pass for a watch: look where it says and at everything undecided. Never waits.
-
-        Args:
-            glances: where to look, by root id. Roots that are not named are looked at where something is due.
-
-        Returns:
-            What is new; settled versions of one burst come together.
-        """
+        """Make one pass for a watch: look at `glances` and at everything undecided that is due. Never waits."""
         result = PassResult()
         with self._guard:
             now = self._tools.ticks()
@@ -133,16 +123,16 @@ class Reconciler:
         return self._told(result)
 
     def due(self) -> int | None:
-        """When to call `look` again although nothing happens, in ticks; None: no need."""
+        """Return when to call `look` again although nothing happens, in ticks; None: no need."""
         with self._guard:
             return min((state.due for state in self._states.values() if state.due is not None), default=None)
 
     def roots(self) -> tuple[Root, ...]:
-        """The roots that are looked after."""
+        """Return the watched roots."""
         return self._roots.all()
 
     def folders(self, root: Root) -> tuple[str, ...]:
-        """The folders of a root as of the last pass, relative to it; none when it is not there."""
+        """Return the folders of a root as of the last pass, relative to it; none when it is missing."""
         state = self._states.get(root.id)
         if state is None or not state.here:
             return ()
@@ -151,11 +141,11 @@ class Reconciler:
             return tuple(cache.tree.folders)
 
     def files(self) -> int:
-        """How many memories there are as of the last pass."""
+        """Return the number of memories as of the last pass."""
         return sum(len(self._catalog.cache(root).rows) for root in self._roots.all())
 
     def version(self) -> object:
-        """Something that differs from an earlier one when folders came or went."""
+        """Return a value that changes whenever folders come or go."""
         found = []
         for root in self._roots.all():
             state = self._states.get(root.id)
@@ -163,24 +153,21 @@ class Reconciler:
         return found
 
     def ledger_version(self) -> int | None:
-        """A number that differs from an earlier one when another process has written to the ledger since.
-
-        None while it cannot be asked: what is wrong with it is found, and told, by the next pass.
-        """
+        """Return a number that changes when another process writes to the ledger; None while unknown."""
         try:
             return self._tools.ledger.change_counter()[0]
         except MemtuiError:
             return None
 
     def wants(self, root_id: str, folder: str, name: str) -> bool:
-        """Whether something of this name in a folder could matter; said without waiting for anybody."""
+        """Return whether this name in a folder could matter. Never waits."""
         state = self._states.get(root_id)
         tree = state.tree if state is not None else None
         found = tree.folders.get(folder) if tree is not None else None
         return found is None or found.selection.file(name) or found.selection.folder(name) is not None
 
     def keep(self) -> None:
-        """Write rows down for the next process's first paint."""
+        """Save rows for the next process's first paint."""
         self._catalog.keep()
 
     # --- one pass
@@ -234,7 +221,7 @@ class Reconciler:
         result.trouble = error
 
     def _away(self, root: Root, state: RootState, result: PassResult) -> None:
-        """A root that is not there is an empty root; what it held is not deleted."""
+        """Mark a root as missing: it counts as empty, and its memories are not deleted."""
         if state.here:
             result.roots.add(root.id)
         state.here, state.due = False, None
@@ -267,12 +254,12 @@ class Watch:
         """Start watching.
 
         Args:
-            reconciler: looks at the disk and says what is new.
+            reconciler: looks at the disk and reports changes.
             state_dir: memtui's own folder, for the cookies.
             on_changes: called on the watch's thread with everything one quiet period brought.
             on_health: called on the watch's thread at the start, whenever the state changes, and at the end.
-            pace: changes of many memories that run, which it makes way for.
-            source: makes the source of hints.
+            pace: large changes to pause for; those of the engine if not given.
+            source: creates the source of hints.
         """
         self._reconciler = reconciler
         self._folder = os.path.join(state_dir, "watch")
@@ -305,7 +292,7 @@ class Watch:
     # --- for any thread
 
     def focus(self, focused: bool) -> None:
-        """Say whether somebody is looking: scans come more often then, and one comes at once."""
+        """Tell whether somebody is looking: scans become more frequent then, and one starts at once."""
         with self._guard:
             self._wanted_focus = focused
             self._source.wake()
@@ -338,7 +325,7 @@ class Watch:
             self._report(Health("stopped", why))
 
     def _look(self) -> None:
-        """Look where something is due, and again where folders were watched too late to hear of what was in them."""
+        """Look where something is due, and again in folders that were watched too late to hear of their content."""
         while True:
             self._make_way()
             self._requests()
@@ -367,13 +354,13 @@ class Watch:
                 return
 
     def _make_way(self) -> None:
-        """Rest between two looks while this process changes many memories: most of what is heard is its own."""
+        """Pause while this process changes many memories: most events are its own."""
         rested = 0.0
         while rested < BUSY and not self._stopping and not self._pace.free.wait(BUSY_STEP):
             rested += BUSY_STEP
 
     def _once(self, changes: Changes) -> Changes:
-        """Leave out what was said before: that the ledger cannot take what was found. It is tried again."""
+        """Remove notices that were already reported: the ledger cannot take what was found. It is retried."""
         said = {notice.text for notice in changes.notices if notice.kind == "ledger"}
         notices = tuple(notice for notice in changes.notices if notice.text not in self._said)
         if said:
@@ -418,7 +405,7 @@ class Watch:
         self._ledger_moved = before != self._ledger
 
     def _requests(self) -> None:
-        """Take over what other threads asked for."""
+        """Apply requests of other threads."""
         with self._guard:
             focused, self._wanted_focus = self._wanted_focus, None
         now = self._ticks()
@@ -431,7 +418,7 @@ class Watch:
     # --- doubt
 
     def _listen(self) -> None:
-        """Open a source of hints, or go on without one and say why."""
+        """Open a source of hints, or go on without one and report why."""
         self._close_source()
         self._cookie, self._cookie_due, self._followed = "", None, None
         now = self._ticks()
@@ -464,7 +451,7 @@ class Watch:
             self._listen()
 
     def _follow(self) -> None:
-        """Watch the folders there are now; those that are new have to be listed once more."""
+        """Watch the current folders; new ones have to be listed once more."""
         if self._schedule.polling:
             return
         version = self._reconciler.version()
