@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from memtui.agents.known import memtui_native
-from memtui.agents.table import KNOWN, UNCLAIMED, Traces, agent_of, title_of
+from memtui.agents.table import KNOWN, Traces, agent_of
 from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
@@ -201,36 +201,12 @@ def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
             if own is None:  # everything: below another root its folder, at the same place what the other includes
                 own = ("",) if below else result[outer].policy.include or ()
             taken.setdefault(outer, []).extend(below + claim for claim in own)
-    told = [*_readers(result, paths, places)]
     for number, claims in taken.items():
         reduced = _without(result[number], claims)
         if reduced.policy.include != result[number].policy.include and _is_bare(reduced):
             reduced = reduced._replace(policy=reduced.policy._replace(include=()))
         result[number] = reduced
-    for number, said in told:
-        result[number] = result[number]._replace(note=f"{result[number].note} {said}".strip())
     return tuple(root for root in result if root.policy.include != ())
-
-
-def _readers(roots: list[Root], paths: list[str], places: dict[str, list[int]]) -> Iterator[tuple[int, str]]:
-    """Yield, by root number, a sentence on which other agents read some of its files, too."""
-    for path, numbers in places.items():
-        if len(numbers) == 1:
-            continue
-        owned: dict[str, int] = {}
-        readers: dict[int, dict[str, list[str]]] = {}
-        for number in numbers:
-            for name in roots[number].policy.include or ():
-                owner = owned.setdefault(name, number)
-                others = {roots[owner].agent, UNCLAIMED}
-                if roots[number].agent not in others and os.path.lexists(os.path.join(path, name)):
-                    readers.setdefault(owner, {}).setdefault(name, []).append(title_of(roots[number].agent))
-        for owner, names in readers.items():
-            by: dict[str, list[str]] = {}
-            for name, titles in names.items():
-                by.setdefault(", ".join(titles), []).append(name)
-            for read_by, shared in by.items():
-                yield owner, f"Also read by {read_by}: {', '.join(shared)}."
 
 
 def _real(path: str, known: dict[str, str]) -> str:

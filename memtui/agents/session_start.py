@@ -75,6 +75,7 @@ _WHY = {
     reader.REFUSED: "The system refuses to read it.",
 }
 _UNREAD = "It leads out of the agent's folders and the project. The agent loads it; it is not read here, only counted."
+_ASKS = "asks before it loads it. It is not read here."
 _UNJUDGED = "It leads out of the agent's folders and is not read here, so it is counted as if nothing in it said when."
 
 
@@ -187,7 +188,7 @@ class _Gathering:
                 chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
             yield from self._source(chosen)
         for path, why in (*options.problems, *self._exclusions.problems()):
-            yield LoadedFile("settings", path, SKIPPED, why, reader.size_of(path))
+            yield _row("settings", path, SKIPPED, why)
 
     # Places
 
@@ -322,7 +323,7 @@ class _Gathering:
             yield from self._found(source, place, path)
         except Exception as error:  # noqa: BLE001 - said in its row, whatever it is; the other files are not its fault
             why = f"memtui cannot work out whether it is loaded: {type(error).__name__}: {error}."
-            yield LoadedFile(source.label, path, SKIPPED, why, reader.size_of(path))
+            yield _row(source.label, path, SKIPPED, why)
 
     def _found(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
         if source.imports is not None and source.imports.approval and source.place != HOME:
@@ -336,7 +337,7 @@ class _Gathering:
         name = os.path.relpath(path, os.path.join(place.folder, source.named_below)).removesuffix(".md")
         why_not = self._exclusions.why_not(path, name) if source.excludable else ""
         if why_not:
-            yield LoadedFile(source.label, path, SKIPPED, why_not, reader.size_of(path))
+            yield _row(source.label, path, SKIPPED, why_not)
             return
         if is_folder:
             inside = is_within(real, place.bounds) and not self._strays(path)
@@ -352,7 +353,7 @@ class _Gathering:
             yield LoadedFile(source.label, path, NAMES_ONLY, source.why, reader.size_of(path), given)
             return
         if source.mark not in AT_START:
-            yield LoadedFile(source.label, path, source.mark, source.why, reader.size_of(path))
+            yield _row(source.label, path, source.mark, source.why)
             return
         found = self._read(source, place, path)
         if found is None:
@@ -384,8 +385,7 @@ class _Gathering:
             why = _UNREAD if source.judge is None else _UNJUDGED
             return LoadedFile(source.label, path, WHOLE, why, size, unread=size, depth=depth)
         if isinstance(head, str):
-            mark = {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED)
-            return LoadedFile(source.label, path, mark, _WHY[head], reader.size_of(path), depth=depth)
+            return _row(source.label, path, {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED), _WHY[head], depth)
         if source.largest is not None and head.size > source.largest:
             why = f"The agent leaves out files over {source.largest:,} bytes."
             return LoadedFile(source.label, path, SKIPPED, why, head.size, depth=depth)
@@ -460,45 +460,44 @@ class _Gathering:
                 continue
             self._met.add(real)
             self._count += 1
-            label = "import"
-            if len(above) > rule.depth:
+            depth = len(above)
+            if depth > rule.depth:
                 why = f"The agent follows {rule.depth} imports in a row, not more."
-                yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
+            elif os.path.isdir(real):
                 continue
-            if os.path.isdir(real):
+            elif not is_within(real, place.asked or place.bounds) and not is_free:
+                mark, does = (APPROVAL, _ASKS) if rule.approval else (SKIPPED, "refuses to import it.")
+                why = f"It lies outside of the project: the agent {does}"
+                yield LoadedFile("import", path, mark, why, depth=depth)
                 continue
-            if not is_within(real, place.asked or place.bounds) and not is_free:
-                yield self._outside(rule, path, len(above))
+            else:
+                ending = os.path.splitext(path)[1].lower()
+                is_other = rule.endings is not None and ending and ending not in rule.endings
+                if is_other and os.path.lexists(path):
+                    why = f"The agent imports no files that end in {ending}."
+                else:
+                    why = self._exclusions.why_not(path, "") if source.excludable else ""
+            if why:
+                yield _row("import", path, SKIPPED, why, depth)
                 continue
-            ending = os.path.splitext(path)[1].lower()
-            if rule.endings is not None and ending and ending not in rule.endings and os.path.lexists(path):
-                why = f"The agent imports no files that end in {ending}."
-                yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
-                continue
-            why_not = self._exclusions.why_not(path, "") if source.excludable else ""
-            if why_not:
-                yield LoadedFile(label, path, SKIPPED, why_not, reader.size_of(path), depth=len(above))
-                continue
-            alone = source._replace(label=label, judge=None, limits=Limits())
-            read = self._read(alone, place, path, len(above), above[-1])
+            alone = source._replace(label="import", judge=None, limits=Limits())
+            read = self._read(alone, place, path, depth, above[-1])
             if read is None:
                 continue
             yield read
             if read.at_start:
                 yield from self._imported(source, rule, place, read, (*above, real))
 
-    def _outside(self, rule: ImportRule, path: str, depth: int) -> LoadedFile:
-        if rule.approval:
-            why = "It lies outside of the project: the agent asks before it loads it. It is not read here."
-            return LoadedFile("import", path, APPROVAL, why, depth=depth)
-        why = "It lies outside of the project: the agent refuses to import it."
-        return LoadedFile("import", path, SKIPPED, why, depth=depth)
-
     def _target(self, importer: str, target: str, rule: ImportRule) -> str:
         if rule.home and target.startswith("~/") and self._around.home:
             return os.path.normpath(os.path.join(self._around.home, target[2:]))
         folder = os.path.dirname(os.path.realpath(importer) if rule.behind else importer)
         return os.path.normpath(os.path.join(folder, target))
+
+
+def _row(label: str, path: str, mark: str, why: str, depth: int = 0) -> LoadedFile:
+    """Make the row of a file that is not read."""
+    return LoadedFile(label, path, mark, why, reader.size_of(path), depth=depth)
 
 
 def _besides(one: Besides) -> LoadedFile:

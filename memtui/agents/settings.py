@@ -192,14 +192,6 @@ def is_path(text: str) -> bool:
         return False
 
 
-def settings_text(path: str) -> str:
-    """Read a settings file of the user's or the machine's; empty when it is missing, unreadable or too large."""
-    try:
-        return (read_small(path) or b"").decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
 def yaml_setting(text: str, key: str) -> str | None:
     """Find a plain value in the text of a YAML file by its key, which must occur only once; None when there is none."""
     for line in text.splitlines():

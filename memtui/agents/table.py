@@ -166,12 +166,7 @@ KNOWN = (
         found="docs.cline.bot, terminal",
     ),
     Traces("roo", "Roo Code", at_home=(".roo",), in_project=(".roo", ".roomodes", ".roorules", "memory-bank")),
-    Traces(
-        "kilo",
-        "Kilo Code",
-        at_home=(".kilocode", ".local/share/kilo"),
-        in_project=(".kilocode", ".kilo"),
-    ),
+    Traces("kilo", "Kilo Code", at_home=(".kilocode", ".local/share/kilo"), in_project=(".kilocode", ".kilo")),
     Traces("replit", "Replit Agent", in_project=(".agents/memory",)),
     Traces(
         "cursor",
@@ -195,14 +190,7 @@ KNOWN = (
         "AGENTS.md",
         variables=("OPENCODE_CONFIG_DIR",),
         in_config=("opencode/AGENTS.md", "amp/AGENTS.md"),
-        in_project=(
-            "AGENTS.md",
-            "AGENTS.local.md",
-            "AGENT.md",
-            "WARP.md",
-            ".junie",
-            ".specify",
-        ),
+        in_project=("AGENTS.md", "AGENTS.local.md", "AGENT.md", "WARP.md", ".junie", ".specify"),
     ),
     Traces(
         "opencode",
@@ -228,9 +216,6 @@ ONLY_RUN = (
 CLIENTS = {one.client[0]: one.client for one in KNOWN if one.client}
 """The clients memtui can be installed in, and how the names they give begin."""
 _DOORS = ("mcp:", "http:", "agent:")
-
-UNCLAIMED = "agents-md"
-"""The agent for files that no agent in use claims."""
 
 
 def traces_of(agent: str) -> Traces | None:

@@ -116,10 +116,7 @@ _WORKED = (
     ("Bash", "pytest tests/decks", "E  Deadlock: lane 3 waits for lane 1, and lane 1 for lane 3"),
     ("Edit", "decks/locks.py", ""),
     ("Bash", "pytest tests/decks", ""),
-    (
-        "assistant",
-        "Both took the same lanes in another order.\n\nDecision: lock lanes in the order of their numbers.",
-    ),
+    ("assistant", "Both took the same lanes in another order.\n\nDecision: lock lanes in the order of their numbers."),
     ("user", "Book it on the account <private>4711-Kestrel</private>, and add a test for it."),
     ("Edit", "tests/decks/test_locks.py", ""),
     ("assistant", "Booked on 4711-Kestrel; the test fails without the order."),

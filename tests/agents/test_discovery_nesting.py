@@ -40,14 +40,6 @@ def test_a_root_of_named_files_loses_the_names_a_root_further_in_has() -> None:
     assert [one.policy.include for one in found] == [("CLAUDE.md",), ("CLAUDE.md", "rules/")]
 
 
-def test_who_else_reads_a_file_is_said_where_it_is(tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").touch()
-    policy = Policy(include=("AGENTS.md", "TEAM.md"))
-    agents = ("codex", "codex", "qwen-code", "mux", "agents-md")
-    found = innermost([Root(f"{number}", str(tmp_path), agent, policy=policy) for number, agent in enumerate(agents)])
-    assert [(one.id, one.note) for one in found] == [("0", "Also read by Qwen Code, Mux: AGENTS.md.")]
-
-
 def test_instructions_of_which_no_file_is_left_go(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").touch()
     policies = Policy(include=("AGENTS.md",)), Policy(include=("AGENTS.md", "AGENTS.local.md"))

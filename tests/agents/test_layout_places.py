@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents.layout import existing, in_project, is_too_wide, on_the_way, only
-from memtui.agents.settings import number_setting, quoted_settings, settings_text, toml_flags, yaml_list, yaml_setting
+from memtui.agents.settings import number_setting, quoted_settings, read_text, toml_flags, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
 
@@ -52,9 +52,9 @@ def test_a_folder_around_the_home_folder_is_too_wide(folder: str, *, wide: bool)
 
 def test_settings_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"caf\xe9: 1\n")
-    assert settings_text(str(tmp_path / "a")) == "caf\ufffd: 1\n"
-    assert settings_text(str(tmp_path / "gone")) == ""
-    assert settings_text(str(tmp_path)) == ""
+    assert read_text(str(tmp_path / "a")).text == "caf\ufffd: 1\n"
+    assert read_text(str(tmp_path / "gone")).text == ""
+    assert read_text(str(tmp_path)).text == ""
 
 
 YAML = """# key: no

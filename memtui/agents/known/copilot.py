@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtui.agents import agent, layout
-from memtui.agents.settings import quoted_settings, settings_text
+from memtui.agents.settings import quoted_settings, read_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -126,7 +126,7 @@ def _workspaces(surroundings: Surroundings, edition: Edition, *, all_projects: b
 
 def _project(storage: str) -> tuple[str | None, str]:
     """Return the folder a workspace's storage belongs to, where the editor says it, and its name."""
-    text = settings_text(os.path.join(storage, "workspace.json"))
+    text = read_text(os.path.join(storage, "workspace.json")).text
     for uri in quoted_settings(text, "folder"):
         if uri.startswith("file:///"):
             return os.path.realpath(_unquoted(uri[7:])), ""
@@ -135,7 +135,7 @@ def _project(storage: str) -> tuple[str | None, str]:
         if uri.startswith("file:///"):
             return os.path.realpath(os.path.dirname(_unquoted(uri[7:]))), ""
     # A server knows the name alone.
-    return None, next(iter(quoted_settings(settings_text(os.path.join(storage, "meta.json")), "name")), "")
+    return None, next(iter(quoted_settings(read_text(os.path.join(storage, "meta.json")).text, "name")), "")
 
 
 def _unquoted(text: str) -> str:

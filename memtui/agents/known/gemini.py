@@ -38,11 +38,7 @@ IGNORED = (*layout.BOOKKEEPING, "inbox", "skills")
 """The inbox and the drafts of skills are proposals, not memories."""
 
 AUTO = Policy(
-    index_file="MEMORY.md",
-    index_format="links",
-    index_imports=True,
-    ignore=IGNORED,
-    whole=("MEMORY.md", "GEMINI.md"),
+    index_file="MEMORY.md", index_format="links", index_imports=True, ignore=IGNORED, whole=("MEMORY.md", "GEMINI.md")
 )
 """An index that also holds facts of its own, with files beside it; all of the index is loaded. GEMINI.md predates the
 index, and is ignored once there is one."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent, layout
-from memtui.agents.settings import number_setting, problems, read_text, settings_text, yaml_setting
+from memtui.agents.settings import number_setting, problems, read_text, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -55,7 +55,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
-    settings = settings_text(os.path.join(home, "config.yaml"))
+    settings = read_text(os.path.join(home, "config.yaml")).text
     limits = (
         ("MEMORY.md", number_setting(settings, "memory_char_limit", 2_200)),
         ("USER.md", number_setting(settings, "user_char_limit", 1_375)),

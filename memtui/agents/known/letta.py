@@ -9,16 +9,7 @@ Source of its settings: the repository letta-ai/letta-code, `src/settings-manage
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    BY_FOLDER,
-    AgentHome,
-    Excluded,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    on_demand,
-)
+from memtui.agents.agent import BY_FOLDER, AgentHome, Excluded, KnownAgent, LoadOptions, Loads, LoadSource, on_demand
 from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, short_path
 from memtui.agents.settings import File, problems, read_json
 from memtui.config.surroundings import Surroundings

@@ -22,18 +22,11 @@ ROOMS = 200
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Yield memtui's own roots, and what an earlier setting of `project_memory` left behind."""
     memory = os.path.join(surroundings.data_dir, "memory")
-    yield Root(f"{ID}:global", os.path.join(memory, "global"), ID, "global", "memtui", POLICY)
+    yield _root(f"{ID}:global", os.path.join(memory, "global"), "memtui")
     yield from _project(surroundings, os.path.join(memory, "project"))
     workspaces = os.path.join(memory, "workspace")
-    yield Root(
-        f"{ID}:workspace",
-        os.path.join(workspaces, surroundings.workspace),
-        ID,
-        "workspace",
-        "memtui",
-        POLICY,
-        project=surroundings.project,
-    )
+    mine = _root(f"{ID}:workspace", os.path.join(workspaces, surroundings.workspace), "memtui")
+    yield mine._replace(project=surroundings.project)
     notes = notes_root(surroundings)
     if os.path.isdir(notes.path):
         yield notes
@@ -41,6 +34,10 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if all_projects:
         yield from _others(os.path.join(memory, "project"), "project", folder_id(surroundings.project))
         yield from _others(workspaces, "workspace", surroundings.workspace)
+
+
+def _root(root_id: str, path: str, label: str) -> Root:
+    return Root(root_id, path, ID, root_id.split(":")[1], label, POLICY)
 
 
 def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
@@ -56,15 +53,9 @@ def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
 
     # Two channels may begin alike, and a chat have the same id in both.
     key = sha256(f"{channel}/{chat}".encode()).hexdigest()[:12]
-    return Root(
-        f"{ID}:channel:{slug}-{key}",
-        os.path.join(data_dir, "memory", "channel", f"{slug}-{channel}", chat),
-        ID,
-        "channel",
-        f"memtui, {slug}",
-        ROOM,
-        kind=ROOM_KIND,
-    )
+    path = os.path.join(data_dir, "memory", "channel", f"{slug}-{channel}", chat)
+    root = _root(f"{ID}:channel:{slug}-{key}", path, f"memtui, {slug}")
+    return root._replace(policy=ROOM, kind=ROOM_KIND)
 
 
 def _rooms(data_dir: str) -> Iterator[Root]:
@@ -95,40 +86,18 @@ def _is_hex(text: str, length: int) -> bool:
 def notes_root(surroundings: Surroundings) -> Root:
     """Return the folder of what `memtui observe` keeps of a project; agents are not given it unasked."""
     project = surroundings.project
-    return Root(
-        f"{ID}:notes",
-        os.path.join(surroundings.data_dir, "notes", folder_id(project)),
-        ID,
-        "project",
-        "memtui, notes",
-        POLICY._replace(entries=(("*.md", "notes"),)),
-        project=project,
-        kind="notes",
-    )
+    path = os.path.join(surroundings.data_dir, "notes", folder_id(project))
+    policy = POLICY._replace(entries=(("*.md", "notes"),))
+    return Root(f"{ID}:notes", path, ID, "project", "memtui, notes", policy, project=project, kind="notes")
 
 
 def _project(surroundings: Surroundings, hosted: str) -> Iterator[Root]:
     project = surroundings.project
+    checkout = _root(f"{ID}:project:checkout", os.path.join(project, ".memtui", "memory"), "memtui, in the checkout")
+    host = _root(f"{ID}:project:host", os.path.join(hosted, folder_id(project)), "memtui, on this host")
     places = {
-        "checkout": Root(
-            f"{ID}:project:checkout",
-            os.path.join(project, ".memtui", "memory"),
-            ID,
-            "project",
-            "memtui, in the checkout",
-            POLICY,
-            in_checkout=surroundings.checkout is not None,
-            project=project,
-        ),
-        "host": Root(
-            f"{ID}:project:host",
-            os.path.join(hosted, folder_id(project)),
-            ID,
-            "project",
-            "memtui, on this host",
-            POLICY,
-            project=project,
-        ),
+        "checkout": checkout._replace(in_checkout=surroundings.checkout is not None, project=project),
+        "host": host._replace(project=project),
     }
     chosen = places.pop(surroundings.project_memory)
     yield chosen._replace(id=f"{ID}:project", label="memtui", aliases=(chosen.id,))
@@ -143,4 +112,4 @@ def _others(folder: str, scope: str, current: str) -> Iterator[Root]:
     for name in names_in(folder):
         path = os.path.join(folder, name)
         if name != current and os.path.isdir(path):
-            yield Root(f"{ID}:{scope}:{name}", path, ID, scope, f"memtui, {name}", POLICY)
+            yield _root(f"{ID}:{scope}:{name}", path, f"memtui, {name}")

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, only
-from memtui.agents.settings import is_name, problems, quoted_settings, read_json5, settings_text
+from memtui.agents.settings import is_name, problems, quoted_settings, read_json5, read_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -55,7 +55,7 @@ def _workspaces(surroundings: Surroundings) -> Iterator[str]:
     """Yield the folders that may be workspaces, the one in use first."""
     state = state_folder(surroundings)
     if state is not None:
-        settings = settings_text(os.path.join(state, SETTINGS))
+        settings = read_text(os.path.join(state, SETTINGS)).text
         names = [name for name in quoted_settings(settings, "id") if is_name(name) and "/" not in name]
         for text in quoted_settings(settings, "workspace"):
             folder = surroundings._replace(cwd=state).folder(text)
@@ -110,12 +110,7 @@ LOADS = agent.Loads(
     (
         *(
             agent.LoadSource(
-                label,
-                place,
-                names,
-                limits=agent.Limits(units=most, head=0.75),
-                budget="workspace",
-                by_units=True,
+                label, place, names, limits=agent.Limits(units=most, head=0.75), budget="workspace", by_units=True
             )
             for label, place, names, most in (
                 ("workspace", FOUND, ("AGENTS.md", "SOUL.md", "IDENTITY.md"), 20_000),

@@ -36,10 +36,7 @@ AUTO = Policy(
 )
 """One memory per file; the index is rebuilt from them, and 200 lines or 25,000 characters of it are loaded."""
 CHANNELS = Policy(
-    ignore=IGNORED,
-    whole=("*/CHANNEL.md",),
-    shown_bytes=1_048_576,
-    entries=(("*/CHANNEL.json", "qwen-room"),),
+    ignore=IGNORED, whole=("*/CHANNEL.md",), shown_bytes=1_048_576, entries=(("*/CHANNEL.json", "qwen-room"),)
 )
 """A folder for each channel, one in it for each conversation, with a file of entries, or an older one of lines."""
 NAMES = ("QWEN.md", "AGENTS.md")
@@ -202,11 +199,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
         off += [
             (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
         ]
-    return agent.LoadOptions(
-        sources=_sources(names),
-        off=tuple(off),
-        problems=problems((*files, project)),
-    )
+    return agent.LoadOptions(sources=_sources(names), off=tuple(off), problems=problems((*files, project)))
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:

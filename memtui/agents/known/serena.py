@@ -13,7 +13,7 @@ from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, existing, is_too_wide, new_root, on_the_way, short_path
 from memtui.agents.patterns import shell_patterns
 from memtui.agents.reader import is_within
-from memtui.agents.settings import File, problems, read_text, settings_text, yaml_list, yaml_setting
+from memtui.agents.settings import File, problems, read_text, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -36,7 +36,7 @@ _NAMES = ("user memories", "project memories")
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Yield the user's memories, then the current project's, wherever the user's settings put those."""
     home = OWN.folder(surroundings)
-    text = settings_text(os.path.join(home, CONFIG)) if home is not None else ""
+    text = read_text(os.path.join(home, CONFIG)).text if home is not None else ""
     where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
     where = f"in {short_path(where, surroundings.home)}" if where else ""
     writes = WRITES + (OFF.format(where=where) if where else "")

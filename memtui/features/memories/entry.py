@@ -44,9 +44,7 @@ _VERBS = (
             Param("--pinned", "only pinned ones", "flag"),
             Param("--problems", "only those with a problem", "flag"),
             Param(
-                "--sort",
-                "the order; default: by root, then name",
-                choices=("name", "uses", "age", "size", "changed"),
+                "--sort", "the order; default: by root, then name", choices=("name", "uses", "age", "size", "changed")
             ),
             NAMES,
         ),
@@ -102,11 +100,7 @@ _VERBS = (
             ADDRESS,
             DASH,
             Param(
-                "--expect",
-                "sha-256 you started from, or `absent` for no file",
-                "expect",
-                "SHA|absent",
-                required=True,
+                "--expect", "sha-256 you started from, or `absent` for no file", "expect", "SHA|absent", required=True
             ),
             FILE,
         ),
@@ -147,7 +141,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    view=View("memories", "1", "Memories", "Show the tree of all memories.", short="Mem"),
-    verbs=_VERBS,
-)
+FEATURE = Feature(view=View("memories", "1", "Memories", "Show the tree of all memories.", short="Mem"), verbs=_VERBS)

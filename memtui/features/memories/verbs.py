@@ -1,6 +1,8 @@
 """Roots and memories: list, read, make, save, move to the trash."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
@@ -45,16 +47,7 @@ def roots(call: Call) -> int:
             Column("STATE"),
             Column("PATH", flexible=True),
         ),
-        [
-            (
-                status.root.id,
-                status.files,
-                status.bytes,
-                _state(status),
-                status.root.path,
-            )
-            for status in found
-        ],
+        [(status.root.id, status.files, status.bytes, _state(status), status.root.path) for status in found],
     )
     for status in found:
         for problem in status.problems:
@@ -128,7 +121,9 @@ def ls(call: Call) -> int:
         and (row.pinned or not args.flag("pinned"))
         and (row.problems or not args.flag("problems"))
     ]
-    _sort(rows, args.text("sort"))
+    order = args.text("sort")
+    if order is not None:
+        rows.sort(key=_ORDERS[order])
     hidden = withheld(call.engine)
     # An agent is not told that something is withheld.
     rows = [
@@ -160,17 +155,13 @@ def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
     return outcomes.DONE
 
 
-def _sort(rows: list[Memory], order: str | None) -> None:
-    if order == "name":
-        rows.sort(key=lambda row: (row.address.name.casefold(), row.address))
-    elif order == "uses":
-        rows.sort(key=lambda row: (-row.heat, -row.uses, row.address))
-    elif order == "age":
-        rows.sort(key=lambda row: (-row.modified_at, row.address))
-    elif order == "size":
-        rows.sort(key=lambda row: (-row.bytes, row.address))
-    elif order == "changed":
-        rows.sort(key=lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address))
+_ORDERS: dict[str, Callable[[Memory], Any]] = {
+    "name": lambda row: (row.address.name.casefold(), row.address),
+    "uses": lambda row: (-row.heat, -row.uses, row.address),
+    "age": lambda row: (-row.modified_at, row.address),
+    "size": lambda row: (-row.bytes, row.address),
+    "changed": lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address),
+}
 
 
 def _memories(call: Call, rows: list[Memory]) -> None:
@@ -239,15 +230,8 @@ def view(call: Call) -> int:
             if call.out.json or not _named(call, text):
                 raise
         else:
-            return _show(
-                call,
-                data,
-                {
-                    "address": str(address),
-                    "sha256": places.whole_version(call.engine, address, sha),
-                    "bytes": len(data),
-                },
-            )
+            whole = places.whole_version(call.engine, address, sha)
+            return _show(call, data, {"address": str(address), "sha256": whole, "bytes": len(data)})
     snapshot = call.engine.read(call.engine.roots.resolve(text))
     if call.options.actor.name.startswith(_AGENTS):
         call.engine.pins.record_use(snapshot.address, actor=call.options.actor)

@@ -123,8 +123,7 @@ def need_terminal(call: Call) -> None:
     """
     if call.out.json or not (call.out.interactive or call.settings.terminal.web):
         raise UsageError(
-            "The workbench needs a terminal.",
-            hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",
+            "The workbench needs a terminal.", hint="Run memtui in a terminal, or use a verb: memtui --help lists them."
         )
     if call.settings.terminal.name == "dumb":
         raise UsageError(
