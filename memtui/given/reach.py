@@ -36,20 +36,25 @@ def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, .
 
 def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeListing, ...]:
     """List the memories of every scope as they are on disk, without withheld ones; records nothing."""
-    chosen = roots(engine, scopes)
-    listing = engine.rows.list([root.id for root in chosen])
     hidden = withheld(engine)
-    found = []
-    start = 0
-    for root, status in zip(chosen, listing.roots, strict=True):
-        end = start
-        while end < len(listing.items) and listing.items[end].address.root == root.id:
-            end += 1
-        rows = listing.items[start:end]
-        start = end
-        kept = (row for row in rows if row.pinned or not row.address.path.startswith(ARCHIVE))
-        found.append(ScopeListing(f"/memories/{root.scope}", status, there(kept, hidden)))
-    return tuple(found)
+
+    def given(rows: Iterable[Memory]) -> tuple[Memory, ...]:
+        return there((row for row in rows if row.pinned or not row.address.path.startswith(ARCHIVE)), hidden)
+
+    return tuple(listings(engine, roots(engine, scopes), lambda root: f"/memories/{root.scope}", given))
+
+
+def listings(
+    engine: Engine,
+    roots: Iterable[Root],
+    place: Callable[[Root], str],
+    given: Callable[[Iterable[Memory]], tuple[Memory, ...]],
+) -> Iterator[ScopeListing]:
+    """Yield the memories of some roots; `given` filters those of one root."""
+    listing = engine.rows.list([root.id for root in roots])
+    for status in listing.roots:
+        rows = (row for row in listing.items if row.address.root == status.root.id)
+        yield ScopeListing(place(status.root), status, given(rows))
 
 
 def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:

@@ -33,12 +33,8 @@ class Pointer(NamedTuple):
     """Text of the link; untrusted."""
     hook: str
     """Text after the link; untrusted."""
-    at: int = 0
-    """Start of the target."""
     kind: str = "link"
     """`link`, or `name` for an entry written as `[[name]]`."""
-    angled: bool = False
-    """Whether the target stands between `<` and `>`."""
     readings: tuple[str | None, ...] = ()
     """All paths it may mean, the likeliest first."""
     text_end: int = 0
@@ -75,8 +71,6 @@ def parse(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, 
                     first_of(paths, known),
                     _shown(data[start + one.start + 1 : start + one.text_end]),
                     _shown(data[start + one.end : start + stop]).strip(_GAP),
-                    start + one.at,
-                    angled=one.angled,
                     readings=paths,
                     text_end=start + one.text_end,
                 )
@@ -96,7 +90,6 @@ def _named(data: bytes, path: str, number: int, start: int, found: re.Match[byte
         first_of(paths, known),
         _shown(shown.encode("utf-8", "surrogateescape")),
         _shown(data[start + found.end(1) : start + len(found.string)]).strip(_GAP),
-        start + found.start(2),
         "name",
         readings=paths,
     )

@@ -53,10 +53,6 @@ def _besides(found: Cost) -> str:
     marks = ("on demand", "only when matching files are touched", "needs approval", "missing", SKIPPED)
     short = {marks[1]: "for matching files", marks[2]: "wait for approval"}
     said = [f"{found.marked(mark):,} {short.get(mark, mark)}" for mark in marks if found.marked(mark)]
-    reasons = found.reasons(SKIPPED)
-    why = next(iter(reasons), "").removeprefix("Not loaded: ").rstrip(".")
-    if len(reasons) == 1 and why:
-        said[-1] += f" ({why})"
     return ", ".join(said)
 
 
@@ -65,7 +61,6 @@ def _one(call: Call, found: Cost) -> None:
     if out.json:
         out.document(cost_json(found))
         return
-    items = _gathered(found.items) if out.terminal else found.items
     out.table(
         (
             Column("TOKENS", "number"),
@@ -82,7 +77,7 @@ def _one(call: Call, found: Cost) -> None:
                 _path(call, item),
                 item.loaded.mark,
             )
-            for item in items
+            for item in found.items
         ],
     )
     if not out.terminal:
@@ -100,22 +95,6 @@ def _one(call: Call, found: Cost) -> None:
     files = f"{found.files:,} file{'s' * (found.files != 1)}"
     out.say(f"{found.title} starts with {files}: {found.bytes:,} bytes, {found.tokens:,} tokens.")
     out.say(f"{found.method_words} {found.note}".strip())
-
-
-def _gathered(items: tuple[CountedFile, ...]) -> list[CountedFile]:
-    kinds: dict[tuple[str, str], list[CountedFile]] = {}
-    for item in items:
-        if item.loaded.mark == SKIPPED:
-            kinds.setdefault((item.loaded.label, item.loaded.why), []).append(item)
-    found = []
-    for item in items:
-        alike = kinds.get((item.loaded.label, item.loaded.why), []) if item.loaded.mark == SKIPPED else []
-        if len(alike) <= _TOGETHER:
-            found.append(item)
-        elif item is alike[0]:
-            count = sum(one.loaded.stands_for for one in alike)
-            found.append(item._replace(loaded=item.loaded._replace(path=f"{count:,} files", made=True)))
-    return found
 
 
 def _path(call: Call, item: CountedFile) -> str:

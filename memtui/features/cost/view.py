@@ -57,9 +57,9 @@ class CostView(ListView[CostRow]):
     QUIET = 0.6
     DEFAULT_CSS = "CostView #cost-summary { height: 2; }"
     HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
-agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
-or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
-drops on purpose. Looking here does not count as a use. Imports that lead out of the project are not followed."""
+agent's files in order of loading, with bytes, tokens and their share. -- marks a file not loaded at the start, and
+says when or why not. A cut line shows where the agent's limits end: x marks the lines below it in the text, - those the
+agent drops on purpose. Looking here does not count as a use. Imports from outside the project are not followed."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))

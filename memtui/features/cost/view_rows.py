@@ -33,8 +33,6 @@ _STYLES = {"cut": "warning", "needs approval": "warning", "missing": "problem", 
 
 COSTLIEST = 8
 """Number of files named on an agent's page."""
-REASONS = 3
-"""Number of reasons for skipped files named there."""
 
 
 class CostRow(NamedTuple):
@@ -233,7 +231,8 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     ):
         if cost.marked(mark):
             lines.append(f"{count_words(cost.marked(mark), 'file')} {words}.")
-    lines += _skipped(cost)
+    for why, count in cost.reasons(SKIPPED).items():
+        lines.append(f"{count_words(count, 'file')} skipped. {why}".strip())
     head = words_page(*filter(None, lines), width=width)
     top = sorted((item for item in cost.items if item.tokens), key=lambda item: -item.tokens)[:COSTLIEST]
     if not top:
@@ -241,13 +240,6 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     rows = [PageLine(((_costly(item, cost, around, width, plain=plain), "name"),)) for item in top]
     title = words_page("What costs most:", style="heading", width=width)
     return (*head, PageLine(()), *title, *rows)
-
-
-def _skipped(cost: Cost) -> list[str]:
-    reasons = list(cost.reasons(SKIPPED).items())
-    lines = [f"{count_words(count, 'file')} skipped. {why}".strip() for why, count in reasons[:REASONS]]
-    others = sum(count for _, count in reasons[REASONS:])
-    return [*lines, f"{count_words(others, 'file')} skipped for other reasons."] if others else lines
 
 
 def _costly(item: CountedFile, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:

@@ -61,10 +61,10 @@ class EntriesView(ListView[EntryRow]):
 
     ID: ClassVar[str] = "entries"
     HELP = """The entries of a memory that holds many, in the order of the file: number, size, tags where the agent has
-them, first words; beside them the whole entry. enter edits one and n writes a new one behind the last: a save changes
-the bytes of that entry and no others, also when an agent wrote the file meanwhile. d t takes one out; u brings it
-back. f4 and H are about the whole file. Above the list stands how many there are and, where the agent has a limit, how
-much of it is used."""
+them, first words; the page shows the whole entry. enter edits one and n writes a new one after the last: a save changes
+only the bytes of that entry, even when an agent wrote the file meanwhile. d t removes one; u brings it back. f4 and H
+are about the whole file. The title shows how many there are and, where the agent has a limit, how much of it is
+used."""
     NO_MATCH = "No entry matches"
 
     def __init__(self, host: Host) -> None:

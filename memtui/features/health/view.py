@@ -62,12 +62,11 @@ class HealthView(ListView[HealthRow]):
     """Findings about texts and indexes."""
 
     ID = "health"
-    HELP = """What somebody should look at in the texts of memories: secrets, hidden text, orders to agents, what is no
-longer so because of a commit (told once that commit is 24 hours old), doubles. E behind a rule: somebody gets what they
-must not; W: look at it. Below, what is wrong with the indexes that agents load: memories an index names that are not
-there, memories it does not name, lines twice or too long, links that lead out of the folder, and the cut line: what is
-not loaded because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list
-is what would be written. D fixes all of a kind or of a root, after saying what; x mutes. u takes each of these
+    HELP = """Findings in the texts of memories: secrets, hidden text, orders to agents, claims outdated by a commit
+(from 24 hours after it), doubles. E after a rule is serious, W deserves a look. Below, problems of the indexes that
+agents load: lines for missing memories, memories without a line, lines twice or too long, links out of the folder, and
+the cut line, below which nothing is loaded. f marks what d f can fix, ? what it can offer; the page beside the list
+shows what would be written. D fixes all of a kind or of a root, after saying what; x mutes. u takes each of these
 back."""
 
     NO_MATCH = "No finding matches"

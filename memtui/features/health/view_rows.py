@@ -41,18 +41,6 @@ if TYPE_CHECKING:
 Reports = Mapping[str, tuple[IndexReport, ...]]
 """Reports by root, in the order of roots."""
 
-WORDS = {
-    "broken": ("broken index", "broken indexes"),
-    "dangling": ("line for a memory that is gone", "lines for memories that are gone"),
-    "unnamed": ("memory missing in the index", "memories missing in the index"),
-    "duplicate": ("line twice", "lines twice"),
-    "long": ("long line", "long lines"),
-    "outside": ("line that leads out of the folder", "lines that lead out of the folder"),
-    "cut": ("cut line", "cut lines"),
-    "hidden": ("hidden entry", "hidden entries"),
-    "below": ("memory the agent does not load", "memories the agent does not load"),
-}
-"""Nouns for each kind, singular and plural."""
 GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
 
 AROUND = 2
@@ -232,12 +220,6 @@ def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
     return ", ".join([count_words(loud, "finding"), *said] if loud or not said else said)
 
 
-def kind_words(findings: Iterable[IndexFinding]) -> str:
-    """Count findings by kind: `4 dangling pointers, 2 duplicates`."""
-    counts = Counter(finding.kind for finding in findings)
-    return ", ".join(f"{counts[kind]:,} {WORDS[kind][counts[kind] > 1]}" for kind in KINDS if counts[kind])
-
-
 def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     """Draw a row in exactly `width` cells."""
     if row.stray is not None:
@@ -377,8 +359,6 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: DiffStyle, 
             lines += words_page(
                 f"{report.address.path}: {_full(report.measure, report.policy)}.", style="name", width=width
             )
-    found = [finding for report in reports for finding in report.findings]
-    lines += words_page(f"{kind_words(found)}.", width=width)
     chosen = choose(reports, TOGETHER)
     count = sum(len(one.findings) for one in chosen)
     if count:

@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
 from memtui.features.hot_set import index, texts
 from memtui.features.hot_set.model import Block, Budgets
-from memtui.given.reach import ScopeListing, there, withheld
+from memtui.given.reach import ScopeListing, listings, there, withheld
 from memtui.pointers.cutline import end_of_index
 
 
@@ -81,14 +81,13 @@ def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
     wanted = [root for root in roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
     if not wanted:
         return Made()
-    listing = engine.rows.list([root.id for root in wanted])
     shelves = tuple(
-        ScopeListing(
-            f"/memories/{status.root.scope}",
-            status,
-            tuple(row for row in listing.items if row.address.root == status.root.id and not row.missing),
+        listings(
+            engine,
+            wanted,
+            lambda root: f"/memories/{root.scope}",
+            lambda rows: tuple(row for row in rows if not row.missing),
         )
-        for status in listing.roots
     )
     listed, chosen = index.render(shelves, Budgets(), {}), texts.choose(engine, shelves, Budgets(), {})
     if not listed.memories:
@@ -113,11 +112,7 @@ def _as_loaded(label: str, block: Block, why: str) -> LoadedFile:
 
 
 def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterator[ScopeListing]:
-    wanted = [root.id for root in roots if root.agent in (agent.id, *agent.also)]
-    if not wanted:
-        return
-    listing = engine.rows.list(wanted)
-    hidden = withheld(engine)
-    for status in listing.roots:
-        rows = (row for row in listing.items if row.address.root == status.root.id)
-        yield ScopeListing(status.root.path, status, there(rows, hidden))
+    wanted = [root for root in roots if root.agent in (agent.id, *agent.also)]
+    if wanted:
+        hidden = withheld(engine)
+        yield from listings(engine, wanted, lambda root: root.path, lambda rows: there(rows, hidden))

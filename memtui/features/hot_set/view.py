@@ -56,11 +56,11 @@ class HotSetView(ListView[HotSetRow]):
     ID = "hot"
     QUIET = 0.6
     DEFAULT_CSS = "HotSetView #hot-summary { height: 3; }"
-    HELP = """What an agent that starts now is given without asking: by itself, as files it loads; by memtui, as the
-index of its memories and the texts of the hot set, pinned ones first, then those used most. Pins among an agent's own
-memories go to that agent, through memtui's hook. Below the line is what is pinned or used and not given, with the
-reason; below that the other agents. Beside the list is the exact text, with secrets masked. A running session keeps
-what it was given at its start."""
+    HELP = """What an agent that starts now is given unasked: files it loads by itself, and from memtui the index of its
+memories and the texts of the hot set, pinned ones first, then those used most. Pins among an agent's own memories go to
+that agent, through memtui's hook. Below the line is what is pinned or used and not given, with the reason; below that
+the other agents. The page shows the exact text, with secrets masked. A running session keeps what it was given at its
+start."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))

@@ -13,7 +13,7 @@ from memtui.features.hot_set.assemble import would_be
 from memtui.features.hot_set.model import REASONS, SHORT_REASONS, Context, GivenMemory, LeftOut
 from memtui.features.hot_set.shares import NOT_INSTALLED, Given
 from memtui.mask import BEGIN
-from memtui.safe_text import cell_width, one_line, visible
+from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import by_line, fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
@@ -266,7 +266,7 @@ def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetL
     if row.kind == ROOT:
         return _root_page(engine, row.root, width, look)
     if row.kind == INDEX:
-        return (*_index_notes(found, width), *_text(found.index_block.text, width, plain=plain))
+        return _text(found.index_block.text, width, plain=plain)
     assert row.kind == ALL
     return (*_first_words(found, width, look), *_text(found.text, width, plain=plain))
 
@@ -364,14 +364,6 @@ def _root_page(engine: Engine, root_id: str, width: int, look: HotSetLook) -> Pa
     said = [f"{row.address.path}  {row.description}" for row in rows[:200]]
     more = [f"... and {len(rows) - 200:,} more"] if len(rows) > 200 else []
     return (*lines, *words_page(*said, *more, style="name", width=width))
-
-
-def _index_notes(found: Context, width: int) -> Page:
-    if not found.unlisted:
-        return ()
-    places = ", ".join(f"{one.place} {one.memories:,}" for one in found.unlisted)
-    words = f"No room for {count_words(found.memories - found.listed, 'memory')}: {visible(places)}."
-    return (*words_page(words, style="problem", width=width), PageLine(()))
 
 
 def copied(given: Given, row: HotSetRow) -> str:

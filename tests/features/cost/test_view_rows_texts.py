@@ -115,10 +115,6 @@ def test_of_several_reasons_those_of_most_files_are_said() -> None:
     page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     said = "\n".join(texts(page))
     assert said.index("242 files skipped. Off.") < said.index("1 file skipped. Too large.")
-    assert "other reasons" not in said
-    more = cost._replace(items=(*some, skipped("A.", 5), skipped("B.", 4), skipped("C.", 3)))
-    page, _ = view_rows.page(cast("Any", None), item_rows(more)[0], AROUND, 100, plain=True)
-    assert "4 files skipped for other reasons." in "\n".join(texts(page))
 
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:

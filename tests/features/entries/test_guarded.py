@@ -7,7 +7,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved, Unchanged
-from memtui.errors import NotFoundError, RefusedError
+from memtui.errors import RefusedError
 from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact
 
@@ -74,13 +74,6 @@ def test_an_entry_that_an_agent_changed_is_left_alone(engine: Engine, folder: Pa
     with pytest.raises(EntryGoneError):
         guarded.replace(engine, AT, exact(file.entries[1]), b"x", actor=ME)
     assert (folder / "a.txt").read_bytes() == theirs
-
-
-def test_a_file_that_is_gone_is_not_written_again(engine: Engine, folder: Path) -> None:
-    (folder / "a.txt").unlink()
-    with pytest.raises(NotFoundError):
-        guarded.add(engine, AT, b"x", actor=ME)
-    assert not (folder / "a.txt").exists()
 
 
 class Busy:

@@ -67,16 +67,6 @@ def test_pieces_are_the_whole_file(kind: str, data: bytes) -> None:
         assert entry.line == 1 + data.count(b"\n", 0, entry.start)
 
 
-@pytest.mark.parametrize("kind", DIVIDED)
-@given(FILES)
-def test_only_blanks_and_signs_belong_to_no_entry(kind: str, data: bytes) -> None:
-    file = parse(data, kind)
-    for start, end, number in file.pieces:
-        left = data[start:end].removeprefix(b"\xef\xbb\xbf").decode(errors="surrogateescape")
-        if not number and not (kind == "plain" and left.startswith("---")):
-            assert all(character.isspace() or character == "§" for character in left)
-
-
 @given(FILES)
 def test_hermes_reads_the_same_entries(data: bytes) -> None:
     """What Hermes does, in its own words: universal line ends, a split, blanks off, empty ones out."""

@@ -100,13 +100,6 @@ def test_a_text_that_it_would_refuse_is_not_written() -> None:
         change.replace(file, file.entries[0], b"a" * 2_001)
 
 
-def test_what_an_entry_said_before_can_be_an_entry_again() -> None:
-    file = opened(change.add(opened(room(["a"])), b"b"))
-    file = opened(change.replace(file, file.entries[1], b"c"))
-    file = opened(change.add(file, b"b"))
-    assert [file.text(entry) for entry in file.entries] == [b"a", b"c", b"b"]
-
-
 def test_secrets_in_an_entry_are_masked() -> None:
     file = opened(room(["The key is AKIAIOSFODNN7EXAMPLQ", "b"]))
     assert b"AKIA" not in file.shown(file.entries[0])

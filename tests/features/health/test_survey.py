@@ -207,15 +207,6 @@ def test_an_index_that_is_no_text_is_one_finding_that_says_so(folders: Folders, 
     assert [(one.kind, one.fix, one.why) for one in report.findings] == [(BROKEN, None, NO_FIX)]
 
 
-def test_a_cut_index_that_is_only_read_says_that_alone(folders: Folders) -> None:
-    folders.policies["notes"] = LINKS._replace(index_lines=1)
-    roots = [root._replace(read_only=True) for root in folders.roots()]
-    folders.lay({"MEMORY.md": entry("g.md") * 3})
-    with Engine.open(roots, state_dir=str(folders.base / "state")) as engine:
-        (cut,) = IndexChecker().look(engine, engine.roots.all())[0].of(CUT)
-    assert (cut.fix, cut.why) == (None, READ_ONLY)
-
-
 def test_a_look_that_nobody_wants_any_more_ends(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("gone.md")})
     with folders.engine() as engine:

@@ -203,17 +203,6 @@ def test_each_command_that_shows_a_fix_is_named_with_how_much_it_is_about(cli: C
     assert f"memtui health claude-code:project {offers}" in said
 
 
-def test_what_is_made_anew_is_offered_only_where_it_is_named(cli: Cli, home: Path) -> None:
-    folder = home / ".qwen/memories"
-    folder.mkdir(parents=True)
-    (folder / "MEMORY.md").write_text(GONE, encoding="utf-8")
-    said = cli("health", terminal=True).err.replace("\n", " ")
-    assert "To see what a fix" not in said
-    assert "name the root to fix it all the same." in said
-    said = cli("health", "qwen-code:global", terminal=True).err.replace("\n", " ")
-    assert "memtui health qwen-code:global --fix all (1 finding)." in said
-
-
 def test_where_a_cut_line_has_no_fix_it_is_said_why(cli: Cli, home: Path) -> None:
     folder = home / ".qwen/memories"
     folder.mkdir(parents=True)

@@ -331,7 +331,7 @@ async def test_what_no_agent_loads_is_said_once_above_every_fix(world: Indexed) 
             await screen.until_text("D k fixes 1 finding" if keys else "d f: move the rest")
             assert screen.text.count("~/x.json") == 1
         await screen.press("escape", "k")
-        await screen.until_text("cut line, 2 memories the agent")
+        await screen.until_text("There is nothing that can be fixed all at once.")
         assert screen.text.count("~/x.json") == 1
 
 

@@ -21,7 +21,6 @@ from memtui.features.health.view_rows import (
     HealthRows,
     Reports,
     found_words,
-    kind_words,
     row_runs,
 )
 from memtui.pointers.cutline import Measure
@@ -121,18 +120,6 @@ def test_only_what_can_be_done_with_others_is_counted_as_fixable() -> None:
     made = board(finding(DANGLING, "a.md"), finding(DANGLING, "b.md", fix=False), offered, finding(CUT, "c.md"))
     assert [one.path for one in made.fixable("notes", (DANGLING,))] == ["a.md"]
     assert made.fixable("nowhere", (DANGLING,)) == ()
-
-
-def test_kinds_are_counted_in_words() -> None:
-    found = [finding(kind, "a.md") for kind in (UNNAMED, "below", "below", UNNAMED, DANGLING)]
-    assert (
-        kind_words(found)
-        == "1 line for a memory that is gone, 2 memories missing in the index, 2 memories the agent does not load"
-    )
-    assert (
-        kind_words([finding("below", "a.md"), finding(UNNAMED, "b.md")])
-        == "1 memory missing in the index, 1 memory the agent does not load"
-    )
 
 
 @pytest.mark.parametrize("width", [20, 40, 62, 80, 108, 160])
