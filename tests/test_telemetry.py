@@ -33,14 +33,12 @@ def listening() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    """Nothing told yet."""
     SPANS.clear()
     yield
     SPANS.clear()
 
 
 def told() -> dict[str, dict[str, object]]:
-    """The fields of each span."""
     return {span.name: dict(span.attributes or {}) for span in SPANS.get_finished_spans()}
 
 

@@ -18,7 +18,6 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def engine(world: World) -> Iterator[Engine]:
-    """An engine on the world."""
     with world.engine() as engine:
         yield engine
 

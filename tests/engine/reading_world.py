@@ -37,15 +37,12 @@ class Hands:
         self.ticks_now = 1_000_000
 
     def clock(self) -> int:
-        """Milliseconds since the epoch."""
         return self.wall
 
     def ticks(self) -> int:
-        """Milliseconds that only move forward."""
         return self.ticks_now
 
     def advance(self, ms: float) -> None:
-        """Let time pass."""
         self.wall += round(ms)
         self.ticks_now += round(ms)
 
@@ -58,16 +55,13 @@ class RealHands(Hands):
     """The system's clocks, for what really waits."""
 
     def clock(self) -> int:
-        """Milliseconds since the epoch."""
         self.wall = time.time_ns() // 1_000_000
         return self.wall
 
     def ticks(self) -> int:
-        """Milliseconds that only move forward."""
         return time.monotonic_ns() // 1_000_000
 
     def wait(self, seconds: float) -> None:
-        """Wait."""
         threading.Event().wait(seconds)
 
 
@@ -84,7 +78,6 @@ class ReadingWorld:
         self.open()
 
     def open(self) -> None:
-        """Begin as a new process would."""
         hands = self.hands
         self.ledger = Ledger(str(self.state), clock=hands.clock)
         self.roots = Roots(
@@ -100,7 +93,6 @@ class ReadingWorld:
         self.reconciler = Reconciler(self.roots, self.ledger, self.catalog, self.events, wait=hands.wait)
 
     def close(self) -> None:
-        """End this process."""
         self.catalog.keep()
         self.roots.close()
         self.ledger.close()
@@ -119,13 +111,11 @@ class ReadingWorld:
         return file
 
     def at(self, path: str) -> Address:
-        """The address of a path."""
         return Address(self.root.id, path)
 
     # --- rows
 
     def handle(self) -> RootHandle:
-        """The open root."""
         opened = self.roots.open(self.root).handle
         assert opened is not None
         return opened
@@ -137,11 +127,9 @@ class ReadingWorld:
         return {row.address.path: row for row in self.catalog.rows(opened.handle, opened.uid).items}
 
     def codes(self, path: str) -> list[str]:
-        """The problem codes of one row."""
         return [problem.code for problem in self.rows()[path].problems]
 
     def tree_selection(self) -> Selection:
-        """Which names count."""
         return Selection.of(self.root.policy)
 
     def tree(self, **limits: int) -> RootTree:
@@ -177,7 +165,6 @@ class ReadingWorld:
 
 
 def joined(found: Iterable[Changes]) -> Changes:
-    """Several values as one."""
     values = list(found)
     return Changes(
         tuple(change for value in values for change in value.changes),
@@ -188,7 +175,6 @@ def joined(found: Iterable[Changes]) -> Changes:
 
 
 def kinds(changes: Changes) -> dict[str, str]:
-    """What happened, by path."""
     return {change.address.path: change.kind for change in changes.changes}
 
 

@@ -46,7 +46,6 @@ class Sequences(RuleBasedStateMachine):
         self.undone: list[tuple[Disk, Disk]] = []
 
     def teardown(self) -> None:
-        """Close everything."""
         self.engine.close()
         shutil.rmtree(self.base)
 
@@ -72,7 +71,6 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(address=ADDRESSES, text=TEXTS)
     def create(self, address: Address, text: bytes) -> None:
-        """Create where nothing may be."""
         there = self.disk.get(str(address))
         if there not in (None, text):
             with pytest.raises(ConflictError) as caught:
@@ -109,7 +107,6 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(address=ADDRESSES)
     def restore(self, address: Address) -> None:
-        """Bring back from the trash."""
         deleted = {entry.address: entry.sha256 for entry in self.engine.undo.trash.entries()}
         there = self.disk.get(str(address))
         try:
@@ -126,7 +123,6 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(address=ADDRESSES, data=st.data())
     def restore_a_version(self, address: Address, data: st.DataObject) -> None:
-        """Put an old version back."""
         versions = sorted({version.sha256 for version in self.engine.history.of(address)})
         if not versions:
             return
@@ -137,7 +133,6 @@ class Sequences(RuleBasedStateMachine):
 
     @rule(address=ADDRESSES, pinned=st.booleans())
     def pin(self, address: Address, pinned: bool) -> None:
-        """Pin or unpin."""
         root = self.engine.roots.find(address.root)
         record = ledger_of(self.engine).memories.record(self.engine.roots.uid(root), address.path)
         self.engine.pins.set([address], pinned=pinned, actor=ME)
@@ -149,12 +144,10 @@ class Sequences(RuleBasedStateMachine):
 
     @rule()
     def undo(self) -> None:
-        """Take the last change back."""
         self._reverse(self.done, self.undone, self.engine.undo.undo)
 
     @rule()
     def redo(self) -> None:
-        """Take the last undo back."""
         if self.undone:
             after, before = self.undone.pop()[::-1]
             self._whole(self.engine.undo.redo(actor=ME))
@@ -184,13 +177,11 @@ class Sequences(RuleBasedStateMachine):
 
     @rule()
     def start_again(self) -> None:
-        """Another process goes on."""
         self.engine.close()
         self.engine = self.world.engine()
 
     @rule()
     def look_for_changes(self) -> None:
-        """Own changes are no news."""
         self.engine.changes.mark_seen(None)
         self.engine.watch.reconcile()
         assert not self.engine.changes.unseen()
@@ -213,7 +204,6 @@ class Sequences(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost(self) -> None:
-        """Every version can be read again."""
         there = stored(self.engine).keys() | {sha(data) for data in self.disk.values()}
         assert self.kept <= there
         assert not open_intents(self.engine)
@@ -251,12 +241,10 @@ class WithOthers(RuleBasedStateMachine):
 
     @rule(addresses=st.lists(FEW, min_size=1, max_size=4))
     def delete(self, addresses: list[Address]) -> None:
-        """Delete some."""
         self._act(lambda: self.engine.memories.delete(addresses, actor=ME))
 
     @rule(address=FEW)
     def restore(self, address: Address) -> None:
-        """Bring back from the trash."""
         self._act(lambda: self.engine.memories.restore(address, actor=ME))
 
     @rule()
@@ -266,7 +254,6 @@ class WithOthers(RuleBasedStateMachine):
 
     @rule()
     def redo(self) -> None:
-        """Take the last undo back."""
         self._act(lambda: self.engine.undo.redo(actor=ME))
 
     @rule(address=FEW, text=TEXTS, in_place=st.booleans())
@@ -283,7 +270,6 @@ class WithOthers(RuleBasedStateMachine):
 
     @rule(address=FEW)
     def somebody_deletes(self, address: Address) -> None:
-        """Another program removes a memory."""
         (self.world.folder(address.root) / address.path).unlink(missing_ok=True)
 
     @rule(address=FEW, other=FEW)
@@ -296,13 +282,11 @@ class WithOthers(RuleBasedStateMachine):
 
     @rule()
     def start_again(self) -> None:
-        """Another process goes on."""
         self.engine.close()
         self.engine = self.world.engine()
 
     @rule()
     def look(self) -> None:
-        """Record what others did."""
         self._act(self.engine.watch.reconcile)
 
     def _act(self, change: Callable[[], object]) -> bool:

@@ -17,7 +17,6 @@ A = Address("notes", "a.md")
 
 
 def version(data: bytes, at: int, actor: str = "mcp:x") -> tuple[Version, bytes]:
-    """A version a memory had elsewhere."""
     return Version(sha256(data).hexdigest(), len(data), actor, at, "modified"), data
 
 

@@ -18,14 +18,12 @@ A = at("a.md")
 
 @pytest.fixture
 def file(world: World) -> Path:
-    """A memory that exists."""
     path = world.folder() / "a.md"
     path.write_bytes(b"0\n")
     return path
 
 
 def appending(line: bytes) -> Callable[[bytes], bytes]:
-    """A change that adds a line."""
     return lambda old: old + line
 
 

@@ -16,7 +16,6 @@ ODD = [".hidden.md", "a:b?.md", "con.md", "-x.md", "~x.md", "ends.", " space ", 
 
 
 def opened(world: World, policy: Policy, *, in_checkout: bool = False) -> Engine:
-    """An engine on the first root."""
     return Engine.open(
         [Root(FIRST, str(world.folder()), policy=policy, in_checkout=in_checkout)], state_dir=str(world.state)
     )

@@ -23,24 +23,20 @@ class Listener:
         self.health: list[Health] = []
 
     def on_changes(self, changes: Changes) -> None:
-        """Remember changes."""
         with self.news:
             self.all.append(changes)
             self.news.notify_all()
 
     def on_health(self, health: Health) -> None:
-        """Remember health."""
         with self.news:
             self.health.append(health)
             self.news.notify_all()
 
     @property
     def changes(self) -> list[Change]:
-        """Every change, in order."""
         return [change for changes in self.all for change in changes.changes]
 
     def kinds(self, path: str) -> list[str]:
-        """What happened to one memory."""
         return [change.kind for change in self.changes if change.address.path == path]
 
     def touched(self, path: str) -> bool:

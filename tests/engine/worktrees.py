@@ -15,7 +15,6 @@ MEMORIES = ".memtui/memory"
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git in a folder."""
     if shutil.which("git") is None:
         pytest.skip("no git here")
     subprocess.run(["git", *_WHO, *words], cwd=folder, check=True, capture_output=True)

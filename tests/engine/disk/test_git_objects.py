@@ -154,7 +154,6 @@ def pack(folder: Path, entries: Sequence[tuple[bytes, int, int, bytes]]) -> None
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A repository without a commit."""
     git(tmp_path, "init", "-q", "-b", "main")
     return tmp_path
 

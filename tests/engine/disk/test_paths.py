@@ -205,7 +205,6 @@ def handle(request: pytest.FixtureRequest, world: World) -> Iterator[RootHandle]
 
 
 def enter(handle: RootHandle, path: str, *, create: bool = False) -> None:
-    """Open a folder below a root."""
     with handle.folder(tuple(path.split("/")), create=create):
         pass
 

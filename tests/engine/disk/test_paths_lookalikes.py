@@ -12,7 +12,6 @@ NAMES = st.lists(st.text("abAB\u0430\u0435\u00e9\u0301e.", min_size=1, max_size=
 
 
 def codes(names: list[str]) -> dict[str, list[str]]:
-    """Problem codes by name."""
     return {name: [problem.code for problem in found] for name, found in flags(names).items()}
 
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.disk import fsio
-from memtui.engine.disk.handles import READ_LIMIT
 from memtui.engine.look import row_cache as rowcache
 from memtui.engine.look import scan
 from memtui.engine.look.catalog import HEAT_STEP_MS, Catalog
@@ -24,7 +23,6 @@ DAY_MS = 86_400_000
 
 @pytest.fixture
 def world(tmp_path: Path) -> ReadingWorld:
-    """An empty root."""
     return ReadingWorld(tmp_path / "w")
 
 
@@ -41,12 +39,6 @@ def test_a_row_says_what_is_on_disk(world: ReadingWorld) -> None:
     assert row.modified_at == file.stat().st_mtime_ns // 1_000_000
     assert (row.pinned, row.uses, row.version, row.unseen, row.missing) == (False, 0, 0, False, False)
     assert row.actor == "outside"
-
-
-def test_rows_are_ordered_by_path(world: ReadingWorld) -> None:
-    for path in ("z.md", "a/b.md", "a.md", "Z.md"):
-        world.write(path, path)
-    assert list(world.rows()) == ["Z.md", "a.md", "a/b.md", "z.md"]
 
 
 LIMITED = Policy(
@@ -93,14 +85,6 @@ def test_conflict_markers_are_flagged_where_git_puts_them(world: ReadingWorld) -
     assert world.codes("b.md") == []
 
 
-def test_a_front_matter_bomb_is_a_problem_and_no_delay(world: ReadingWorld) -> None:
-    bomb = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
-    world.write("a.md", f"---\n{bomb}---\nbody\n", old=True)
-    row = world.rows()["a.md"]
-    assert row.sha256 is not None
-    assert len(row.problems) == 1
-
-
 def test_the_layout_s_words_about_a_file_are_said(tmp_path: Path) -> None:
     world = ReadingWorld(tmp_path / "w", policy=LIMITED)
     for path in ("pinned/a.md", "KEEP.md", "auto/b.md", "index.md", "plain.md", "x.lock"):
@@ -113,22 +97,6 @@ def test_the_layout_s_words_about_a_file_are_said(tmp_path: Path) -> None:
         "pinned/a.md": ["protected"],
         "plain.md": [],
     }
-
-
-def test_what_cannot_be_read_is_listed_with_the_reason(world: ReadingWorld, tmp_path: Path) -> None:
-    os.mkfifo(world.folder / "fifo.md")
-    (world.folder / "link.md").symlink_to("/etc/passwd")
-    with open(world.folder / "big.md", "wb") as file:
-        file.truncate(READ_LIMIT + 1)
-    os.link(world.write("hard.md", "x", old=True), tmp_path / "elsewhere")
-    rows = world.rows()
-    assert {path: (row.sha256 is None, world.codes(path)) for path, row in rows.items()} == {
-        "fifo.md": (True, ["E_NOT_REGULAR"]),
-        "link.md": (True, ["E_SYMLINK"]),
-        "big.md": (True, ["E_TOO_BIG"]),
-        "hard.md": (False, ["E_HARDLINK"]),
-    }
-    assert not any(row.writable for row in rows.values())
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.EACCES, "E_PERMISSION"), (errno.EIO, "E_IO")])
@@ -320,17 +288,6 @@ def test_a_root_that_is_another_folder_now_starts_anew(world: ReadingWorld) -> N
     world.folder.mkdir()
     world.write("b.md", "y", old=True)
     assert list(world.rows()) == ["b.md"]
-
-
-def test_a_truncated_root_says_so(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(5):
-        world.write(f"{number}.md", "x")
-    monkeypatch.setattr(world.catalog.cache(world.root).tree, "_max_files", 3)
-    opened = world.roots.open(world.root)
-    assert opened.handle is not None
-    rows = world.catalog.rows(opened.handle, opened.uid)
-    assert (rows.truncated, rows.files, len(rows.items)) == (True, 3, 3)
-    assert rows.problems[0].code == "truncated"
 
 
 # --- rows for the next start

@@ -8,13 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from memtui.engine.look.detect import (
-    AT_WORK_MS,
     DELETED_MS,
     EMPTIED_MS,
-    MISSING_MS,
     PATIENCE_MS,
     QUIET_MS,
-    RENAME_MS,
     ChangeDetector,
     Decision,
     DiskLook,
@@ -38,7 +35,6 @@ class Disk:
         """What the last look read, and since when."""
         self.ledger: dict[str, LastReported] = {}
         self.intended: dict[str, LastReported] = {}
-        self.unreadable: set[str] = set()
         self.told: list[Event] = []
         self.next_inode = 1
         for path, text in (files or {}).items():
@@ -46,8 +42,6 @@ class Disk:
             if known:
                 self.ledger[path] = LastReported(text, "outside")
         self.detector = ChangeDetector(dict(files or {}) if known else {})
-        self.hold = DELETED_MS
-        self.hold_all: int | None = EMPTIED_MS
         self.patient = True
         self.looked: int | None = None
         """When everything was last looked at."""
@@ -58,7 +52,6 @@ class Disk:
         self.next_inode += 1
 
     def move(self, old: str, new: str) -> None:
-        """Rename a file."""
         self.files[new] = self.files.pop(old)
 
     def save(self, path: str, text: str | None, *, here: bool = True, actor: str = "tui") -> None:
@@ -72,9 +65,6 @@ class Disk:
             self.detector.wrote(path, text)
 
     def view(self, path: str) -> NameView | None:
-        """What a look sees."""
-        if path in self.unreadable:
-            return NameView(None, 0, steady=False, since=0)
         found = self.files.get(path)
         if found is None:
             self.read.pop(path, None)
@@ -92,9 +82,7 @@ class Disk:
             self.view,
             self.ledger.get,
             ours=self.intended.get,
-            hold=self.hold,
-            empty=not self.files and not self.unreadable,
-            hold_all=self.hold_all,
+            empty=not self.files,
             patient=self.patient,
             saw=lambda _path: self.looked,
         )
@@ -119,22 +107,7 @@ class Disk:
         return self.step()
 
     def kinds(self) -> list[tuple[str, str]]:
-        """What was told."""
         return [(event.kind, event.path) for event in self.told]
-
-
-def test_a_version_is_told_after_it_was_seen_twice() -> None:
-    disk = Disk({"a": "1"})
-    disk.put("a", "2")
-    step = disk.step("a")
-    assert not step.events
-    assert step.writing == {"a"}
-    assert step.due == disk.now + QUIET_MS
-    disk.now += QUIET_MS - 1
-    assert not disk.step("a").events
-    disk.now += 1
-    assert disk.step().events == [Event("modified", "a", "1", "2", None, disk.files["a"][1])]
-    assert disk.step("a") == NOTHING
 
 
 def test_a_text_that_never_rests_is_never_told() -> None:
@@ -184,17 +157,6 @@ def test_a_text_that_came_back_to_what_it_was_is_no_news() -> None:
     assert disk.told == []
 
 
-@pytest.mark.parametrize("here", [True, False])
-def test_a_write_through_memtui_is_told_once_and_by_name(here: bool) -> None:
-    disk = Disk({"a": "1"})
-    disk.save("a", "2", here=here, actor="cli")
-    step = disk.step("a")
-    assert not step.writing
-    disk.quiet(1_000)
-    assert [(event.kind, event.actor) for event in disk.told] == ([] if here else [("modified", "cli")])
-    assert disk.detector.known["a"].sha256 == "2"
-
-
 def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
     disk = Disk({"a": "1"})
     disk.save("a", "2", here=False)
@@ -226,16 +188,6 @@ def test_an_intent_that_never_came_to_be_changes_nothing() -> None:
     assert disk.told == []
 
 
-def test_a_deletion_through_memtui_needs_no_waiting() -> None:
-    disk = Disk({"a": "1", "b": "1"})
-    disk.save("a", None, here=False, actor="cli")
-    disk.save("b", None, here=True)
-    disk.step("a", "b")
-    disk.quiet(QUIET_MS + 50)
-    assert [(event.kind, event.path, event.actor) for event in disk.told] == [("deleted", "a", "cli")]
-    assert disk.detector.known == {}
-
-
 def test_an_outside_write_over_our_own_names_ours_as_before() -> None:
     disk = Disk({"a": "1"})
     disk.save("a", "mine")
@@ -245,19 +197,6 @@ def test_an_outside_write_over_our_own_names_ours_as_before() -> None:
     assert [(event.kind, event.before, event.after, event.actor) for event in disk.told] == [
         ("modified", "mine", "theirs", None)
     ]
-
-
-def test_what_is_gone_is_missing_after_a_second_and_deleted_after_five() -> None:
-    disk = Disk({"a": "1", "b": "1"})
-    del disk.files["a"]
-    assert disk.step("a").held == {"a": False}
-    assert disk.quiet(MISSING_MS - 1).held == {"a": False}
-    assert disk.quiet(1).held == {"a": True}
-    disk.quiet(DELETED_MS - MISSING_MS - 1)
-    assert disk.told == []
-    disk.quiet(1)
-    assert disk.kinds() == [("deleted", "a")]
-    assert disk.step().held == {}
 
 
 def test_what_came_back_and_goes_again_is_waited_for_anew() -> None:
@@ -286,59 +225,12 @@ def test_a_file_that_comes_back_under_another_name_at_the_last_moment_is_a_renam
     assert disk.kinds() == [("renamed", "c")]
 
 
-def test_git_at_work_lengthens_the_wait() -> None:
-    disk = Disk({"a": "1", "b": "1"})
-    disk.hold = AT_WORK_MS
-    del disk.files["a"]
-    disk.step("a")
-    disk.quiet(AT_WORK_MS - 1)
-    assert disk.told == []
-    disk.put("a", "1")
-    disk.step("a")
-    disk.quiet(AT_WORK_MS)
-    assert disk.told == []
-
-
-def test_everything_gone_at_once_is_a_root_that_went() -> None:
-    disk = Disk({"a": "1", "b": "2"})
-    disk.files.clear()
-    assert disk.step("a", "b").emptied
-    disk.quiet(EMPTIED_MS - 1)
-    assert disk.told == []
-    assert disk.step().held == {}
-    disk.quiet(1)
-    assert sorted(disk.kinds()) == [("deleted", "a"), ("deleted", "b")]
-
-
-def test_everything_gone_from_another_folder_is_never_a_deletion() -> None:
-    disk = Disk({"a": "1", "b": "2"})
-    disk.hold_all = None
-    disk.files.clear()
-    disk.step("a", "b")
-    disk.quiet(10 * EMPTIED_MS)
-    assert disk.told == []
-    disk.put("a", "1")
-    disk.step("a")
-    disk.quiet(DELETED_MS)
-    assert disk.kinds() == [("deleted", "b")]
-
-
 def test_the_only_memory_of_a_root_can_be_deleted() -> None:
     disk = Disk({"a": "1"})
     disk.files.clear()
     disk.step("a")
     disk.quiet(DELETED_MS)
     assert disk.kinds() == [("deleted", "a")]
-
-
-def test_a_rename_is_told_as_one() -> None:
-    disk = Disk({"a": "1", "b": "2"})
-    disk.move("a", "c")
-    disk.step("a", "c")
-    disk.quiet(RENAME_MS + 50)
-    assert [(event.kind, event.old_path, event.path) for event in disk.told] == [("renamed", "a", "c")]
-    disk.quiet(AT_WORK_MS)
-    assert len(disk.told) == 1
 
 
 def test_a_folder_of_equal_files_is_renamed_file_by_file() -> None:
@@ -393,56 +285,12 @@ def test_a_copy_that_was_first_seen_in_the_last_look_at_the_old_file_is_its_new_
     assert disk.kinds() == [("renamed", "c")]
 
 
-def test_a_rename_through_memtui_elsewhere_is_told_as_one() -> None:
-    disk = Disk({"a": "1", "b": "2"})
-    disk.move("a", "c")
-    disk.ledger |= {"a": LastReported(None, "cli"), "c": LastReported("1", "cli")}
-    disk.step("a", "c")
-    disk.quiet(QUIET_MS + 50)
-    assert [(event.kind, event.old_path, event.path, event.actor) for event in disk.told] == [
-        ("renamed", "a", "c", "cli")
-    ]
-
-
-@pytest.mark.parametrize("pause", [0, 20, 90, 120])
-def test_an_editor_that_keeps_a_backup_makes_one_change(pause: int) -> None:
-    """Vim's way: the file becomes its own backup, a new one takes its name, the backup goes."""
-    disk = Disk({"a": "1", "b": "2"})
-    disk.move("a", "a~")
-    disk.step("a", "a~")
-    disk.quiet(pause)
-    disk.put("a", "2")
-    disk.step("a", "a~")
-    disk.now += min(pause, 50)
-    del disk.files["a~"]
-    disk.step("a", "a~")
-    disk.quiet(AT_WORK_MS)
-    assert disk.kinds() == [("modified", "a")]
-
-
-def test_something_unreadable_in_the_way_is_neither_a_change_nor_a_deletion() -> None:
-    disk = Disk({"a": "1", "b": "2"})
-    disk.unreadable.add("a")
-    disk.step("a")
-    disk.quiet(AT_WORK_MS)
-    assert disk.told == []
-
-
 def test_a_single_look_tells_what_is_settled_and_nothing_else() -> None:
     disk = Disk({"a": "1", "b": "2", "c": "3"}, known=False)
     disk.patient = False
     disk.read = {path: (text, 0) for path, (text, _) in disk.files.items() if path != "c"}
     disk.step("a", "b", "c")
     assert disk.kinds() == [("created", "a"), ("created", "b")]
-
-
-def test_what_was_put_off_is_told_when_it_rests() -> None:
-    disk = Disk({"a": "1"})
-    disk.put("a", "2")
-    disk.detector.put_off("a", disk.now)
-    assert not disk.step().events
-    disk.quiet(QUIET_MS + 50)
-    assert disk.kinds() == [("modified", "a")]
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d/a", "d/b"])
@@ -460,26 +308,22 @@ class Life(RuleBasedStateMachine):
 
     @rule(path=NAMES, text=TEXTS)
     def write(self, path: str, text: str) -> None:
-        """A program writes."""
         self.disk.put(path, text)
         self.heard.append(path)
 
     @rule(path=NAMES)
     def remove(self, path: str) -> None:
-        """A program deletes."""
         self.disk.files.pop(path, None)
         self.heard.append(path)
 
     @rule(old=NAMES, new=NAMES)
     def rename(self, old: str, new: str) -> None:
-        """A program renames."""
         if old in self.disk.files and old != new:
             self.disk.move(old, new)
             self.heard += [new, old]
 
     @rule(path=NAMES, text=st.none() | TEXTS, here=st.booleans())
     def save(self, path: str, text: str | None, here: bool) -> None:
-        """Somebody writes or deletes through memtui."""
         self.disk.save(path, text, here=here)
 
     @precondition(lambda self: self.heard)
@@ -503,15 +347,12 @@ class Life(RuleBasedStateMachine):
 
     @rule()
     def scan(self) -> None:
-        """Everything is looked at."""
         self.look(self.everything())
 
     def everything(self) -> list[str]:
-        """Every name there is or was."""
         return [*self.disk.files, *self.disk.ledger, *self.disk.detector.known]
 
     def look(self, paths: Iterable[str]) -> None:
-        """Look at some names."""
         before = len(self.disk.told)
         self.disk.step(*paths)
         self.check(self.disk.told[before:])

@@ -19,7 +19,6 @@ def lines(engine: Engine, path: str = "", *, depth: int = 1) -> list[str]:
 
 @pytest.fixture
 def folder(world: World, tmp_path: Path) -> Path:
-    """A folder with one of everything."""
     root = world.folder()
     (root / "b" / "deep" / "er").mkdir(parents=True)
     (root / "b" / "deep" / "er" / "x.md").write_bytes(b"x")

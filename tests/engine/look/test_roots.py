@@ -19,7 +19,6 @@ OLD, NEW = b"old\n", b"new\n"
 
 
 def replace_root(world: World) -> None:
-    """Another folder takes the root's place."""
     world.folder().rename(world.base / "moved away")
     world.folder().mkdir()
 

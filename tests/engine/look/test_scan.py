@@ -17,17 +17,14 @@ from tests.engine.reading_world import ReadingWorld
 
 @pytest.fixture
 def world(tmp_path: Path) -> ReadingWorld:
-    """An empty root."""
     return ReadingWorld(tmp_path / "w")
 
 
 def listed(tree: RootTree) -> set[str]:
-    """The paths of a tree."""
     return {entry.path for entry in tree.entries()}
 
 
 def codes(tree: RootTree, path: str) -> list[str]:
-    """What is wrong with one path."""
     entry = tree.entry(path)
     assert entry is not None
     return [problem.code for problem in (*entry.problems, *tree.flags(path))]
@@ -54,7 +51,6 @@ def make_fifo(path: Path) -> None:
 
 
 def make_socket(path: Path) -> None:
-    """A socket."""
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(path))
 
@@ -269,17 +265,6 @@ def test_another_file_system_is_not_entered(world: ReadingWorld, monkeypatch: py
     assert [problem.code for problem in tree.problems()] == ["E_OTHER_DEVICE"]
 
 
-def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
-    world = ReadingWorld(tmp_path / "w")
-    world.write("a.md", "x")
-    (tmp_path / "link").symlink_to(world.folder)
-    handle = handles.RootHandle(world.root._replace(path=str(tmp_path / "link")))
-    tree = RootTree(world.tree_selection())
-    tree.refresh(handle)
-    assert listed(tree) == {"a.md"}
-    handle.close()
-
-
 def test_a_folder_swapped_for_a_link_is_left(world: ReadingWorld, tmp_path: Path) -> None:
     world.write("sub/a.md", "x")
     tree = world.tree()
@@ -432,15 +417,6 @@ def test_a_file_that_became_a_folder_is_no_file(world: ReadingWorld) -> None:
     world.write("x/y.md", "x")
     delta = tree.refresh(world.handle())
     assert (delta.gone, delta.changed) == ({"x"}, {"x/y.md"})
-
-
-def test_content_changed_behind_an_equal_size_and_time_shows(world: ReadingWorld) -> None:
-    file = world.write("a.md", "one", old=True)
-    tree = world.tree()
-    status = file.stat()
-    file.write_text("two")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert tree.refresh(world.handle()).changed == {"a.md"}
 
 
 def test_a_look_at_names_keeps_to_the_limit(world: ReadingWorld) -> None:

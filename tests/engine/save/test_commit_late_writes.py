@@ -18,13 +18,11 @@ Late = list[tuple[Displaced, bytes | None]]
 
 @pytest.fixture
 def late() -> Late:
-    """What was told."""
     return []
 
 
 @pytest.fixture
 def keeper(late: Late) -> Iterator[LateWrites]:
-    """Somebody who looks after displaced files."""
     keeper = LateWrites(lambda displaced, data: late.append((displaced, data)))
     yield keeper
     keeper.drain()

@@ -55,7 +55,6 @@ class Died:
                 )
 
     def write(self, name: str, data: bytes) -> Path:
-        """Put a file into the root."""
         (self.folder / name).write_bytes(data)
         return self.folder / name
 
@@ -70,14 +69,12 @@ class Died:
         return state, {name.removeprefix("notes/"): data for name, data in self.world.disk().items()}
 
     def kept(self) -> set[bytes]:
-        """Every text in history."""
         with self.world.engine() as engine:
             return set(stored(engine).values())
 
 
 @pytest.fixture
 def died(world: World) -> Died:
-    """Nothing happened yet."""
     return Died(world)
 
 

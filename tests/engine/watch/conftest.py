@@ -10,7 +10,6 @@ from tests.engine.reading_world import ReadingWorld
 
 @pytest.fixture
 def world(tmp_path: Path) -> ReadingWorld:
-    """An empty root."""
     return ReadingWorld(tmp_path / "w")
 
 

@@ -21,7 +21,6 @@ LIMIT = 50.0
 
 @pytest.fixture
 def source() -> Iterator[Watchfiles]:
-    """A source with no folders yet."""
     made = Watchfiles()
     yield made
     made.close()
@@ -29,7 +28,6 @@ def source() -> Iterator[Watchfiles]:
 
 @pytest.fixture
 def cookies(tmp_path: Path) -> str:
-    """Where a listener makes its cookies."""
     folder = tmp_path / "cookies"
     folder.mkdir()
     return str(folder)
@@ -71,7 +69,6 @@ class Heard:
 
 
 def listeners() -> list[threading.Thread]:
-    """The threads that listen."""
     return [thread for thread in threading.enumerate() if thread.name == "memtui-listener"]
 
 
@@ -98,17 +95,6 @@ def test_names_the_library_s_filters_hide_are_heard(source: Watchfiles, tmp_path
     heard.open({("r", ""): str(folder)})
     (folder / "a.md").write_text("x")
     heard.hears((("r", ""), "a.md"))
-
-
-def test_a_wait_ends_when_it_is_woken(source: Source) -> None:
-    threading.Timer(0.05, source.wake).start()
-    start = time.monotonic()
-    assert not set(source.wait(LIMIT).hints)
-    assert time.monotonic() - start < LIMIT / 2
-
-
-def test_a_wait_ends_with_its_time(source: Source) -> None:
-    assert source.wait(0.01) == Batch()
 
 
 def test_nothing_is_heard_of_nothing(tmp_path: Path) -> None:

@@ -28,13 +28,6 @@ def names(glances: Mapping[str, Glance]) -> dict[tuple[str, str], set[str]]:
     }
 
 
-def test_everything_is_scanned_at_the_start() -> None:
-    agenda = Schedule(7)
-    assert agenda.next() == 7
-    assert agenda.take(7, ROOTS) == EVERYTHING
-    assert agenda.next() > 7
-
-
 def test_nothing_to_look_at_is_no_busy_waiting() -> None:
     agenda = Schedule(0)
     assert agenda.take(0, []) == {}
@@ -52,17 +45,6 @@ def test_a_hinted_name_is_looked_at_at_once_and_its_folder_after_quiet() -> None
     assert agenda.next() > 1_000
 
 
-def test_the_names_of_one_moment_are_looked_at_together() -> None:
-    agenda = started()
-    for number in range(5):
-        agenda.hint("r", "", f"{number}.md", 100)
-    agenda.hint("s", "x", "y.md", 100)
-    assert names(agenda.take(100, ROOTS)) == {
-        ("r", ""): {f"{number}.md" for number in range(5)},
-        ("s", "x"): {"y.md"},
-    }
-
-
 def test_a_folder_that_never_rests_is_listed_all_the_same() -> None:
     agenda = started()
     now = 100
@@ -72,13 +54,6 @@ def test_a_folder_that_never_rests_is_listed_all_the_same() -> None:
         now += 50
     agenda.hint("r", "", "hot.md", now)
     assert agenda.take(now, ROOTS)["r"].folders == {""}
-
-
-def test_many_names_are_found_by_listing() -> None:
-    agenda = started()
-    for number in range(1_000):
-        agenda.hint("r", "", f"{number}.md", 100)
-    assert agenda.take(100, ROOTS) == {"r": Glance(everything=False, folders=frozenset({""}))}
 
 
 def test_a_folder_that_is_dear_to_list_is_listed_seldom_and_its_names_are_not_kept_waiting() -> None:
@@ -131,18 +106,6 @@ def test_where_nobody_listens_a_scan_of_few_memories_comes_whatever_it_costs(
         agenda.take(0, ROOTS)
         agenda.looked(EVERYTHING, 0, 100, found=False)
     assert least <= agenda.next() - 100 <= most
-
-
-def test_one_dear_scan_says_nothing_about_the_next() -> None:
-    agenda = started(took=900)
-    assert agenda.next() <= 900 + FOCUSED_MS
-
-
-def test_recording_what_was_found_is_no_cost_of_looking() -> None:
-    agenda = Schedule(0)
-    agenda.take(0, ROOTS)
-    agenda.looked(EVERYTHING, 0, 900, found=True)
-    assert agenda.next() <= 900 + FOCUSED_MS
 
 
 def test_a_scan_asked_for_during_a_scan_comes() -> None:

@@ -2,8 +2,6 @@
 
 import os
 import random
-import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -14,7 +12,7 @@ import pytest
 
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import ChangeDetector
-from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
+from memtui.engine.model import Actor, Address, Change, Changes, Root
 from memtui.engine.part import LARGE_CHANGE, Pace
 from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
@@ -38,7 +36,6 @@ def world(tmp_path: Path) -> Iterator[ReadingWorld]:
 
 @pytest.fixture
 def watching(world: ReadingWorld) -> Iterator[Watching]:
-    """A watch with the platform's source."""
     made = Watching(world)
     yield made
     made.watch.stop()
@@ -157,11 +154,9 @@ class Unreliable:
 
     @property
     def hears(self) -> bool:
-        """Whether the true source is open."""
         return self.true.hears
 
     def follow(self, folders: Mapping[Place, str]) -> None:
-        """Follow some of the folders."""
         self.true.follow({place: path for place, path in folders.items() if self.random.random() < 0.8})
 
     def wait(self, timeout: float | None) -> Batch:
@@ -175,11 +170,9 @@ class Unreliable:
         return batch._replace(hints=mixed)
 
     def wake(self) -> None:
-        """Let `wait` return."""
         self.true.wake()
 
     def close(self) -> None:
-        """End it."""
         self.true.close()
 
 
@@ -212,77 +205,6 @@ def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytes
     assert {path: row.sha256 for path, row in world.rows().items()} == there
 
 
-def test_a_name_that_is_no_text_ends_nothing(watching: Watching) -> None:
-    watching.idle()
-    os.close(os.open(os.fsencode(watching.world.folder) + b"/caf\xe9.md", os.O_CREAT))
-    watching.heard.wait(lambda: watching.heard.kinds("caf\udce9.md"))
-    watching.idle()
-    assert watching.heard.health == [Health("watching")]
-
-
-def test_links_out_of_the_root_are_not_followed(world: ReadingWorld, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    (outside / "deep").mkdir(parents=True)
-    for name, target in (("out", outside), ("self", world.folder), ("all", Path("/"))):
-        (world.folder / name).symlink_to(target)
-    followed: list[Mapping[Place, str]] = []
-
-    class Spy(NoSource):
-        def follow(self, folders: Mapping[Place, str]) -> None:
-            followed.append(folders)
-
-    watching = Watching(world, Spy)
-    watching.heard.wait(lambda: followed)
-    watching.watch.stop()
-    assert {place for place in followed[-1] if place[0]} == {("t", ""), ("t", "sub")}
-
-
-def git(folder: Path, *arguments: str) -> None:
-    """Run git in a folder, with nobody's configuration."""
-    options = ["-c", "user.name=n", "-c", "user.email=e@example.invalid", "-c", "init.defaultBranch=main"]
-    subprocess.run(["git", *options, *arguments], cwd=folder, check=True, capture_output=True)
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_a_checkout_to_and_fro_deletes_nothing(tmp_path: Path) -> None:
-    world = ReadingWorld(tmp_path / "w", hands=RealHands())
-    for number in range(200):
-        world.write(f"d{number % 10}/m{number}.md", f"one {number}")
-    git(world.folder, "init")
-    git(world.folder, "add", ".")
-    git(world.folder, "commit", "-m", "one")
-    git(world.folder, "checkout", "-b", "two")
-    for number in range(200):
-        world.write(f"d{number % 10}/m{number}.md", f"two {number}")
-    git(world.folder, "commit", "-a", "-m", "two")
-    world.reconcile()
-    watching = Watching(world)
-    try:
-        for branch in ("main", "two") * 3:
-            git(world.folder, "checkout", branch)
-        world.write("last.md", "last")
-        watching.heard.wait(lambda: watching.heard.kinds("last.md"))
-    finally:
-        watching.watch.stop()
-    assert {change.kind for change in watching.heard.changes} <= {"modified", "created"}
-    assert not [path for path, row in world.rows().items() if row.missing]
-    world.close()
-
-
-def test_a_root_that_goes_and_comes_is_said_and_deletes_nothing(watching: Watching) -> None:
-    world, heard = watching.world, watching.heard
-    watching.idle()
-    shutil.copytree(world.folder, world.base / "copy")
-    shutil.rmtree(world.folder)
-    heard.wait(lambda: any("t" in changes.roots for changes in heard.all), "gone")
-    heard.all.clear()
-    (world.base / "copy").rename(world.folder)
-    heard.wait(lambda: any("t" in changes.roots for changes in heard.all), "back")
-    world.write("b.md", "after it came back")
-    heard.wait(lambda: heard.kinds("b.md"), "heard again")
-    assert {change.kind for change in heard.changes} == {"modified"}
-
-
 def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
     world, heard = watching.world, watching.heard
     watching.idle()
@@ -295,14 +217,6 @@ def test_what_memtui_writes_here_is_told_once(watching: Watching) -> None:
     watching.idle()
     assert len(told) == 5
     assert not [change for change in heard.changes if change.address.path.startswith("n")]
-
-
-def test_what_memtui_writes_elsewhere_is_told_with_its_name(watching: Watching) -> None:
-    watching.idle()
-    with watching.world.engine() as engine:
-        engine.memories.create(watching.world.at("n.md"), "text", actor=Actor("mcp:x"))
-    watching.heard.wait(lambda: watching.heard.kinds("n.md"))
-    assert [change.actor for change in watching.heard.changes] == ["mcp:x"]
 
 
 def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -> None:
@@ -362,7 +276,6 @@ class Counting(threading.Event):
     ways = 0
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Count it."""
         self.ways += 1
         return super().wait(timeout)
 

@@ -32,7 +32,6 @@ def world(tmp_path: Path) -> Iterator[ReadingWorld]:
 
 @pytest.fixture
 def watching(world: ReadingWorld) -> Iterator[Watching]:
-    """A watch with the platform's source."""
     made = Watching(world)
     yield made
     made.watch.stop()
@@ -103,7 +102,6 @@ class Broken(NoSource):
         self.hears = False
 
     def wait(self, timeout: float | None) -> Batch:
-        """Say so."""
         return Batch(broken=OSError(self.number, os.strerror(self.number)))
 
 

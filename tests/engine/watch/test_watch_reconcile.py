@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.look.detect import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.look.root_pass import RETELL_MS
@@ -208,14 +207,6 @@ def test_a_text_that_changes_while_it_is_recorded_is_put_off(
     assert [change.after for change in known.settle().changes] == [sha256(b"two").hexdigest()]
 
 
-def test_equal_size_and_time_do_not_hide_a_change(known: ReadingWorld) -> None:
-    file = known.folder / "a.md"
-    status = file.stat()
-    file.write_bytes(b"TEXT of a.md\n")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    assert kinds(known.settle()) == {"a.md": "modified"}
-
-
 @pytest.mark.parametrize("jump", [-3_600_000, 10 * 365 * 86_400_000])
 def test_a_jump_of_the_clock_deletes_nothing(known: ReadingWorld, jump: int) -> None:
     (known.folder / "a.md").unlink()
@@ -281,37 +272,6 @@ def test_what_another_memtui_wrote_is_told_with_its_name(known: ReadingWorld) ->
     assert known.settle(DELETED_MS + 1_000).changes == ()
 
 
-def test_a_save_between_looking_and_recording_stays_ours(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    known.write("a.md", "theirs")
-    known.look("a.md")
-    known.hands.advance(100)
-    change_counter = Ledger.change_counter
-    saved = threading.Event()
-
-    def save_first(ledger: Ledger) -> tuple[int, int]:
-        if ledger is known.ledger and not saved.is_set() and known.reconciler._states["t"].detector is not None:
-            # Called at the end of the look: everything is decided upon what the ledger said before this save.
-            found = change_counter(ledger)
-            saved.set()
-            with known.engine() as engine:
-                engine.save(known.at("a.md"), "mine", expected_sha256=sha256(b"theirs").hexdigest(), actor=CLI)
-            return found
-        return change_counter(ledger)
-
-    monkeypatch.setattr(Ledger, "change_counter", save_first)
-    found = [known.look("a.md")]
-    monkeypatch.undo()
-    found.append(known.settle())
-    assert saved.is_set()
-    assert known.rows()["a.md"].actor == "cli"
-    assert [(change.actor, change.after) for change in joined(found).changes] == [("cli", sha256(b"mine").hexdigest())]
-    uid = known.roots.uid(known.root)
-    record = known.ledger.memories.record(uid, "a.md")
-    assert record is not None
-    assert (record.sha256, record.actor) == (sha256(b"mine").hexdigest(), "cli")
-    assert known.ledger.versions.blob(sha256(b"theirs").hexdigest()) == b"theirs"
-
-
 def test_two_watchers_record_a_version_once(known: ReadingWorld, tmp_path: Path) -> None:
     other = ReadingWorld(tmp_path / "w")
     other.hands = known.hands
@@ -321,15 +281,6 @@ def test_two_watchers_record_a_version_once(known: ReadingWorld, tmp_path: Path)
     assert kinds(known.settle()) == {"a.md": "modified"}
     assert kinds(other.settle()) == {"a.md": "modified"}
     assert versions(known, "a.md") == [("created", "outside"), ("modified", "outside")]
-
-
-def test_pins_and_marks_set_elsewhere_touch_their_rows(known: ReadingWorld) -> None:
-    with known.engine() as engine:
-        engine.pins.set([known.at("a.md")], pinned=True, actor=CLI)
-    changes = known.look(everything=True)
-    assert changes.touched == {known.at("a.md")}
-    assert not changes.changes
-    assert changes.rows == {known.at("a.md"): known.rows()["a.md"]}
 
 
 def test_our_edit_taken_back_is_said_once(known: ReadingWorld) -> None:
@@ -503,7 +454,6 @@ def recorded(world: ReadingWorld) -> dict[str, str]:
 
 
 def retell(story: dict[str, str], changes: Changes) -> None:
-    """Go along with what was told."""
     for change in changes.changes:
         if change.old_address is not None:
             story.pop(change.old_address.path, None)

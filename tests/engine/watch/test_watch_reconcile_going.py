@@ -65,14 +65,12 @@ def test_a_folder_renamed_renames_what_is_in_it(known: ReadingWorld) -> None:
 
 
 def rename_over(file: Path, data: bytes) -> None:
-    """What most editors and agents do."""
     other = file.with_name(file.name + ".tmp")
     other.write_bytes(data)
     other.rename(file)
 
 
 def backup_first(file: Path, data: bytes) -> None:
-    """What vim does with `backupcopy=no`."""
     backup = file.with_name(file.name + "~")
     file.rename(backup)
     file.write_bytes(data)
@@ -80,7 +78,6 @@ def backup_first(file: Path, data: bytes) -> None:
 
 
 def keep_backup(file: Path, data: bytes) -> None:
-    """What emacs does."""
     file.with_name("#" + file.name + "#").write_bytes(data)
     file.rename(file.with_name(file.name + "~"))
     file.write_bytes(data)
@@ -88,7 +85,6 @@ def keep_backup(file: Path, data: bytes) -> None:
 
 
 def truncate(file: Path, data: bytes) -> None:
-    """What the others do."""
     file.write_bytes(data)
 
 
