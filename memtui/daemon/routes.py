@@ -23,7 +23,7 @@ from memtui.daemon import bodies
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import position_of
 from memtui.daemon.served import ServedWorkspace
-from memtui.engine.ledger.tasks import BACKGROUND_MOST, WAITING_MOST
+from memtui.engine.ledger.tasks import MAX_BACKGROUND, MAX_WAITING
 from memtui.engine.look.roots import Access
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
@@ -220,7 +220,7 @@ class Routes:
             "features": ["client_identity", *(f"workspace_memory_{kind}" for kind in kinds)],
             "modes": list(bodies.MODES),
             "scopes": list(bodies.SCOPES),
-            "limits": {**bodies.LIMITS, "waiting": WAITING_MOST, "background": BACKGROUND_MOST, "streams": MAX_STREAMS},
+            "limits": {**bodies.LIMITS, "waiting": MAX_WAITING, "background": MAX_BACKGROUND, "streams": MAX_STREAMS},
             "worker": asking.settings().lifecycle_worker,
             "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
         }

@@ -195,7 +195,7 @@ def _platform(ledger: Ledger) -> list[Finding]:
             Finding("ok" if present else "note", f"platform: {name}", f"Yes: {has}." if present else f"No: {lacks}.")
         )
     try:
-        about = ledger.about()
+        about = ledger.sqlite_info()
     except MemtuiError:
         return found  # the ledger's own finding says why
     found.append(Finding("ok", "platform: SQLite", about))

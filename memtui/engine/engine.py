@@ -160,7 +160,7 @@ class Engine:
         if self._opened("_ledger"):
             self._ledger.settle()
             if self._ledger.written:
-                self._ledger.keep_house(self._retention)
+                self._ledger.prune_and_back_up(self._retention)
             self._ledger.close()
         self.roots.close()
 

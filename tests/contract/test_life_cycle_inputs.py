@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.tasks import WAITING_MOST
+from memtui.engine.ledger.tasks import MAX_WAITING
 from memtui.engine.model import Actor, Address, Root, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import BusyError
@@ -129,7 +129,7 @@ def test_rows_11_and_12_two_daemons_at_once_take_sixteen_and_a_key_once(opened: 
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(ask, range(40)))
     assert len(set(told[:8]) - {"E_QUEUE_FULL"}) == 1
-    assert len(engines[0].tasks.all("w")) == WAITING_MOST == len(set(told) - {"E_QUEUE_FULL"})
+    assert len(engines[0].tasks.all("w")) == MAX_WAITING == len(set(told) - {"E_QUEUE_FULL"})
 
 
 async def test_row_38_what_is_accepted_while_a_draft_is_open_is_merged_by_the_person(tmp_path: Path) -> None:

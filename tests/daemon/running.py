@@ -69,7 +69,7 @@ class Machine:
         """Hold the lane, so that nothing that is queued begins."""
         with self.engine() as (engine, workspace):
             while True:
-                with engine.tasks.lane(workspace.id, "a test") as held:
+                with engine.tasks.lane(workspace.id) as held:
                     if held:
                         yield
                         return

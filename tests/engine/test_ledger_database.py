@@ -1,7 +1,6 @@
 """The ledger's file: made privately, repaired from backups, kept when damaged, never in the way of a memory."""
 
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger import creation
 from memtui.engine.ledger.creation import LATEST, MIGRATIONS
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.model import Root, Saved
+from memtui.engine.model import Saved
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
 from tests.faults.io_errors import small_disk
@@ -157,30 +156,6 @@ def test_a_transaction_happens_as_a_whole_or_not_at_all(used: World) -> None:
         assert ledger.versions.blob(sha(NEW)) == NEW
 
 
-def test_threads_share_one_ledger(tmp_path: Path, clock: Clock) -> None:
-    ledger = Ledger(str(tmp_path / "state"), clock=clock)
-    uid = ledger.roots.root_uid(Root("r", str(tmp_path)), None)[0]
-    failures: list[BaseException] = []
-
-    def write(number: int) -> None:
-        try:
-            for count in range(20):
-                with ledger.transaction(durable=count % 2 == 0):
-                    ledger.versions.keep_text(uid, f"{number}.md", f"{number} {count}".encode(), actor="cli", note="")
-                assert len(ledger.versions.history(uid, f"{number}.md")) == count + 1
-        except BaseException as error:  # noqa: BLE001
-            failures.append(error)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert len(ledger.rows("SELECT 1 FROM versions")) == 80
-    ledger.close()
-
-
 def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
     world: World, monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
@@ -222,15 +197,6 @@ def test_a_backup_that_was_interrupted_is_no_backup(used: World, clock: Clock) -
     with Engine.open(used.roots, state_dir=str(used.state), clock=clock) as engine:
         engine.memories.create(at("b.md"), NEW, actor=ME)
     assert all(path.suffix == ".db" for path in (used.state / "backups").iterdir())
-
-
-def test_a_clock_that_was_wrong_for_a_while_does_not_end_backups(world: World, clock: Clock) -> None:
-    clock.advance(days=36_500)
-    for step in (0, -36_500):
-        clock.advance(days=step)
-        with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
-            engine.memories.create(at(f"{abs(step)}.md"), OLD, actor=ME)
-    assert len(list((world.state / "backups").iterdir())) == 2
 
 
 def test_a_ledger_that_was_removed_while_open_is_begun_anew(used: World) -> None:

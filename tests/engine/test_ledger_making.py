@@ -17,7 +17,7 @@ def test_a_backup_that_takes_a_ledgers_place_has_a_log(world: World) -> None:
     (world.state / "state.db").write_bytes(b"no database" * 1_000)
     with world.engine() as engine:
         assert sha(b"old\n") in in_history(engine, A)
-        assert "journal mode wal" in ledger_of(engine).about()
+        assert "journal mode wal" in ledger_of(engine).sqlite_info()
 
 
 def test_a_ledger_that_is_begun_is_whole_and_leaves_nothing_beside_it(tmp_path: Path, clock: Clock) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger.creation import MENDED, backup_time, begin
-from memtui.engine.ledger.salvage import kind_of, read, tables
+from memtui.engine.ledger.salvage import read, tables
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
 from tests.faults import pages
@@ -371,20 +371,6 @@ def test_rows_on_both_sides_of_every_hole_are_read(tmp_path: Path, clock: Clock)
         assert len(rows) == len(set(rows)) == salvaged.rows >= 3_000 - 4 * on_a_page
         assert not any(map(salvaged.lacks, rows))
         assert all(salvaged.lacks(number) for number in set(range(1, 3_001)) - set(rows))
-
-
-def test_a_tables_rows_are_told_apart_by_what_the_schema_says(tmp_path: Path, clock: Clock) -> None:
-    path = str(tmp_path / "state.db")
-    begin(path, clock)
-    with closing(apsw.Connection(path)) as database:
-        kinds = {each.name: kind_of(database, each) for each in tables(database)}
-    assert kinds["memories"].same == (("root", "path"),)
-    assert set(kinds["roots"].same) == {("key",), ("path",)}
-    assert kinds["drafts"].same == (("memory",),)
-    assert not kinds["drafts"].number
-    assert kinds["usage"].same == ()
-    assert kinds["memories"].loose == {"usage"}
-    assert kinds["audit"].refers == {"root": "roots", "txn": "txns", "new_root": "roots"}
 
 
 def test_one_that_is_emptied_while_it_is_open_is_missed_before_the_next_save(lived: World) -> None:

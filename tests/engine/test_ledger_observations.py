@@ -1,13 +1,8 @@
 """Decisions about observations stay, follow their memory, are made one after the other, and can be redacted."""
 
-from pathlib import Path
-
-import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import LATEST, MIGRATIONS, migrate
-from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Actor, Address
 from memtui.engine.observation import PRIVATE, REDACTED, ObservationMark
 from memtui.errors import ConflictError, RefusedError
@@ -62,19 +57,3 @@ def test_what_was_written_over_a_redacted_card_is_nowhere(world: World) -> None:
         with pytest.raises(RefusedError, match="for good"):
             engine.observations.put(done._replace(state=0), actor="tui")
     assert not [file.name for file in state.rglob("*") if file.is_file() and b"zanzibar" in file.read_bytes()]
-
-
-def test_a_ledger_of_before_gains_the_tables(tmp_path: Path) -> None:
-    tmp_path.joinpath("state").mkdir()
-    before = next(number for number in range(LATEST) if "CREATE TABLE observing" in MIGRATIONS[number])
-    old = apsw.Connection(str(tmp_path / "state/state.db"))
-    migrate(old, lambda: 1, upto=before)
-    old.close()
-    ledger = Ledger(str(tmp_path / "state"), clock=lambda: 1)
-    assert (len(ledger.observations.secret()), ledger.observations.generation(), ledger.observations.marks()) == (
-        32,
-        0,
-        (),
-    )
-    assert (ledger.observations.switch(0), ledger.observations.switch(0)) == (1, 1)
-    ledger.close()

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import MIGRATIONS, migrate
 from memtui.engine.model import Actor, Address, Retention, Step, Write
 from memtui.engine.proposal import Evidence, MarkChange, Proposal
 from memtui.errors import ConflictError, NotFoundError
@@ -64,12 +63,10 @@ def test_what_was_rejected_stays_away_until_what_it_is_about_changes(engine: Eng
     other = (Evidence("turn", "session-42", place="3"),)
     assert table.add([suggested(a_write(), shown=other)])[0].state == "open"
     assert table.add([suggested(a_write(base=b"another\n"))])[0].state == "open"
-    (asked,) = table.add([suggested(a_write())], again=True)
-    assert asked.state == "open"
     (new,) = table.add([suggested(a_write(base=None), mark="f2")])
     table.decide([new.id], "rejected", by="tui")
     away = table.add([suggested(a_write(base=None), mark="f2", shown=other)])[0]
-    assert away.state == "rejected", "what has no target comes back only when it is asked for"
+    assert away.state == "rejected", "what has no target stays away"
 
 
 def test_a_decision_is_made_about_all_or_none(engine: Engine) -> None:
@@ -194,19 +191,6 @@ def test_a_redacted_text_is_in_no_proposal_and_in_no_backup_of_one(world: World,
         held = file.read_bytes()
         assert b"KILO-9917" not in held, file
         assert base64.b64encode(secret)[:40] not in held, file
-
-
-def test_an_older_ledger_learns_about_proposals(world: World) -> None:
-    import apsw
-
-    before = next(n for n, step in enumerate(MIGRATIONS) if "CREATE TABLE proposals" in step)
-    world.state.mkdir()
-    database = apsw.Connection(str(world.state / "state.db"))
-    migrate(database, Clock(), upto=before)
-    database.close()
-    with world.engine() as engine:
-        assert engine.proposals.add([suggested(a_write())])[0].id == "1"
-        assert len(engine.proposals.key()) == 32
 
 
 def test_a_mended_ledger_has_the_proposals_of_its_backup(world: World) -> None:

@@ -105,18 +105,6 @@ def bound(ledger: Ledger, path: Path) -> int:
     return uid
 
 
-def test_worktrees_are_of_one_repository_and_a_clone_is_one_of_its_own(app: Path, tmp_path: Path, clock: Clock) -> None:
-    git(app, "remote", "add", "origin", "https://example.com/me/app")
-    git(tmp_path, "clone", "-q", "app", "clone")
-    git(tmp_path / "clone", "remote", "set-url", "origin", "https://example.com/me/app")
-    (tmp_path / "plain").mkdir()
-    ledger = Ledger(str(tmp_path / "state"), clock=clock)
-    main, fix, clone, plain = (bound(ledger, tmp_path / name) for name in ("app", "fix", "clone", "plain"))
-    assert ledger.repositories.repository(main) == ledger.repositories.repository(fix) is not None
-    assert ledger.repositories.repository(clone) not in (None, ledger.repositories.repository(main))
-    assert ledger.repositories.repository(plain) is None
-
-
 def test_a_repository_that_is_copied_back_to_its_place_is_the_same(app: Path, tmp_path: Path, clock: Clock) -> None:
     ledger = Ledger(str(tmp_path / "state"), clock=clock)
     before = ledger.repositories.repository(bound(ledger, app))

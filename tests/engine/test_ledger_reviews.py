@@ -1,24 +1,19 @@
 """In a checkout a version was written here, or a person reviewed exactly these bytes, or a repository brought it."""
 
-import subprocess
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 
-import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import MIGRATIONS, migrate
 from memtui.engine.model import Actor, Address, Rename, Restoring, Root, Saved, Write
 from memtui.errors import NotFoundError, RefusedError
+from tests.engine.worktrees import git
 from tests.reviews import review
 
 ME, AGENT = Actor("tui"), Actor("mcp:agent")
 NOTE, OTHER = Address("memtui:project", "note.md"), Address("memtui:project", "other.md")
 HOME = Address("memtui:global", "home.md")
-BEFORE = next(number for number, step in enumerate(MIGRATIONS) if "CREATE TABLE trusted" in step)
-"""The version of a ledger that knew accepted folders only."""
 
 
 class Machine:
@@ -133,15 +128,6 @@ def test_only_who_may_write_there_reviews(here: Machine) -> None:
     assert caught.value.code == "E_READ_ONLY"
 
 
-def test_what_memtui_made_is_local_and_what_takes_its_place_is_not(here: Machine) -> None:
-    with here.engine() as engine:
-        engine.memories.create(NOTE, "mine\n", actor=AGENT)
-        assert engine.rows.status()[0].accepted
-        here.bring("planted\n", OTHER)
-        assert not engine.rows.status()[0].accepted
-        assert [row.trust for row in engine.rows.list(["memtui:project"]).items] == ["local", "brought"]
-
-
 def restored(engine: Engine) -> None:
     engine.memories.restore(NOTE, actor=ME)
 
@@ -221,46 +207,6 @@ def test_words_that_a_renaming_changes_in_a_text_nobody_reviewed_make_it_no_loca
         back = (Rename(new, NOTE), Write(OTHER, b"see note.md again\n", engine.rows.get(OTHER).sha256))
         engine.together.do(back, actor=AGENT, label="rename")
         assert trust(engine, OTHER) == "local"
-
-
-def old_ledger(here: Machine, *, accepted: bool) -> None:
-    """A ledger of the version that knew accepted folders: it recorded `note.md`, and wrote `other.md` for an agent."""
-    texts = (sha256(b"brought\n").digest(), sha256(b"mine\n").digest())
-    here.state.mkdir(mode=0o700)
-    db = apsw.Connection(str(here.state / "state.db"))
-    migrate(db, lambda: 0, upto=BEFORE)
-    root = ("k", "memtui:project", bytes(here.memories), int(accepted), "x" if accepted else None)
-    db.execute(
-        "INSERT INTO roots (key, root_id, path, at, baselined, accepted, accepted_as) VALUES (?, ?, ?, 0, 1, ?, ?)",
-        root,
-    )
-    rows = zip((b"note.md", b"other.md"), texts, strict=True)
-    db.executemany("INSERT INTO memories (root, path, sha) VALUES (1, ?, ?)", rows)
-    db.execute("INSERT INTO txns (kind, operation, actor, at) VALUES ('do', 'create', 'mcp:agent', 0)")
-    db.execute(
-        "INSERT INTO audit (txn, root, path, actor, operation, after, at, state)"
-        " VALUES (1, 1, CAST('other.md' AS BLOB), 'mcp:agent', 'created', ?, 0, 'done')",
-        texts[1:],
-    )
-    db.close()
-    here.bring("brought\n")
-    here.bring("mine\n", OTHER)
-
-
-@pytest.mark.parametrize(("accepted", "found"), [(True, ["reviewed", "reviewed"]), (False, ["brought", "local"])])
-def test_what_an_older_ledger_accepted_is_what_it_recorded_and_nothing_later(
-    here: Machine, accepted: bool, found: list[str]
-) -> None:
-    old_ledger(here, accepted=accepted)
-    with here.engine() as engine:
-        assert [row.trust for row in engine.rows.list(["memtui:project"]).items] == found
-        here.bring("pulled\n")
-        assert trust(engine) == "brought"
-
-
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 def test_worktrees_share_what_was_written_and_reviewed_and_clones_only_what_was_reviewed(tmp_path: Path) -> None:

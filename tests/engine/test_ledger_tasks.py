@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.tasks import KEPT, KEPT_EVENTS, KEPT_RUNS, TaskTable
+from memtui.engine.ledger.tasks import MAX_EVENTS, MAX_RUNS, MAX_TASKS, TaskTable
 from memtui.engine.model import Write
 from memtui.engine.task import Run, Task, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError
@@ -173,15 +173,15 @@ def test_what_was_asked_goes_with_success_and_stays_a_week_for_another_try(tasks
 
 def test_of_tasks_runs_and_events_only_so_many_are_kept(tasks: TaskTable) -> None:
     waiting = ask(tasks)
-    for _ in range(KEPT + 1):
+    for _ in range(MAX_TASKS + 1):
         tasks.finish(ask(tasks).id, "completed")
-    assert len(tasks.all(LANE, limit=9_999)) == KEPT
+    assert len(tasks.all(LANE, limit=9_999)) == MAX_TASKS
     assert tasks.get(waiting.id) == waiting
-    for number in range(KEPT_RUNS + 1):
+    for number in range(MAX_RUNS + 1):
         tasks.add_run(Run(str(number), "", "dream", LANE, "auto", "none", "", "", "completed", {"n": number}, 0, 0))
     tasks.add_run(Run("x", "", "extract", LANE, "auto", "none", "", "", "completed", {}, tasks.clock(), 0))
     assert [run.id for run in tasks.runs(LANE)] == ["x"], "those of 1970 are older than any that is kept"
-    assert len(tasks.events_after(0, 9_999)) == KEPT_EVENTS
+    assert len(tasks.events_after(0, 9_999)) == MAX_EVENTS
     assert tasks.events_after(tasks.last_event() - 1)[0].seq == tasks.last_event()
 
 

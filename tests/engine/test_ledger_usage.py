@@ -1,20 +1,17 @@
 """Pins and uses belong to a memory: not to whatever has its name next, and in every worktree of its repository."""
 
-import os
 import shutil
 from pathlib import Path
 
-import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import creation
 from memtui.engine.model import Actor, Address, Conflict
 from tests.conftest import Clock
 from tests.engine.settling import settle
 from tests.engine.worktrees import MEMORIES, git, note, repository
 from tests.engine.worktrees import engine as opened
-from tests.faults.world import ME, World, at, ledger_of, sha
+from tests.faults.world import ME, World, at, sha
 
 AGENT = Actor("mcp:x")
 A, B = at("a.md"), at("b.md")
@@ -158,43 +155,6 @@ def test_a_rename_takes_them_along_and_leaves_none_under_the_old_name(marked: En
     marked.memories.delete([A], actor=ME)
     marked.memories.rename(B, A, actor=ME)
     assert marks(marked) == (True, 2)
-
-
-def test_a_ledger_of_the_version_before_keeps_all_pins_and_uses(tmp_path: Path, clock: Clock) -> None:
-    world = World(tmp_path)
-    world.folder().mkdir()
-    (world.folder() / "a.md").write_bytes(OLD)
-    world.state.mkdir()
-    database = apsw.Connection(str(world.state / "state.db"))
-    before = next(n for n, step in enumerate(creation.MIGRATIONS) if "CREATE TABLE usage" in step)
-    creation.migrate(database, clock, upto=before)
-    folder = os.fsencode(os.path.realpath(world.folder()))
-    database.execute(
-        "INSERT INTO roots (id, key, root_id, path, at, baselined) VALUES (1, 'k', 'r', ?, 0, 1)", (folder,)
-    )
-    for path, pinned, uses in ((b"a.md", 1, 3), (b"b.md", 0, 0), (b"c.md", 0, 2)):
-        database.execute(
-            "INSERT INTO memories (root, path, sha, pinned, uses, heat, heat_at, last_used_at, last_written_at)"
-            " VALUES (1, ?, ?, ?, ?, ?, 5, 5, 4)",
-            (path, bytes.fromhex(sha(OLD)), pinned, uses, float(uses)),
-        )
-    database.execute("INSERT INTO blobs (sha, size, packed, data) VALUES (?, 4, 0, ?)", (bytes.fromhex(sha(OLD)), OLD))
-    database.execute("INSERT INTO versions (memory, blob, actor, at, operation) VALUES (1, 1, 'x', 1, 'created')")
-    database.close()
-    with world.engine() as engine:
-        ledger = ledger_of(engine)
-        records = ledger.memories.records(1)
-        assert [(one.path, one.pinned, one.uses, one.heat) for one in records.values()] == [
-            ("a.md", True, 3, 3.0),
-            ("b.md", False, 0, 0.0),
-            ("c.md", False, 2, 2.0),
-        ]
-        assert records["c.md"][-4:-1] == (5, 5, 4)
-        engine.memories.delete([A], actor=ME)
-        engine.memories.create(A, EVIL, actor=AGENT)
-        assert marks(engine) == (False, 0)
-        engine.memories.restore(A, version=sha(OLD), actor=ME)
-        assert engine.rows.get(A)[7:9] == (True, 3)
 
 
 # --- worktrees

@@ -58,13 +58,6 @@ def test_a_second_is_the_longest_wait(engine: Engine, world: World, monkeypatch:
         assert used(other) == [1]
 
 
-def test_uses_follow_a_memory_that_is_renamed(engine: Engine) -> None:
-    engine.memories.create(A, b"a", actor=ME)
-    engine.pins.record_use(A, actor=AGENT, soon=True)
-    engine.memories.rename(A, B, actor=ME)
-    assert engine.rows.get(B).uses == 1
-
-
 def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.memories.create(A, b"a", actor=ME)
     engine.pins.record_use(A, actor=AGENT, soon=True)
@@ -78,22 +71,6 @@ def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: 
             engine.memories.create(B, b"b", actor=ME)
         engine._ledger.settle()
     assert engine.rows.get(A).uses == 1
-
-
-def test_a_transaction_that_fails_takes_no_use_along(engine: Engine) -> None:
-    engine.memories.create(A, b"a", actor=ME)
-    engine.pins.record_use(A, actor=AGENT, soon=True)
-    with pytest.raises(ZeroDivisionError), engine._ledger.transaction():
-        raise ZeroDivisionError
-    assert engine.rows.get(A).uses == 1
-
-
-def test_what_waits_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(usage, "MOST", 3)
-    engine.memories.create(A, b"a", actor=ME)
-    for _ in range(10):
-        engine.pins.record_use(A, actor=AGENT, soon=True)
-    assert engine.rows.get(A).uses == 3
 
 
 def test_a_persons_look_is_no_use(engine: Engine) -> None:

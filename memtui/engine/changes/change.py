@@ -38,9 +38,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError
 
 
 class Changer(EnginePart):
-    """Saves, creates, renames, deletes and restores; knows the rules, leaves the disk to `files`."""
-
-    # --- one memory
+    """Saves, creates, renames, deletes and restores memories; checks the rules, and leaves the disk to `files`."""
 
     @retry_after_repair
     def save(
@@ -84,19 +82,9 @@ class Changer(EnginePart):
     def edit(
         self, address: Address, change: Callable[[bytes], str | bytes], *, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Replace a memory's text by what `change` makes of it; no other memtui gets in between.
+        """Replace a memory's text by what `change` makes of it, under the root's lock, so it must be quick.
 
-        Args:
-            address: the memory.
-            change: from the raw content to the new one. It runs under the root's lock, so it must be quick; what it
-                raises is passed on, and nothing has happened then.
-            actor: who does it.
-
-        Returns:
-            As `save`; `Conflict` only when a program outside memtui was in between, so that the caller may try again.
-
-        Raises:
-            NotFoundError: `E_NOT_FOUND`, `E_ROOT_MISSING`; and as `save`.
+        Returns a `Conflict` only when a program outside memtui was in between, so that the caller may try again.
         """
         root = self._rules.writable(address, actor)
 
@@ -113,7 +101,7 @@ class Changer(EnginePart):
         replace: Callable[[Site, Job], Saved | Unchanged | Conflict],
         note: str = "",
     ) -> Saved | Unchanged | Conflict:
-        """Replace one text as a transaction of its own, when nobody is writing it, and tell of it."""
+        """Replace one text as a transaction of its own, when nobody is writing it, and publish the change."""
 
         def locked(job: Job) -> Saved | Unchanged | Conflict:
             with self._roots.site(root, actor) as site:
@@ -126,7 +114,7 @@ class Changer(EnginePart):
         return result
 
     def _gone(self, root: Root, address: Address, data: bytes, expected: str, actor: Actor) -> Conflict:
-        """A file (or its folder) that vanished is a conflict too: it is never made again in silence."""
+        """Report a file or folder that vanished as a conflict: it is never recreated silently."""
         uid = self._roots.uid(root)
         with self._ledger.transaction():
             yours = self._ledger.versions.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
@@ -155,7 +143,7 @@ class Changer(EnginePart):
 
     @retry_after_repair
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
-        """Make a new memory; `ConflictError` (`E_EXISTS`, `E_CLASH`) when the name is taken by another text."""
+        """Create a memory; raises `ConflictError` (`E_EXISTS`, `E_CLASH`) when another text has the name."""
         root = self._rules.writable(address, actor)
         data = encode(text, root, address)
         self._rules.check_new(root, address)
@@ -169,7 +157,7 @@ class Changer(EnginePart):
 
     @retry_after_repair
     def restore(self, address: Address, *, version: str | None = None, actor: Actor) -> Saved | Unchanged | Conflict:
-        """Bring a memory back from the trash, or put one of its old versions under its name."""
+        """Bring a memory back from the trash, or one of its old versions."""
         root = self._rules.writable(address, actor)
         uid = self._roots.uid(root)
         if version is None:
@@ -198,20 +186,7 @@ class Changer(EnginePart):
     def edit_fields(
         self, address: Address, edits: Iterable[FieldEdit], *, expected_sha256: str, actor: Actor
     ) -> Saved | Unchanged | Conflict:
-        """Set and remove front-matter fields as one save and one undo step, changing no other byte.
-
-        Args:
-            address: the memory.
-            edits: which fields, and what they shall be.
-            expected_sha256: the version the edit started from.
-            actor: who does it.
-
-        Returns:
-            As `save`. A `Conflict` when the memory is another one by now, whatever the fields are there.
-
-        Raises:
-            RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
-        """
+        """Set and remove front-matter fields in one save, changing no other byte; see `save`."""
         root = self._rules.writable(address, actor)
         found = handles.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
@@ -222,18 +197,15 @@ class Changer(EnginePart):
         return self.save(address, set_fields(started, edits), expected_sha256, actor=actor)
 
     def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
-        """A version that is still kept."""
         try:
             return self._ledger.versions.version_text(self._roots.uid(root), address.path, sha)
         except NotFoundError:
             return None
 
-    # --- many
-
     def delete_each(
         self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
-        """Move memories to the trash, none of them a folder; see `Memories.delete`."""
+        """Move memories (not folders) to the trash; see `Memories.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
         txn = transaction(self._ledger, "delete", actor, label_of("delete", chosen))
@@ -273,17 +245,11 @@ class Changer(EnginePart):
 
     @retry_after_repair
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
-        """Rename many memories as one undo step, with an outcome for each."""
+        """Rename memories as one undo step, with an outcome for each."""
         return self.move_each(pairs, actor)
 
-    def move_each(
-        self,
-        pairs: Iterable[tuple[Address, Address]],
-        actor: Actor,
-        expected: str | None = None,
-        txn: Txn | None = None,
-    ) -> Done:
-        """As `move`, where they are the expected version (None: whatever they are), in a transaction that was begun."""
+    def move_each(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, txn: Txn | None = None) -> Done:
+        """Rename memories as `move` does, in the transaction `txn` if one is given."""
         chosen = list(pairs)
         self._rules.refuse_read_only()
         label = (
@@ -293,7 +259,7 @@ class Changer(EnginePart):
         targets = dict(chosen)
 
         def one(address: Address) -> Outcome:
-            return self.move_one(address, targets[address], expected, Job(txn, actor, "renamed"))
+            return self.move_one(address, targets[address], None, Job(txn, actor, "renamed"))
 
         siblings, here = Siblings(), ("", "")
 
@@ -304,7 +270,7 @@ class Changer(EnginePart):
                 return {}  # a move between two roots is two changes for each
             if here != _folder(targets[first]):
                 siblings, here = Siblings(), _folder(targets[first])
-            return self._move_some({old: targets[old] for old in batch}, expected, job, siblings)
+            return self._move_some({old: targets[old] for old in batch}, job, siblings)
 
         job = Job(txn, actor, "renamed")
         # Where one takes the name that another has or had, the order counts: they are done one after another.
@@ -312,16 +278,14 @@ class Changer(EnginePart):
         batches = batched(targets, lambda old: old if chained else (_folder(old), _folder(targets[old])))
         return Done(str(txn.id), "rename", in_batches(self._events.pace, batches, some, one, failed), label)
 
-    def _move_some(
-        self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: Siblings
-    ) -> dict[Address, Outcome]:
-        """Rename several memories of one folder into one other together; those left out have to be renamed alone."""
+    def _move_some(self, wanted: Mapping[Address, Address], job: Job, siblings: Siblings) -> dict[Address, Outcome]:
+        """Rename several memories of one folder into another one; those left out are renamed one by one."""
         old, new = next(iter(wanted.items()))
         root = self._rules.writable(old, job.actor)
         for address, target in wanted.items():
             self._rules.writable(address, job.actor)
             self._rules.check_new(self._rules.writable(target, job.actor), target)
-        pairs = {address: (target, expected) for address, target in wanted.items()}
+        pairs = {address: (target, None) for address, target in wanted.items()}
         with (
             self._roots.site(root, job.actor) as site,
             TargetFolder(site, paths.split(new.path)[:-1], siblings) as there,
@@ -340,12 +304,7 @@ class Changer(EnginePart):
     ) -> Outcome:
         """Rename within a root, or create and then delete between two: a crash leaves a duplicate, never a loss.
 
-        Args:
-            address: the memory.
-            new: its new address.
-            expected: the version it must have; None for whatever it has.
-            job: what the change belongs to.
-            again: it had the new name before, so the name need not be one memtui would make.
+        With `again` the memory had the new name before, so the name need not be one memtui would make.
         """
         source, target = self._rules.writable(address, job.actor), self._rules.writable(new, job.actor)
         if not again:
@@ -361,7 +320,7 @@ class Changer(EnginePart):
     def move_within(
         self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
     ) -> Saved | Conflict:
-        """The renaming alone, as a part of something that knows the rules, the writers and whom to tell."""
+        """Do only the renaming, without checks, retries and events."""
         if source.id != target.id:
             return self._carry(source, target, address, new, expected, job)
         with self._roots.site(source, job.actor) as site:
@@ -417,7 +376,7 @@ class Changer(EnginePart):
 
 
 def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
-    """Take a copy away again whose original is still there; one that cannot be taken away is only a duplicate."""
+    """Remove a copy whose original is still there; on failure it stays as a duplicate."""
     with suppress(MemtuiError):
         found = handles.read(here.handle, paths.split(address.path), address)
         fsio.close(found.handle)
@@ -425,7 +384,7 @@ def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, 
 
 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
-    """Put a stored text under its name, over what is there only if that was asked for."""
+    """Restore a stored text; replace another text only with `over`."""
     try:
         found = handles.read(site.handle, paths.split(address.path), address)
     except NotFoundError:
@@ -443,7 +402,6 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
 
 
 def _outcome(address: Address, result: Saved | Conflict | MemtuiError, new: Address | None = None) -> Outcome:
-    """What became of one memory of several; a deletion leaves nothing, so its outcome has no result."""
     if isinstance(result, MemtuiError):
         return Outcome(address, None, result)
     return Outcome(address, None if new is None and isinstance(result, Saved) else result, new_address=new)
@@ -454,10 +412,10 @@ def _folder(address: Address) -> tuple[str, str]:
 
 
 def failed(address: Address, error: MemtuiError) -> Outcome:
-    """The outcome of a memory that stayed as it was."""
+    """Return the outcome of a memory that was left unchanged."""
     return Outcome(address, None, error)
 
 
 def label_of(verb: str, addresses: list[Address]) -> str:
-    """What a change of several memories is called, for people."""
+    """Return the label of a change of several memories."""
     return f"{verb} {addresses[0]}" if len(addresses) == 1 else f"{verb} {len(addresses)} memories"

@@ -1,8 +1,8 @@
-"""Whole folders: what is in one, taking one away with all there is in it, and giving one another name in one step.
+"""Whole folders: listing one, deleting one with everything in it, and renaming one in a single step.
 
-A folder holds more than memories (hidden files, links), and a program that was told it is gone or renamed must not
-find half of it. Texts go to history first; a link is removed and never what it leads to.
-It is apart so that only a command that uses it loads it.
+A folder holds more than memories (hidden files, links), and a program that was told it is gone or renamed must not find
+half of it. Texts go to history first; a link is removed, never its target. It is apart so that only a command that uses
+it loads it.
 """
 
 import os
@@ -33,11 +33,11 @@ class FolderContents(NamedTuple):
     others: list[str]
     """Links, FIFOs, sockets, devices: nothing that holds a text."""
     folders: list[str]
-    """The folder itself first, each before what is in it."""
+    """The folder itself first, parents before children."""
 
 
 class Folders:
-    """Looks into folders, and takes them away or renames them with all there is in them."""
+    """Lists, deletes and renames folders."""
 
     def __init__(
         self,
@@ -46,18 +46,13 @@ class Folders:
         rules: Callable[[], Rules],
         publish: Callable[[Iterable[Change]], None],
     ) -> None:
-        """Take what it works with; the ledger and the rules are asked for when something is to be changed."""
         self._roots = roots
         self._publish = publish
         self._ledger = ledger
         self._rules = rules
 
     def follow(self, address: Address) -> Address:
-        """The address without links that a path with links means; nothing needs to be there.
-
-        Raises:
-            RefusedError: `E_SYMLINK`, when a link leads out of the root.
-        """
+        """Return the link-free address of a path that need not exist; raises `E_SYMLINK` if it leaves the root."""
         root = self._roots.find(address.root)
         try:
             base = fsio.real_path(root.path)
@@ -70,34 +65,12 @@ class Folders:
             )
         return Address(root.id, target[len(base) :].strip("/"))
 
-    def items(
-        self, root_id: str, path: str = "", *, depth: int = 1, limit: int = 20_000, sizes: bool = False
-    ) -> FolderItems:
-        """What is in a folder, straight from its handle; nothing is read or recorded.
-
-        Args:
-            root_id: the root, by id or alias.
-            path: the folder, relative to the root; empty for the root itself.
-            depth: how many levels to list.
-            limit: how many names to return at most.
-            sizes: whether to ask for them.
-
-        Raises:
-            NotFoundError: `E_NOT_FOUND`, also for a memory, `E_NO_ROOT`, `E_ROOT_MISSING`.
-            RefusedError: `E_SYMLINK`, `E_OTHER_DEVICE`, ...
-        """
-        return look(self._roots, root_id, path, depth, limit, sizes=sizes)
+    def items(self, root_id: str, path: str = "", *, depth: int = 1, sizes: bool = False) -> FolderItems:
+        """List a folder (empty path: the root) `depth` levels deep; nothing is read or recorded."""
+        return look(self._roots, root_id, path, depth, MAX_FILES, sizes=sizes)
 
     def tree(self, address: Address, depth: int) -> Tree:
-        """What a folder holds, memory or not; links are followed as far as they stay inside the root.
-
-        Args:
-            address: the folder; an empty path for the root itself.
-            depth: how many levels: 1 is the folder's own names.
-
-        Raises:
-            MemtuiError: `E_NOT_FOUND`, `E_ROOT_MISSING`, `E_NOT_REGULAR`, `E_SYMLINK`, ...
-        """
+        """List a folder `depth` levels deep, following links that stay inside the root."""
         root = self._roots.find(address.root)
         handle = self._roots.reading(root)
         parts = paths.split(address.path) if address.path else ()
@@ -134,7 +107,6 @@ class Folders:
                         yield from self._entries(handle, inner, below, f"{prefix}{name}/", depth - 1)
 
     def _target(self, handle: RootHandle, parts: tuple[str, ...]) -> "tuple[os.stat_result, tuple[str, ...]] | None":
-        """What a link leads to, when that lies inside the root."""
         try:
             real = self.follow(Address(handle.root.id, "/".join(parts)))
             if not real.path:
@@ -146,7 +118,7 @@ class Folders:
             return None
 
     def kind(self, address: Address) -> str:
-        """What has a name: `file`, `folder`, `link` or `other`; empty when nothing has."""
+        """Return what has a name: `file`, `folder`, `link`, `other`, or empty for nothing."""
         handle = self._roots.reading(self._roots.find(address.root))
         try:
             if not address.path:
@@ -161,7 +133,7 @@ class Folders:
 
     @retry_after_repair
     def make_root(self, root_id: str) -> None:
-        """Make the folder of a root if it is missing, and what is missing above it."""
+        """Create a root's folder and its missing parents."""
         root = self._roots.find(root_id)
         try:
             there = fsio.is_dir(root.path)
@@ -173,16 +145,16 @@ class Folders:
 
     @retry_after_repair
     def unlink(self, address: Address, *, actor: Actor) -> None:
-        """Remove a link, never what it leads to."""
+        """Remove a link, never its target."""
         root = self._rules().writable(address, actor)
         with self._roots.site(root, actor) as site:
             _unlink(site, address)
 
     @retry_after_repair
     def delete(self, address: Address, *, actor: Actor) -> Done:
-        """Delete a memory, or a folder with all there is in it, as one undo step; an empty path means the whole root.
+        """Delete a memory, or a folder with everything in it, as one undo step; an empty path means the whole root.
 
-        Links in the folder go, and what they lead to stays.
+        Links in the folder are removed, their targets stay.
         """
         root = self._rules().writable(address, actor)
         label = f"delete {address}" if address.path else f"delete everything in {root.id}"
@@ -215,7 +187,7 @@ class Folders:
         return Done(str(txn.id), "delete", tuple(outcomes), label)
 
     def _remove_all(self, site: Site, root: Root, address: Address, job: Job, outcomes: list[Outcome]) -> bool:
-        """Take away everything in a folder, and the folder; says whether nobody put something there meanwhile."""
+        """Delete everything in a folder, and the folder; return whether nobody put something there meanwhile."""
         parts = paths.split(address.path) if address.path else ()
         found = self._everything(site, root, parts, job.actor)
         memories = [Address(root.id, path) for path in found.memories]
@@ -226,7 +198,7 @@ class Folders:
         return _remove_folders(site, found.folders)
 
     def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
-        """Take several memories of one folder away; each that cannot go with the others goes alone."""
+        """Delete several memories of one folder; those that cannot go together go one by one."""
         folder, now = paths.split(batch[0].path)[:-1], self._ledger().clock()
         done = files.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
         gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
@@ -251,7 +223,7 @@ class Folders:
 
     @retry_after_repair
     def rename(self, address: Address, new: Address, *, actor: Actor) -> Done:
-        """Give a memory, or a folder with all there is in it, a new name in the same root, in one step."""
+        """Rename a memory, or a folder with everything in it, within its root, in one step."""
         rules = self._rules()
         root = rules.writable(address, actor)
         rules.writable(new, actor)
@@ -299,7 +271,7 @@ class Folders:
         ]
 
     def _everything(self, site: Site, root: Root, parts: tuple[str, ...], actor: Actor) -> FolderContents:
-        """Walk a folder; raises before anything is touched when something in it may not be changed."""
+        """Walk a folder; raise before anything is touched when something in it may not be changed."""
         found = FolderContents([], [], [])
         with site.handle.folder(parts) as folder:
             try:
@@ -355,11 +327,7 @@ def _kind(status: os.stat_result) -> str:
 
 
 def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, str]], job: Job) -> list[str]:
-    """Give a folder a new name in one step; the ledger is told of every memory in it.
-
-    Returns:
-        The versions of the memories, in the order of the pairs.
-    """
+    """Rename a folder in one step, recording every memory in it; return their versions in order."""
     source, target = paths.split(address.path), paths.split(new.path)
     with site.handle.folder(source[:-1]) as folder, site.handle.folder(target[:-1], create=True) as new_folder:
         seqs, shas = _announce(site, pairs, job)
@@ -388,7 +356,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
 
 
 def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[int], list[str]]:
-    """Write the intents of a folder's renaming; every text in it is on its history before."""
+    """Record the intents of a folder's renaming, with every text in it on history first."""
     seqs, shas = [], []
     with site.ledger.transaction():
         for path, moved in pairs:
@@ -413,7 +381,6 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
 
 
 def _unlink(site: Site, address: Address) -> None:
-    """Remove a link or another name without a text; what a link leads to stays."""
     parts = paths.split(address.path)
     try:
         with site.handle.folder(parts[:-1]) as folder:
@@ -430,7 +397,7 @@ def _unlink(site: Site, address: Address) -> None:
 
 
 def _remove_folders(site: Site, folders: Iterable[str]) -> bool:
-    """Remove emptied folders, the innermost first; says whether all are gone."""
+    """Remove emptied folders, innermost first; return whether all are gone."""
     for path in reversed(list(folders)):
         parts = paths.split(path)
         try:

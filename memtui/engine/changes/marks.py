@@ -1,19 +1,21 @@
-"""Marks on memories: what others did since the user looked, pins, and how often memories were used.
+"""Marks on memories: unseen changes of others, pins, uses, muted findings, and decisions of people.
 
 It is apart so that only a command that uses it loads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
-from memtui.engine.disk import paths
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.ledger.memories import Record
+from memtui.engine.ledger.memories import Mute, Record
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
@@ -30,51 +32,33 @@ from memtui.engine.model import (
     UseCount,
     is_person,
 )
+from memtui.engine.observation import OBSERVED, ObservationMark
 from memtui.engine.part import EnginePart, Events, Rules, each, joined, retry_after_repair, transaction
 from memtui.engine.proposal import NEVER, Proposal
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.mutes import Mutes
-    from memtui.engine.changes.observed_marks import ObservedMarks
+    from memtui.engine.disk.handles import WholeFile
 
 
 class Marks(EnginePart):
-    """Knows what the user has not seen, marks it as seen, and takes down what they decide about proposals."""
+    """Finds unseen changes, marks them as seen, and records what a person decides about changes and proposals."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
-        """Take what it works with; the rows tell what nobody has recorded when nothing may be written."""
         super().__init__(roots, ledger, rules, events)
         self._rows = rows
-
-    @cached_property
-    def mutes(self) -> Mutes:
-        """Findings nobody wants to be told of again."""
-        from memtui.engine.changes.mutes import Mutes
-
-        return Mutes(self._roots, self._ledger, self._rules, self._events)
-
-    @cached_property
-    def observed(self) -> ObservedMarks:
-        """Decisions about observations."""
-        from memtui.engine.changes.observed_marks import ObservedMarks
-
-        return ObservedMarks(self._roots, self._ledger, self._rules, self._events)
+        self.mutes = Mutes(roots, ledger, rules, events)
+        self.observed = ObservedMarks(roots, ledger, rules, events)
 
     def unseen(self) -> tuple[Change, ...]:
-        """What others did since the user last looked, newest first; deletions included."""
+        """Return what others did since the user last looked, newest first; deletions included."""
         found = [_change(root, record) for root, _, record in self._unseen()]
         if self._ledger.read_only:
             found = self._with_unrecorded(found, self._rows.list().items)
         return tuple(sorted(found, key=lambda change: change.at, reverse=True))
 
     def _with_unrecorded(self, changes: Iterable[Change], rows: Iterable[Memory]) -> list[Change]:
-        """Add what the disk shows and nobody has recorded, because nothing may be written here.
-
-        Args:
-            changes: what is recorded.
-            rows: the memories as they are on disk.
-        """
+        """Add changes on disk that are not recorded, because nothing may be written here."""
         found = {change.address: change for change in changes}
         for row in rows:
             if row.unseen:
@@ -87,17 +71,10 @@ class Marks(EnginePart):
 
     @retry_after_repair
     def mark_seen(self, addresses: Iterable[Address] | None, *, looked: bool = False) -> int:
-        """Remember that the user has looked at the current versions; None means everything.
+        """Record that the user has looked at the current versions (None: of everything); return how many were unseen.
 
-        Args:
-            addresses: which.
-            looked: they only looked, and did not say so: no approval, and nothing where an agent runs the screen.
-
-        Returns:
-            How many memories were unseen before.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
+        `looked` means that they only looked and did not say so: no approval, and nothing where an agent runs the
+        screen. Otherwise raises `E_PERSON` there.
         """
         asked = None if addresses is None else tuple(addresses)
         self._rules.refuse_marks(asked)
@@ -129,10 +106,9 @@ class Marks(EnginePart):
 
     @retry_after_repair
     def mark_shown(self, changes: Iterable[Change]) -> tuple[SeenMark, ...]:
-        """Remember that the user has looked at these changes as they were shown; what came later stays unseen.
+        """Record that the user has seen these changes as shown; return the earlier marks, for `unmark`.
 
-        Returns:
-            The marks before, for `unmark`.
+        Later changes stay unseen.
         """
         chosen = tuple(changes)
         self._rules.refuse_marks(tuple(change.address for change in chosen))
@@ -154,7 +130,7 @@ class Marks(EnginePart):
 
     @retry_after_repair
     def unmark(self, marks: Iterable[SeenMark]) -> None:
-        """Take seen marks back: put them as they were before `mark_shown`."""
+        """Restore seen marks as they were before `mark_shown`."""
         chosen = tuple(marks)
         self._rules.refuse_marks(tuple(mark.address for mark in chosen))
         self._ledger.memories.put_seen(
@@ -167,15 +143,10 @@ class Marks(EnginePart):
 
     @retry_after_repair
     def choose(self, changes: Iterable[Change], state: str) -> None:
-        """Keep what a person decided about changes of others, until it is carried out; nothing else happens.
+        """Store what a person decided about changes of others, until it is carried out or the version changes.
 
-        Args:
-            changes: each as it was shown; the decision is void when the memory has another version.
-            state: `accepted`, `rejected` (it shall be taken back), `without 0 2` (only these hunks of it shall be), or
-                `open`: not decided.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
+        `state` is `accepted`, `rejected` (to be reverted), `without 0 2` (revert only these hunks), or `open`. Raises
+        `E_PERSON` where an agent runs this process.
         """
         self._rules.approver.require("decide about what others changed")
         self._rules.refuse_read_only()
@@ -184,7 +155,7 @@ class Marks(EnginePart):
         self._ledger.memories.decide(versions, state)
 
     def chosen(self, changes: Iterable[Change]) -> dict[Change, str]:
-        """What was decided about changes and not carried out yet; see `choose`."""
+        """Return the stored decisions about changes; see `choose`."""
         known = self._ledger.memories.decided()
         if not known:
             return {}
@@ -200,18 +171,11 @@ class Marks(EnginePart):
         note: str = "",
         first: Callable[[], str] | None = None,
     ) -> None:
-        """Write down what a person decided about proposals, all of them or none; nothing is carried out.
+        """Record a person's decision about proposals, all of them or none; nothing is carried out.
 
-        Args:
-            proposals: with the ids that their roots have here.
-            state: `open`, `later`, `accepted`, `rejected` or `NEVER`.
-            actor: the person; the audit has a record of each memory an accepted or rejected one is about.
-            note: why.
-            first: does what belongs to the decision once it may be made, and returns its step of undo.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
-            NotFoundError, ConflictError: see `ProposalTable.decide`.
+        `state` is `open`, `later`, `accepted`, `rejected` or `NEVER`. `first` does what belongs to the decision, once
+        it may be made, and returns its undo step. Raises `E_PERSON` where an agent runs this process, and as
+        `ProposalTable.decide`.
         """
         chosen = tuple(proposals)
         approver = self._may_decide(chosen)
@@ -226,13 +190,13 @@ class Marks(EnginePart):
 
     @retry_after_repair
     def decide_hunk(self, proposal: Proposal, step: int, hunk: int, *, rejected: bool) -> None:
-        """Keep what a person decided about one hunk of a proposal; see `ProposalTable.decide_hunk`."""
+        """Record a person's decision about one hunk of a proposal; see `ProposalTable.decide_hunk`."""
         self._may_decide([proposal])
         self._ledger.proposals.decide_hunk(proposal.id, step, hunk, rejected=rejected)
 
     @retry_after_repair
     def revise(self, proposal: Proposal, steps: Iterable[Step]) -> Proposal:
-        """Give a proposal the steps that a person edited it to; see `ProposalTable.revise`."""
+        """Replace a proposal's steps by a person's edit; see `ProposalTable.revise`."""
         chosen = tuple(steps)
         self._may_decide([proposal, proposal._replace(steps=chosen)])
         return self._ledger.proposals.revise(proposal.id, chosen)
@@ -247,7 +211,7 @@ class Marks(EnginePart):
         return approver
 
     def seen_version(self, address: Address) -> str | None:
-        """The version of a memory the user last looked at."""
+        """Return the version of a memory the user last looked at."""
         record = self._ledger.memories.record(*self._place(address))
         return record.seen_sha256 if record else None
 
@@ -266,7 +230,7 @@ class Marks(EnginePart):
 
 
 def is_unseen(record: Record) -> bool:
-    """Whether somebody else changed a memory since the user last looked."""
+    """Tell whether somebody else changed a memory since the user last looked."""
     return not record.seen and not is_person(record.actor)
 
 
@@ -310,7 +274,7 @@ class Pins(EnginePart):
         return Done(str(txn.id), operation, outcomes, label_of(operation, chosen))
 
     def _pinnable(self, address: Address) -> int | MemtuiError:
-        """The ledger's id of a memory's root, or why the memory cannot be pinned."""
+        """Return the ledger's id of a memory's root, or why the memory cannot be pinned."""
         try:
             self._rules.check_storable(address)
             return self._roots.uid(self._rules.allowed(address.root))
@@ -319,12 +283,9 @@ class Pins(EnginePart):
 
     @retry_after_repair
     def bring(self, addresses: Iterable[Address], *, actor: Actor, joins: str | None) -> int:
-        """Pin memories as a part of the operation that brought them; returns how many were not pinned before.
+        """Pin memories as part of the operation that brought them; return how many were not pinned before.
 
-        Args:
-            addresses: which.
-            actor: who does it.
-            joins: the transaction they become a part of, so that undo takes both back; else a step of its own.
+        `joins` is that operation's transaction, so that undo takes both back; None: a step of its own.
         """
         # Before the transaction: whoever lists the roots meanwhile holds them and waits for the ledger.
         chosen = [(self._roots.uid(self._rules.writable(address, actor)), address) for address in addresses]
@@ -343,11 +304,7 @@ class Pins(EnginePart):
     def record_use(self, address: Address, *, actor: Actor, wrote: bool = False, soon: bool = False) -> None:
         """Count a read or write by an agent; a person's browsing is no use.
 
-        Args:
-            address: the memory.
-            actor: who used it.
-            wrote: whether it was a write.
-            soon: within a second is enough, or when the engine is closed; other processes see it then.
+        With `soon` it is written within a second, or when the engine is closed; other processes see it then.
         """
         paths.split(address.path)
         if not is_person(actor.name):
@@ -358,31 +315,19 @@ class Pins(EnginePart):
                 self._ledger.pins.record_use(self._roots.uid(root), address.path, wrote=wrote)
 
     def not_given(self, session: str, rows: Iterable[Memory]) -> tuple[Memory, ...]:
-        """Those of some memories whose present text an agent's session was not given yet; see `record_given`."""
+        """Return those memories whose present text a session was not given yet; see `record_given`."""
         known = self._ledger.surfaced.given(session)
         return tuple(row for row in rows if self._place(row.address) not in known)
 
     @retry_after_repair
     def record_given(self, session: str, rows: Iterable[Memory]) -> None:
-        """Remember that an agent's session is given the texts of memories, which is no use of them.
-
-        Args:
-            session: its id, as the agent has it.
-            rows: the memories, as they are given.
-        """
+        """Record that an agent's session is given the texts of memories, which is no use of them."""
         if not self._roots.read_only:
             self._ledger.surfaced.give(session, [self._place(row.address) for row in rows])
 
     @retry_after_repair
     def take_uses(self, usages: Iterable[UseCount]) -> int:
-        """Take over how often memories were used by another program's count, where that is higher than ours.
-
-        Returns:
-            How many counts rose. No undo step: counts are not what anybody decided.
-
-        Raises:
-            RefusedError: `E_READ_ONLY`, `E_ACCESS`.
-        """
+        """Raise counts of uses to another program's higher ones; return how many rose. No undo step."""
         chosen = tuple(usages)
         self._rules.refuse_read_only()
         self._rules.refuse_marks(usage.address for usage in chosen)
@@ -397,3 +342,105 @@ class Pins(EnginePart):
         risen = [named[place] for place in self._ledger.pins.take_uses(counted)]
         self._events.touched(risen)
         return len(risen)
+
+
+class Mutes(EnginePart):
+    """Muted findings: only a person mutes one, with a reason, and a mute ends with the lines it is about.
+
+    Of a line a keyed hash is stored, because a bare hash of a short secret can be guessed.
+    """
+
+    @cached_property
+    def _key(self) -> bytes:
+        return self._ledger.proposals.key()
+
+    def name(self, address: Address, rule: str, lines: bytes = b"") -> str:
+        """Return the name of a finding, 20 hex digits; it changes with `lines`. An empty path means all of a root."""
+        told = "\0".join(("mute", address.root, address.path, rule, "")).encode("utf-8", "surrogateescape")
+        return hmac.digest(self._key, told + lines, "sha256")[:10].hex()
+
+    def all(self) -> Mapping[str, Mute]:
+        """Return every mute, by the name of its finding."""
+        return self._ledger.mutes.all()
+
+    @retry_after_repair
+    def mute(self, findings: Iterable[tuple[Address, str, str]], *, reason: str) -> None:
+        """Mute findings (memory, or a root with an empty path; rule; name); raises `E_PERSON` for an agent."""
+        self._rules.approver.require("mute a finding")
+        self._rules.refuse_read_only()
+        if not reason.strip():
+            raise UsageError("A mute needs a reason.", hint="Say why it is no harm.")
+        with self._ledger.transaction():
+            for address, rule, name in findings:
+                uid = self._roots.uid(self._roots.find(address.root))
+                self._ledger.mutes.put(name, uid, address.path, rule, reason.strip())
+                said = f"{rule}: {reason.strip()}"
+                self._ledger.audit.approve("muted", [(uid, address.path, None)], self._rules.approver, said=said)
+
+    @retry_after_repair
+    def unmute(self, name: str) -> None:
+        """Unmute a finding; raises `NotFoundError` when nothing of that name is muted, and as `mute`."""
+        self._rules.refuse_read_only()
+        if not self._ledger.mutes.remove(name):
+            raise NotFoundError(f"Nothing that is called {name} is muted.", hint="`memtui check --muted` lists them.")
+
+
+class ObservedMarks(EnginePart):
+    """Decisions about observations, as undo steps; nothing of a card's text is in the audit."""
+
+    @retry_after_repair
+    def put(
+        self, marks: Sequence[ObservationMark], *, actor: Actor, label: str, reason: str = ""
+    ) -> tuple[ObservationMark, ...]:
+        """Store decisions, all of them or none, as one undo step; each has the `seq` it is based on.
+
+        `label` has no word of a card. Raises `E_PERSON`, `E_READ_ONLY`, `E_REDACTED`, or `ConflictError` after another
+        decision.
+        """
+        self._rules.approver.require("decide about observations")
+        self._rules.refuse_read_only()
+        done = []
+        places = {(mark.root, mark.path) for mark in marks if mark.root and mark.withholds}
+        found = {place: self._there(*place) for place in places}
+        with self._ledger.transaction():
+            for (uid, path), whole in found.items():
+                if whole is not None:  # a copy of it under another name is known by its text
+                    at = whole.status.st_mtime_ns // 1_000_000
+                    self._ledger.versions.keep_found(uid, path, whole.data, whole.sha, at=at)
+            txn = transaction(self._ledger, OBSERVED, actor, label)
+            for mark in marks:
+                # One about a session has no root: it is taken back where it was decided.
+                place = (mark.root, mark.path) if mark.root else (min(self._roots.names()), "session")
+                step = self._recorded(txn.id, *place, actor)
+                done.append(self._ledger.observations.put(mark, actor=actor.name, reason=reason, step=step))
+        names = self._roots.names()
+        self._events.touched(Address(names[mark.root], mark.path) for mark in done if mark.root in names)
+        return tuple(done)
+
+    def _there(self, uid: int, path: str) -> WholeFile | None:
+        with suppress(MemtuiError, KeyError):  # a root that is not open here
+            address = Address(self._roots.names()[uid], path)
+            found = handles.read(self._roots.reading(self._roots.find(address.root)), paths.split(path), address)
+            fsio.close(found.handle)
+            return found
+        return None
+
+    def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
+        """Move a memory's decisions, history and pin to its present name, in any root.
+
+        For a memory that was renamed outside memtui and changed before anybody looked, so that no text tells.
+        """
+        self._rules.refuse_read_only()
+        with self._ledger.transaction():
+            self._ledger.memories.follow(uid, path, new_uid, new_path)
+
+    def take_back(self, txn: int, uid: int, path: str, step: int, actor: Actor) -> None:
+        """Undo one audit record as part of a transaction; see `ObservationTable.take_back`."""
+        self._rules.approver.require("decide about observations")
+        with self._ledger.transaction():
+            self._ledger.observations.take_back(step, self._recorded(txn, uid, path, actor), actor=actor.name)
+
+    def _recorded(self, txn: int, uid: int, path: str, actor: Actor) -> int:
+        return self._ledger.audit.intend(
+            txn, uid, path, actor=actor.name, operation=OBSERVED, before=None, after=None, state="done"
+        )

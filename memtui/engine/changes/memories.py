@@ -1,8 +1,8 @@
-"""The verbs on memories and on folders of them, and copies.
+"""The verbs on memories and folders of them, and copies.
 
-A folder is no memory and has no history; it is there as long as something is in it. It is settled here, so that no
-front leaves empty folders behind, moves a folder into itself or mixes two of them.
-It is apart so that only a command that uses it loads it.
+A folder is no memory and has no history; it exists as long as something is in it. That is settled here, so that no
+front leaves empty folders behind, moves a folder into itself or mixes two. It is apart so that only a command that uses
+it loads it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,21 +22,18 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 
 
 class Memories(Changer):
-    """Changes memories; a folder of them changes memory by memory, as one undo step."""
+    """Changes memories; a folder changes memory by memory, as one undo step."""
 
     @retry_after_repair
-    def rename(self, address: Address, new: Address, *, actor: Actor, expected_sha256: str | None = None) -> Done:
-        """Rename a memory or a folder of memories, within a root or to another one; pins and history follow.
+    def rename(self, address: Address, new: Address, *, actor: Actor) -> Done:
+        """Rename a memory or a folder of memories, also to another root; pins and history follow.
 
-        A folder keeps what is not listed as a memory, and all of its memories are renamed or none.
-
-        Raises:
-            MemtuiError: it was not renamed.
+        Of a folder all memories are renamed or none; what is no memory stays. Raises when it was not renamed.
         """
         inside = below(self._roots, address)
         if inside is not None:
             return self._rename_folder(address, new, inside, actor)
-        done = self.move_each([(address, new)], actor, expected_sha256)
+        done = self.move_each([(address, new)], actor)
         if done.outcomes[0].error is not None:
             raise done.outcomes[0].error
         return done
@@ -59,7 +56,7 @@ class Memories(Changer):
         return done
 
     def _moved_back(self, txn: Txn, moved: list[Outcome], refused: Outcome, actor: Actor) -> MemtuiError:
-        """Take the rest of a renaming back of which a part could not be done; returns why it could not."""
+        """Undo a partial folder rename; return the error that stopped it."""
         stuck = 0
         for outcome in reversed(moved):
             if outcome.new_address is not None:
@@ -82,12 +79,9 @@ class Memories(Changer):
     def delete(
         self, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
-        """Move memories, or all memories of folders, to the trash as one undo step, with an outcome for each.
+        """Move memories, and all memories of folders, to the trash as one undo step.
 
-        Args:
-            addresses: which.
-            actor: who does it.
-            expected: the versions that are meant; a memory that has another one by now stays, as a `Conflict`.
+        A memory that has another version than `expected` stays, as a `Conflict`.
         """
         chosen: list[Address] = []
         folders: list[Address] = []
@@ -114,15 +108,7 @@ class Memories(Changer):
 
     @retry_after_repair
     def copy(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
-        """Make copies under other names, within a root or in another one, as one undo step; never over a memory.
-
-        Args:
-            pairs: what is copied, and under which name.
-            actor: who does it.
-
-        Returns:
-            An outcome for each; its error where there is no copy.
-        """
+        """Copy memories to new names, also in another root, as one undo step; never over a memory."""
         chosen = list(dict(pairs).items())
         self._rules.refuse_read_only()
         what = f"{chosen[0][0]} to {chosen[0][1]}" if len(chosen) == 1 else f"{len(chosen)} memories"
@@ -163,32 +149,21 @@ class Memories(Changer):
                 code="E_NAME",
                 hint="Choose a name outside of it.",
             )
-        target = self._roots.find(new.root)
+        parts = paths.split(new.path)
         try:
-            handle = self._roots.reading(target)
-            with handle.folder(paths.split(new.path)[:-1]) as above:
-                fsio.stat_at(above, new.name)
-            with handle.folder(paths.split(new.path)) as there:
-                taken = bool(fsio.list_dir(there))
-        except (NotFoundError, FileNotFoundError) as error:
-            taken = isinstance(error, NotFoundError) and error.code == "E_NOT_FOUND" and self._is_file(new)
+            handle = self._roots.reading(self._roots.find(new.root))
+            with handle.folder(parts[:-1]) as above:
+                fsio.stat_at(above, parts[-1])
+            with suppress(NotFoundError), handle.folder(parts) as there:  # else no folder has the name
+                if not fsio.list_dir(there):
+                    return
+        except (NotFoundError, FileNotFoundError):
+            return
         except OSError as error:
             raise paths.translate(error, f"Looking at {new}") from error
-        if taken:
-            raise files.taken(new)
-
-    def _is_file(self, address: Address) -> bool:
-        """Whether a name is taken by something that is no folder."""
-        parts = paths.split(address.path)
-        try:
-            with self._roots.reading(self._roots.find(address.root)).folder(parts[:-1]) as above:
-                fsio.stat_at(above, parts[-1])
-        except (NotFoundError, OSError):
-            return False  # there is no such folder above either: whoever makes it finds out
-        return True
+        raise files.taken(new)
 
     def _clear(self, address: Address, actor: Actor) -> None:
-        """Remove what is left of a folder whose memories are gone, as far as it is empty."""
         root = self._rules.writable(address, actor)
         parts = paths.split(address.path)
         with self._roots.site(root, actor) as site:
@@ -203,18 +178,15 @@ class Memories(Changer):
 
 
 class _Level(NamedTuple):
-    """One folder on the way down."""
-
     name: str
     identity: tuple[int, int]
     rest: list[tuple[str, Selection]]
-    """The folders in it that were not looked into yet."""
 
 
 def _clear_below(folder: int, selection: Selection | None) -> None:
-    """Remove the empty folders in a folder, from the innermost out; those a layout does not show are left alone.
+    """Remove the empty folders in a folder, innermost first; those a layout does not show are left alone.
 
-    One handle is open at a time and nothing calls itself: thousands of folders may lie in each other.
+    Iterative, with one open handle: thousands of folders may be nested.
     """
     if selection is None:
         return
@@ -244,7 +216,7 @@ def _clear_below(folder: int, selection: Selection | None) -> None:
 
 
 def _step_to(handle: int, name: str) -> int:
-    """Open a folder from an open one, which is closed then."""
+    """Open a folder relative to a handle, which is closed."""
     found = fsio.open_dir(handle, name)
     fsio.close(handle)
     return found

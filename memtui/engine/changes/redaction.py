@@ -1,6 +1,6 @@
-"""The verb that clears a stored text for good, in everything memtui keeps.
+"""Redaction: clearing a stored text for good, in everything memtui keeps.
 
-A text is stored once for all memories that had it, so clearing it for one clears it for all: that is asked for by name.
+A text is stored once for all memories that had it, so clearing it for one clears it for all; that needs `everywhere`.
 It is apart so that only a command that uses it loads it.
 """
 
@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from memtui.engine.disk import fsio, handles, paths, state_file, unsaved
 from memtui.engine.find import index
-from memtui.engine.ledger.erasure import Keeper, Quotes
+from memtui.engine.ledger.erasure import Quotes, TextHolder
 from memtui.engine.look import row_cache
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.observation import REDACTED, ObservationMark
@@ -20,14 +20,13 @@ from memtui.engine.part import EnginePart, retry_after_repair, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
-"""Bytes of an editor's copy that are looked at."""
 
 
 class Redaction(EnginePart):
-    """Clears versions, and what else holds their texts."""
+    """Clears versions, and everything else that holds their texts."""
 
     def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool = False) -> Version:
-        """Clear one stored text for good and keep its record; see `redact_all`."""
+        """Redact one version; see `redact_all`."""
         (version,) = self.redact_all([(address, sha256)], reason=reason, actor=actor, everywhere=everywhere)
         return version
 
@@ -37,18 +36,12 @@ class Redaction(EnginePart):
     ) -> tuple[Version, ...]:
         """Clear stored texts for good, in every file memtui keeps, and keep their records; all or none.
 
-        Labels, notes and reasons that quote one are cleared, and so are conflicts it is a side of. `unerased` tells
-        afterwards what is left to do.
-
-        Args:
-            versions: memories, and which of their versions.
-            reason: why, for the record; no part of a text.
-            actor: who does it.
-            everywhere: also when other memories, drafts or left copies keep a text: it is cleared there, too.
+        Labels, notes, reasons and conflicts that quote one are cleared too. `unerased` tells afterwards what is left to
+        do. With `everywhere` also what other memories, drafts or editors' copies hold is cleared.
 
         Raises:
-            RefusedError: `E_CURRENT_VERSION`, or `E_SHARED`: something else keeps a text, and nothing is cleared;
-                `E_PERSON`: an agent runs this process.
+            RefusedError: `E_CURRENT_VERSION`, `E_PERSON`, or `E_SHARED`: something else holds a text, and nothing is
+                cleared.
         """
         approver = self._rules.approver
         approver.require("redact a version")
@@ -92,16 +85,7 @@ class Redaction(EnginePart):
         )
 
     def redact_observation(self, mark: ObservationMark, *, reason: str, actor: Actor) -> ObservationMark:
-        """Redact an observation for good: what people wrote over it is cleared, here and in backups.
-
-        Args:
-            mark: the one there is, or a new one; see `ObservationTable.put` for what is raised.
-            reason: why, for the record; no part of the text.
-            actor: who does it.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process.
-        """
+        """Redact an observation for good, here and in backups; raises as `ObservationTable.put`."""
         self._rules.approver.require("redact an observation")
         if not reason.strip():
             raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
@@ -110,11 +94,11 @@ class Redaction(EnginePart):
         return done
 
     def require_person(self, act: str) -> None:
-        """Refuse with `E_PERSON` what no agent may do through this engine, as in `see what is withheld`."""
+        """Refuse with `E_PERSON` an act that no agent may do, as in `see what is withheld`."""
         self._rules.approver.require(act)
 
     def unerased(self) -> Unerased:
-        """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
+        """Return what may still hold redacted texts: freed bytes not overwritten yet, and damaged ledgers."""
         pending = self._ledger.erasure.unerased() or index.is_spilled(self._ledger.directory)
         return Unerased(pending, tuple(self._ledger.erasure.damaged()))
 
@@ -125,7 +109,6 @@ class Redaction(EnginePart):
         self._ledger.erasure.drop_damaged(path)
 
     def _refuse_shared(self, named: Iterable[tuple[Address, int, str]], copies: list[str]) -> None:
-        """Refuse what would take a text from somebody else, too."""
         by_sha: dict[str, list[tuple[int, str]]] = {}
         for address, uid, sha in named:
             by_sha.setdefault(sha, []).append((uid, address.path))
@@ -144,7 +127,7 @@ class Redaction(EnginePart):
             details={"kept_by": "\n".join(names)},
         )
 
-    def _name(self, keeper: Keeper) -> str:
+    def _name(self, keeper: TextHolder) -> str:
         names = self._roots.names()
         folders = self._ledger.activity.folders()
         name = str(Address(names.get(keeper.root, folders[keeper.root]), keeper.path))
@@ -168,7 +151,7 @@ class Redaction(EnginePart):
         self._ledger.undo.mark_undone(txn.id)
 
     def _copies(self, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
-        """What editors and drafts left as files in the state folder, and how each that holds a text is removed."""
+        """Yield editors' copies and draft files that hold a text, each with the function that removes it."""
         # Nothing else: with one folder for everything, the user's memories lie in the state folder, too.
         with contextlib.suppress(FileNotFoundError):
             yield from _files(os.path.join(self._ledger.directory, unsaved.COPIES), shas, quotes)

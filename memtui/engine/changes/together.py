@@ -1,9 +1,8 @@
-"""Several changes of different kinds as one: checked before the first of them, done or taken back, one undo step.
+"""Several changes of different kinds as one: checked before the first, done or taken back, one undo step.
 
-It exists so that no front renames a memory and then fails to write the index that names it. All roots are locked from
-the first look to the last step, in one order, so that no other memtui gets in between; for the rest of the world every
-step is as guarded as a single change. A kill in the middle leaves whole files, and undo takes back what was done.
-It is apart so that only a command that uses it loads it.
+All roots are locked from the first check to the last step, in one order, so that no other memtui gets in between; for
+the rest of the world every step is as guarded as a single change. A kill in the middle leaves whole files, and undo
+takes back what was done. It is apart so that only a command that uses it loads it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -51,25 +50,21 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 
 class _Did(NamedTuple):
-    """One step that was done."""
-
     step: Step
     outcome: Outcome
     change: Change | None
-    """What to tell; None when nothing was written."""
+    """The change to publish; None when nothing was written."""
 
 
 class _There(NamedTuple):
-    """What has a name, or will have it once the steps before are done."""
+    """What has a name, or will have it once the earlier steps are done."""
 
     sha: str | None = None
-    """None: nothing has it."""
     size: int = 0
-    """Bytes."""
 
 
 class _Stopped(Exception):  # noqa: N818
-    """Nothing is to stay of what was begun: the folders made for it go too."""
+    """Stops all steps; folders made for them are removed too."""
 
     def __init__(self, outcomes: tuple[Outcome, ...]) -> None:
         super().__init__()
@@ -80,7 +75,6 @@ class Together(EnginePart):
     """Does several steps, or none of them."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, undo: Undo) -> None:
-        """Take what it works with; `undo` takes back what was done before a step failed."""
         super().__init__(roots, ledger, rules, events)
         self._undo = undo
 
@@ -94,23 +88,16 @@ class Together(EnginePart):
         joins: str | None = None,
         cause: str | None = None,
     ) -> Done:
-        """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
+        """Write, rename and remove memories, also of several roots, as one undo step: all or nothing.
+
+        Each step sees what those before it did. When a memory has another version than expected, nothing was done: the
+        outcome of its step is a `Conflict`, the others have an error that names it. After any other error nothing is
+        changed, or `unharmed` says what could not be taken back.
 
         Args:
-            steps: what is done, in this order; each sees what those before it did.
-            actor: who does it.
-            label: what it is called, for people: `rename a.md to b.md`.
-            joins: a transaction it becomes a part of, so that undo takes both back; one that was taken back meanwhile
-                is not joined.
-            cause: the task or run it is done for, by its id; `engine.tasks.transaction_of` finds it by that.
-
-        Returns:
-            An outcome for each step. When a memory is another version than its step expected, none of them was done:
-            that step's outcome is the `Conflict`, and the others have an error that names it.
-
-        Raises:
-            MemtuiError: a rule, a taken name or the disk said no, and nothing is changed; `unharmed` says so if what
-                was done before could not be taken back.
+            label: for people: `rename a.md to b.md`.
+            joins: a transaction to join, so that undo takes both back, unless it was undone meanwhile.
+            cause: id of the task or run; see `TaskTable.transaction_of`.
         """
         chosen = tuple(steps)
         if not chosen:
@@ -131,18 +118,13 @@ class Together(EnginePart):
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
 
     def take_back(self, cause: str) -> frozenset[Address]:
-        """Take back what a dead process did of the changes for a task or run, as a part of them, by whoever did them.
-
-        Returns:
-            What could not be taken back, because it was changed since; all else is as it was before.
-        """
+        """Take back what a dead process did for a task or run; return what was changed since and stays."""
         found = self._ledger.tasks.transaction_of(cause)
         return (
             frozenset() if found is None else frozenset(self._undo.roll_back(Txn(int(found.txn)), Actor(found.actor)))
         )
 
     def _allow(self, step: Step, actor: Actor) -> None:
-        """Refuse a step by the rules of its roots."""
         root = self._rules.writable(step.address, actor)
         paths.split(step.address.path)
         if isinstance(step, Write) and step.expected_sha256 is None:
@@ -184,21 +166,12 @@ class Together(EnginePart):
         return tuple(map(self._roots.find, names))
 
     def _made_in(self, step: Step) -> Root | None:
-        """The root in which a step makes a memory."""
         if isinstance(step, Rename):
             return self._roots.find(step.new.root)
         return self._roots.find(step.address.root) if isinstance(step, Write) and not step.expected_sha256 else None
 
-    # --- the look before
-
     def _check(self, steps: tuple[Step, ...], sites: Mapping[str, Site], job: Job) -> None:
-        """Compare every expectation with what is there, each step after those before it.
-
-        Raises:
-            StillWritten: a file may be half of a version. Nothing was done.
-            _Stopped: something is another version than was expected; its texts are kept.
-            MemtuiError: a name is taken, or nothing has it.
-        """
+        """Compare every expectation with what is there, each step after those before it."""
         known: dict[tuple[int, str], _There] = {}
         conflicts: dict[int, Outcome] = {}
 
@@ -231,10 +204,7 @@ class Together(EnginePart):
             raise _Stopped(_refused(steps, conflicts))
 
     def _check_size(self, step: Write, there: _There) -> None:
-        """Refuse a text over the root's limit, unless it takes the place of one that is no smaller.
-
-        The limit keeps memories from growing too big; one that an agent made bigger has to be mendable.
-        """
+        """Refuse a text over the root's limit unless it replaces one as large: an oversized memory must be mendable."""
         if step.expected_sha256 != there.sha or len(step.data) > there.size:
             encode(step.data, self._roots.find(step.address.root), step.address)
 
@@ -242,7 +212,7 @@ class Together(EnginePart):
         return sites[self._roots.find(address.root).id]
 
     def _refuse(self, step: Step, sites: Mapping[str, Site], job: Job) -> Outcome:
-        """Keep both texts of a step that met another version, and record it."""
+        """Keep and record both texts of a step that met another version."""
         site = self._site(sites, step.address)
         data = step.data if isinstance(step, Write) else None
         operation = "modified" if isinstance(step, Write) else "renamed" if isinstance(step, Rename) else "deleted"
@@ -258,14 +228,7 @@ class Together(EnginePart):
             if found is not None:
                 fsio.close(found.handle)
 
-    # --- the steps
-
     def _one(self, step: Step, sites: Mapping[str, Site], job: Job) -> _Did:
-        """Do one step.
-
-        Raises:
-            MemtuiError: it was not done.
-        """
         address, site = step.address, self._site(sites, step.address)
         result: Saved | Unchanged | Conflict
         if isinstance(step, Rename):
@@ -292,7 +255,7 @@ class Together(EnginePart):
         return _Did(step, Outcome(address, result), self._told(step, result, job))
 
     def _has_news(self, site: Site, step: Step) -> bool:
-        """Whether a text that is replaced holds what others wrote since a person looked: it stays news."""
+        """Tell whether a replaced text holds unseen changes of others, which stay unseen."""
         record = self._ledger.memories.record(site.uid, step.address.path)
         return record is not None and (record.sha256 != step.expected_sha256 or is_unseen(record))
 
@@ -307,14 +270,10 @@ class Together(EnginePart):
         kind = "created" if result.before is None else "modified"
         return Change(step.address, kind, name, result.before, result.sha256, at)
 
-    # --- the way back
-
     def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job, earlier: int) -> frozenset[Address] | None:
-        """Take back what was done so far, as the ledger tells it: a step that failed may have been half done.
+        """Take back the finished steps as the ledger records them; return what could not be taken back.
 
-        Returns:
-            What could not be taken back. When that is nothing, undo goes to the change before this one. None when
-            nothing could be, and at most the last step had begun.
+        None when nothing could be and at most the last step had begun.
         """
         if not job.txn.begun:
             return frozenset()
@@ -338,7 +297,7 @@ def _look(site: Site, address: Address, job: Job) -> _There:
 
 
 def _as_expected(step: Step, now: str | None) -> bool:
-    """Whether a step may be done where its name has the version `now`; a text that is there already is always right."""
+    """Tell whether a step may be done on the version `now`; a text that is already there always may."""
     if isinstance(step, Write):
         wanted = sha256(step.data).hexdigest()
         if step.expected_sha256 is None and now not in (None, wanted):
@@ -352,7 +311,6 @@ def _names(step: Step) -> frozenset[Address]:
 
 
 def _refused(steps: tuple[Step, ...], known: Mapping[int, Outcome]) -> tuple[Outcome, ...]:
-    """An outcome for each step: the one it has, or that it was not done because others met a conflict."""
     why = ", ".join(str(one.address) for one in known.values() if isinstance(one.result, Conflict))
     found = []
     for number, step in enumerate(steps):
@@ -373,7 +331,6 @@ def _unharmed(stuck: frozenset[Address]) -> str:
 
 
 def _operation(steps: tuple[Step, ...]) -> str:
-    """What the whole counts as: the most telling of its steps."""
     if any(isinstance(step, Remove) for step in steps):
         return "delete"  # what it removes is in the trash, where nothing is looked for that a renaming removed
     if any(isinstance(step, Rename) for step in steps):

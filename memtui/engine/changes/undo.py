@@ -1,14 +1,10 @@
-"""Undo, redo, taking back what others did, and the trash: each only where the disk still is as it was left.
-
-Several memories come back from the trash as one undo step, and never over one that took a name meanwhile.
-"""
+"""Undo, redo, reverting changes of others, and the trash: each only where the disk still is as it was left."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change import Changer
+from memtui.engine.changes.marks import ObservedMarks
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
 from memtui.engine.ledger.ledger import Ledger
@@ -30,86 +26,63 @@ from memtui.engine.model import (
 from memtui.engine.observation import OBSERVED
 from memtui.engine.part import EnginePart, Events, Rules, each, mode, retry_after_repair, transaction, when_settled
 from memtui.engine.save import files
-from memtui.engine.save.commit import NEWS_STAYS, Job, Siblings, Site
+from memtui.engine.save.commit import NEWS_STAYS, Job, Siblings
 from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
-if TYPE_CHECKING:
-    from memtui.engine.changes.observed_marks import ObservedMarks
-
 
 class Undo(EnginePart):
-    """Takes transactions back, newest first, across restarts and processes; and what others did."""
+    """Takes transactions back, newest first, across restarts and processes; and changes of others."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, changer: Changer) -> None:
-        """Take what it works with; `changer` renames."""
         super().__init__(roots, ledger, rules, events)
         self.changer = changer
         self._drafts = MergeDrafts(ledger)
         self.trash = Trash(roots, ledger, rules, events)
-        """Deleted memories."""
-
-    @cached_property
-    def _observed(self) -> "ObservedMarks":
-        from memtui.engine.changes.observed_marks import ObservedMarks
-
-        return ObservedMarks(self._roots, self._ledger, self._rules, self._events)
+        self._observed = ObservedMarks(roots, ledger, rules, events)
 
     @retry_after_repair
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
-        """Take the last operation back; the outcomes tell what is no longer as it was left.
+        """Undo the last operation; the outcomes tell what is no longer as it was left.
 
-        Args:
-            actor: who does it.
-            txn: an older operation to take back instead: as an undo step of its own, and only of memories that are
-                still as it left them.
-
-        Raises:
-            NotFoundError: `E_NOTHING_TO_UNDO`.
+        With `txn`, an older operation is undone as a new step, only where its memories are still as it left them.
+        Raises `E_NOTHING_TO_UNDO`.
         """
         if txn is not None and txn != self.next():
             return self._step_back(txn, actor)
         return self._reverse("undo", actor)
 
     def next(self) -> str | None:
-        """The transaction that `undo` would take back now."""
+        """Return the transaction that `undo` would take back now."""
         what = self._ledger.undo.undoable(self._roots.names())
         return None if what is None else str(what.id)
 
     def passed_over(self) -> PassedOver | None:
-        """Say what `undo` would take back when something newer was done in a folder that is not open here."""
+        """Return what `undo` would take back when something newer was done in a folder that is not open."""
         names = self._roots.names()
         what = self._ledger.undo.undoable(names)
         newer = None if what is None else self._ledger.undo.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
     def unexpected(self, began: int) -> PassedOver | None:
-        """Say what `undo` would take back when somebody else did that, or did it before a time, in milliseconds."""
+        """Return what `undo` would take back when somebody else did it, or it is older than a time (ms)."""
         what = self._ledger.undo.undoable(self._ready())
         if what is None or (what.at >= began and is_person(what.actor)):
             return None
         return PassedOver(_plain(what.label), "" if is_person(what.actor) else what.actor, "")
 
     def decides(self, kind: str) -> str:
-        """Say which decision about observations `undo` or `redo` would take back now; empty for any other step."""
+        """Return the label of the decision about observations that `undo` or `redo` would take back, else empty."""
         what = self._newest(kind, self._roots.names())
         return what.label if what is not None and what.operation == OBSERVED else ""
 
     def of_person(self, kind: str) -> str:
-        """Say what `undo` or `redo` would take back now, if a person did it; empty for an agent's step."""
+        """Return the label of what `undo` or `redo` would take back, if a person did it, else empty."""
         what = self._newest(kind, self._roots.names())
         return _plain(what.label) if what is not None and is_person(what.actor) else ""
 
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
-        """Name the folders of steps that undo or redo would take next if all of these were open here.
-
-        Args:
-            kind: `undo` or `redo`.
-
-        Yields:
-            Every folder of a step that reached into several, the newest step first; only steps that are newer than the
-            next one within the open folders.
-        """
+        """Yield, newest first, the folders of steps that come before the next one, if all of them were open."""
         names = self._roots.names()
         what = self._newest(kind, names)
         for txn in self._ledger.undo.between(names, kind, what.id if what is not None else 0):
@@ -119,7 +92,7 @@ class Undo(EnginePart):
                 yield tuple(folders.values())
 
     def unopened(self, txn: str) -> tuple[str, ...]:
-        """Every folder a step reached into, when one of them is not open here; else nothing."""
+        """Return every folder of a step if one of them is not open here, else nothing."""
         folders = self._ledger.undo.reached(int(txn))
         return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
 
@@ -128,14 +101,14 @@ class Undo(EnginePart):
 
     @retry_after_repair
     def redo(self, *, actor: Actor) -> Done:
-        """Take the last undo back; see `undo`."""
+        """Redo the last undone operation; see `undo`."""
         return self._reverse("redo", actor)
 
     def _ready(self) -> dict[int, str]:
-        """The roots whose steps can be taken back."""
+        """Recover, and return the roots whose steps can be taken back."""
         self._rules.refuse_read_only()
         self._rules.refuse_onlooker()
-        self._ledger.renew()  # without a usable one nothing can be taken back, and that is no empty list
+        self._ledger.reopen()  # without a usable one nothing can be taken back, and that is no empty list
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
         return self._roots.names()
 
@@ -163,7 +136,7 @@ class Undo(EnginePart):
         return Done(str(number), kind, tuple(outcomes), label, left, also)
 
     def _steps(self, txn: int, names: dict[int, str]) -> list[AuditStep]:
-        """What a transaction did, when this client may take it back."""
+        """Return the changes of a transaction that this client may take back."""
         steps = self._ledger.undo.steps(txn)
         if any(step.operation == OBSERVED for step in steps):
             self._rules.approver.require("decide about observations")
@@ -174,7 +147,6 @@ class Undo(EnginePart):
         return steps
 
     def _step_back(self, number: str, actor: Actor) -> Done:
-        """Take one older transaction back as a change of its own, where its memories still are as it left them."""
         names = self._ready()
         what = self._ledger.undo.operation(int(number), names)
         steps = self._steps(what.id, names) if what is not None else []
@@ -196,18 +168,9 @@ class Undo(EnginePart):
         *,
         unchanged: bool = False,
     ) -> tuple[list[Outcome], str, str]:
-        """Take steps back, the last one first, each by itself.
+        """Take steps back, last one first, each by itself; `unchanged`: only if the memory is as its step left it.
 
-        Args:
-            steps: what a transaction did.
-            names: root ids by ledger id.
-            txn: what it belongs to.
-            actor: who does it.
-            kind: `undo` or `redo`.
-            unchanged: only memories that are as their step left them; nothing is recorded of the others.
-
-        Returns:
-            An outcome for each; what to say of a draft that waits after a conflict; and of one that is back.
+        Returns the outcomes, a sentence about a draft that waits after a conflict, and one about a draft that is back.
         """
         outcomes: list[Outcome] = []
         failed: list[tuple[AuditStep, Address]] = []
@@ -240,7 +203,7 @@ class Undo(EnginePart):
         return outcomes, waits, also
 
     def _take_away(self, steps: list[AuditStep], names: dict[int, str], actor: Actor) -> None:
-        """Remove folders that were made for memories which are taken back; the steps count, whatever comes of this."""
+        """Remove folders that were made for memories that are gone again; failures do not matter."""
         for uid in {step.new_uid or step.uid for step in steps} | {step.uid for step in steps}:
             with suppress(MemtuiError):
                 root = self._roots.find(names[uid])
@@ -250,16 +213,7 @@ class Undo(EnginePart):
                         unmake(site, made)
 
     def roll_back(self, txn: Txn, actor: Actor, earlier: int = 0) -> set[Address]:
-        """Take back what a transaction did before it failed, as a part of it.
-
-        Args:
-            txn: the transaction.
-            actor: whose it is.
-            earlier: so many steps were done before, by what it was joined to, and stay.
-
-        Returns:
-            What could not be taken back, under its names. When that is nothing, undo goes to the change before it.
-        """
+        """Take back a failed transaction but for its first `earlier` steps, as part of it; return what is stuck."""
         names = self._roots.names()
         stuck: set[Address] = set()
         job = Job(txn, actor, "restored", siblings=Siblings())
@@ -276,7 +230,7 @@ class Undo(EnginePart):
         return stuck
 
     def _is_undone(self, txn: int, steps: list[AuditStep], names: dict[int, str]) -> bool:
-        """Whether a transaction was taken back and no memory is as it left it."""
+        """Tell whether a transaction was undone and no memory is as it left it."""
         if not all(one.undone for one in self._ledger.activity.operations(txn, txn)):
             return False
         for step in steps:
@@ -286,7 +240,7 @@ class Undo(EnginePart):
         return True
 
     def _refuse_changed(self, step: AuditStep, names: dict[int, str]) -> None:
-        """Refuse to take a step back whose memory is not as the step left it; nothing is recorded for it then."""
+        """Refuse to undo a step whose memory is not as the step left it."""
         address = self._roots.rightful(Address(names[step.uid], step.path))
         if step.operation in ("pin", "unpin"):
             record = self._ledger.memories.record(step.uid, step.path)
@@ -307,7 +261,7 @@ class Undo(EnginePart):
         raise ConflictError(f"{address} {happened}.", hint="H shows every version, and restores one.")
 
     def _refuse_moved(self, step: AuditStep, address: Address, failed: list[tuple[AuditStep, Address]]) -> None:
-        """Refuse to take text away that came from a memory which could not be taken back: it would be nowhere."""
+        """Refuse to remove text that came from a memory which could not be restored: it would be nowhere."""
         if not failed:
             return
         here = self._lines(step.after) - self._lines(step.before)
@@ -321,14 +275,12 @@ class Undo(EnginePart):
                 )
 
     def _lines(self, sha: str | None) -> set[bytes]:
-        """The lines of a version that say something; none of one that was redacted or is damaged."""
         with suppress(MemtuiError):
             data = None if sha is None else self._ledger.versions.blob(sha)
             return {line for line in (data or b"").splitlines() if line.strip()}
         return set()
 
     def _current(self, address: Address) -> handles.WholeFile | None:
-        """What is under a name, closed."""
         try:
             handle = self._roots.reading(self._roots.find(address.root))
             found = handles.read(handle, paths.split(address.path), address)
@@ -338,7 +290,6 @@ class Undo(EnginePart):
         return found
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
-        """Say what is newer but out of reach, so that nobody takes an older change for it."""
         newer = self._ledger.undo.elsewhere(uids, kind, after)
         if newer is None:
             return ""
@@ -370,33 +321,46 @@ class Undo(EnginePart):
         if step.new_path is not None:
             now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
             return self.changer.move_one(now, address, step.after, moving, again=True)
+        note = step.note if stays else repeated(step.note, kind)
+        try:
+            return Outcome(
+                address, self._put(address, step.before, step.after, job._replace(note=note), dated=step.dated)
+            )
+        except NotFoundError as error:
+            if step.before is not None or error.code != "E_NOT_FOUND":
+                raise
+            return Outcome(address, None)  # gone already
+
+    def _put(
+        self,
+        address: Address,
+        before: str | None,
+        after: str | None,
+        job: Job,
+        *,
+        part: bytes | None = None,
+        dated: int | None = None,
+    ) -> Saved | Unchanged | Conflict:
+        """Replace the version `after` by `before`, or by the text `part` instead; None is no memory at all."""
+        data = part
+        if part is None and before is not None:
+            data = _kept(self._ledger.versions.blob(before), f"earlier text of {address}")
         root = self._roots.find(address.root)
 
-        def put_back(job: Job) -> Saved | Unchanged | Conflict | None:
-            with self._roots.site(root, job.actor, create=step.after is None) as site:
-                return self._put_back(site, step, address, job)
+        def change(job: Job) -> Saved | Unchanged | Conflict:
+            with self._roots.site(root, job.actor, create=after is None) as site:
+                if data is None:
+                    return files.remove(site, address, after, job._replace(operation="deleted"))
+                if after is None:
+                    return files.create(site, address, data, job, dated=dated)
+                return files.replace(site, address, data, after, job)
 
-        note = step.note if stays else repeated(step.note, kind)
-        result = when_settled(job._replace(note=note), put_back)
+        result = when_settled(job, change)
         if isinstance(result, Saved):
-            happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
-            self._events.changed(
-                [Change(address, happened, job.actor.name, step.after, step.before, self._ledger.clock())]
-            )
-        return Outcome(address, result)
-
-    def _put_back(self, site: Site, step: AuditStep, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:
-        if step.before is None:
-            try:
-                return files.remove(site, address, step.after, job._replace(operation="deleted"))
-            except NotFoundError as error:
-                if error.code != "E_NOT_FOUND":
-                    raise
-                return None  # gone already
-        data = _kept(self._ledger.versions.blob(step.before), f"earlier text of {address}")
-        return _put(site, address, data, step.after, job, dated=step.dated)
-
-    # --- what others did
+            kind = "deleted" if before is None else "created" if after is None else "modified"
+            left = before if part is None else result.sha256
+            self._events.changed([Change(address, kind, job.actor.name, after, left, self._ledger.clock())])
+        return result
 
     @retry_after_repair
     def take_back(
@@ -408,17 +372,10 @@ class Undo(EnginePart):
         cause: str | None = None,
         parts: Mapping[Address, bytes] | None = None,
     ) -> Done:
-        """Take changes of others back as one undo step, each only if the memory still is as the change left it.
+        """Revert changes of others as one undo step, each only if the memory still is as the change left it.
 
-        Args:
-            changes: what is unseen; a deletion is restored, a creation goes to the trash, a rename is renamed back.
-            actor: who does it.
-            label: what the step is called, for people; empty: that these were taken back.
-            cause: what it is done for, where more is done in the same step; see `Together.do`.
-            parts: the texts that remain of changes taken back only in part; what is left is news until it is seen.
-
-        Returns:
-            An outcome for each; a `Conflict` where the memory is not as it was left any more.
+        A deletion is restored, a creation goes to the trash, a rename is renamed back. `parts` are the texts that
+        remain of changes reverted only in part: what is left stays unseen. For `cause` see `Together.do`.
         """
         chosen = tuple(changes)
         self._rules.refuse_read_only()
@@ -436,54 +393,17 @@ class Undo(EnginePart):
     def _take_one_back(self, change: Change, txn: Txn, actor: Actor, part: bytes | None) -> Outcome:
         address, old = change.address, change.old_address
         self._rules.writable(address, actor)
+        job = Job(txn, actor, "restored", note=NEWS_STAYS)
         if old is None or change.after is None or part is not None:
-            return Outcome(address, self._put_back_seen(address, change.before, change.after, txn, actor, part))
-        job = Job(txn, actor, "renamed", note=NEWS_STAYS)
-        moved = self.changer.move_one(address, old, change.after, job, again=True)
+            result = self._put(address, change.before, change.after, job, part=part)
+            return Outcome(address, None if isinstance(result, Saved) and change.before is None else result)
+        moved = self.changer.move_one(address, old, change.after, job._replace(operation="renamed"), again=True)
         if not moved.ok or change.before == change.after:
             return moved
-        return Outcome(address, self._put_back_seen(old, change.before, change.after, txn, actor), new_address=old)
-
-    def _put_back_seen(
-        self,
-        address: Address,
-        before: str | None,
-        after: str | None,
-        txn: Txn,
-        actor: Actor,
-        part: bytes | None = None,
-    ) -> Saved | Unchanged | Conflict | None:
-        """Put the text somebody last saw, or `part`, in the place of what is there; None when it was taken away."""
-        data = part
-        if part is None and before is not None:
-            data = _kept(self._ledger.versions.blob(before), f"text of {address} you last saw")
-        root = self._roots.find(address.root)
-
-        def change(job: Job) -> Saved | Unchanged | Conflict:
-            with self._roots.site(root, actor, create=after is None) as site:
-                return _put(site, address, data, after, job)
-
-        result = when_settled(Job(txn, actor, "restored", note=NEWS_STAYS), change)
-        if isinstance(result, Saved):
-            kind = "deleted" if before is None else "created" if after is None else "modified"
-            left = before if part is None else result.sha256
-            self._events.changed([Change(address, kind, actor.name, after, left, self._ledger.clock())])
-        return None if isinstance(result, Saved) and before is None else result
-
-
-def _put(
-    site: Site, address: Address, data: bytes | None, after: str | None, job: Job, *, dated: int | None = None
-) -> Saved | Unchanged | Conflict:
-    """Put a text in the place of the version `after`; None, of either, is no memory at all."""
-    if data is None:
-        return files.remove(site, address, after, job._replace(operation="deleted"))
-    if after is None:
-        return files.create(site, address, data, job, dated=dated)
-    return files.replace(site, address, data, after, job)
+        return Outcome(address, self._put(old, change.before, change.after, job), new_address=old)
 
 
 def _kept(data: bytes | None, what: str) -> bytes:
-    """A stored text, or the error that it is not kept any more."""
     if data is None:
         raise NotFoundError(
             f"The {what} was removed by retention.", hint="`memtui history` lists the versions that are kept."
@@ -504,7 +424,7 @@ def _why_not(what: UndoTransaction | None) -> str:
 
 
 def _paired(steps: list[AuditStep]) -> list[tuple[AuditStep, AuditStep | None]]:
-    """Each step, and for one that made a memory the one that took it from another root: together they are a move."""
+    """Return each step; one that created a memory together with the deletion in another root it was moved from."""
     found: list[tuple[AuditStep, AuditStep | None]] = []
     rest = list(steps)
     while rest:
@@ -529,14 +449,10 @@ def _is_move(made: AuditStep, gone: AuditStep) -> bool:
 
 
 class Trash(EnginePart):
-    """Lists deleted memories, and restores them."""
+    """Lists and restores deleted memories."""
 
     def entries(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
-        """Deleted memories that can be restored, newest first.
-
-        Args:
-            taken: also those whose name another memory has by now.
-        """
+        """Return restorable deleted memories, newest first; with `taken` also those whose name is taken."""
         names = self._roots.names()
         return tuple(
             map(
@@ -547,7 +463,7 @@ class Trash(EnginePart):
 
     @retry_after_repair
     def restore(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
-        """Bring deleted memories back as one undo step, with an outcome for each; never over another memory."""
+        """Restore deleted memories as one undo step; never over another memory."""
         chosen = tuple(wanted)
         self._rules.refuse_read_only()
         what = str(chosen[0].to or chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"

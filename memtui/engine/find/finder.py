@@ -1,24 +1,24 @@
-"""One search: rows made ready for many, which of them hold the query and how well, and what is read again for a hit.
+"""One search: prepared rows, which of them match the query and how well, and the hits, read again from disk.
 
-What is given back was read again from disk for that.
-It is apart so that what one query comes to stands without the ledger, threads and time around it.
+It is apart so that matching stands without the ledger, threads and time around it.
 """
 
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import nsmallest
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.holders import Heads, heads
 from memtui.engine.find.index import Grades, Held, IndexAnswer, words
-from memtui.engine.ledger.versions import OldText
+from memtui.engine.ledger.versions import StoredVersion
 from memtui.engine.model import Address, Hit, Memory, Root, SearchQuery, SearchResult
 from memtui.errors import MemtuiError
 from memtui.matching import Query, Term, fold
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.versions import VersionTable
 
 SCREEN = 40
-"""Hits that are told before the others are read."""
+"""Hits that are reported before the others are read."""
 
 
 class ListedRoot(NamedTuple):
@@ -40,8 +40,54 @@ class ListedRoot(NamedTuple):
     """Whether these are all memories it has."""
 
 
+class WordHolders(NamedTuple):
+    """Which memories have a word, as indexes of rows."""
+
+    names: set[int]
+    abouts: set[int]
+    bodies: set[int]
+    """In the text, front matter included."""
+
+
+class Holders(NamedTuple):
+    """Rows, and for each word which of them have it."""
+
+    rows: tuple[Memory, ...]
+    words: tuple[WordHolders, ...]
+
+
+class JoinedTexts(NamedTuple):
+    """Many short texts as one, which is searched faster than each."""
+
+    text: str
+    starts: list[int]
+    """Where each begins, and the end."""
+
+
+def join_texts(texts: list[str]) -> JoinedTexts:
+    """Join folded texts."""
+    starts = list(accumulate([len(text) + 1 for text in texts], initial=0))
+    return JoinedTexts("".join([f"{text}\n" for text in texts]), starts)
+
+
+def texts_with_word(word: str, among: JoinedTexts) -> set[int]:
+    """Return the indexes of the texts that have a whole word."""
+    found = set()
+    text, starts = among
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if (at and text[at - 1].isalnum()) or text[end].isalnum():
+            at = text.find(word, at + 1)
+        else:
+            place = bisect_right(starts, at) - 1
+            found.add(place)
+            at = text.find(word, starts[place + 1])
+    return found
+
+
 def chosen(root: Root, wanted: SearchQuery) -> bool:
-    """Whether a search looks into a root."""
+    """Tell whether a search includes a root."""
     return (
         (wanted.scope is None or root.scope == wanted.scope)
         and (wanted.agent is None or root.agent == wanted.agent)
@@ -50,7 +96,7 @@ def chosen(root: Root, wanted: SearchQuery) -> bool:
 
 
 def unread_of(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
-    """The rows with a text that the index does not have."""
+    """Return the rows with a text that the index does not have."""
     if None not in numbers:
         return []
     return [
@@ -60,15 +106,15 @@ def unread_of(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
     ]
 
 
-def ghost(root: Root, text: OldText) -> Memory:
-    """A row for a memory that is not on disk any more."""
+def ghost(root: Root, text: StoredVersion) -> Memory:
+    """Return a row for a memory that is not on disk any more."""
     version = text.version
     address = Address(root.id, text.path)
     return Memory(address, root.scope, root.agent, version.bytes, version.at, None, actor=version.actor, missing=True)
 
 
 class Plan:
-    """Rows, made ready for many searches."""
+    """Rows prepared for many searches."""
 
     def __init__(self, listed: list[ListedRoot]) -> None:
         self.listed = listed
@@ -77,16 +123,15 @@ class Plan:
         self.abouts = [fold(row.description) for row in self.rows]
         self._held: Held | None = None
         self._numbers: list[int | None] = []
-        self._places: dict[int | None, int] = {}
 
     @cached_property
     def best_first(self) -> list[int]:
-        """The places of the rows, as equally good hits are shown."""
+        """The row indexes in the order of equally good hits."""
         return sorted(range(len(self.rows)), key=lambda index: _tie_break(self.rows[index]))
 
     @cached_property
     def place(self) -> list[int]:
-        """Where each row comes among equally good hits."""
+        """The position of each row among equally good hits."""
         found = [0] * len(self.rows)
         for place, index in enumerate(self.best_first):
             found[index] = place
@@ -94,56 +139,45 @@ class Plan:
 
     @cached_property
     def index(self) -> dict[Address, int]:
-        """Where each row is."""
+        """The index of each row."""
         return {row.address: index for index, row in enumerate(self.rows)}
 
     @cached_property
-    def heads(self) -> tuple[Heads, Heads]:
-        """Names and descriptions in the letters that words are compared in."""
+    def heads(self) -> tuple[JoinedTexts, JoinedTexts]:
+        """Joined names and joined descriptions, folded as words are compared."""
         names, abouts = (
-            heads([text if text.isascii() else " ".join(words(text).words) for text in texts])
+            join_texts([text if text.isascii() else " ".join(words(text).words) for text in texts])
             for texts in (self.names, self.abouts)
         )
         return names, abouts
 
     @cached_property
     def roots(self) -> list[str]:
-        """The root of the row in each place."""
+        """The root of each row, by position."""
         return [self.rows[index].address.root for index in self.best_first]
 
     def numbers(self, held: Held) -> list[int | None]:
-        """Under which number the index has the text of each row."""
+        """Return the index's number for the text of each row."""
         if held is not self._held:
             self._held = held
             each = [(held[root.root.path], root.items) for root in self.listed]
             self._numbers = [numbers.get(row.sha256 or "") for numbers, items in each for row in items]
-            self._places = {number: index for index, number in enumerate(self._numbers)}
         return self._numbers
-
-    def places(self, held: Held) -> dict[int | None, int]:
-        """In which place the row is whose text the index has under a number; fewer where two have the same."""
-        self.numbers(held)
-        return self._places
 
 
 def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:
     return not row.pinned, -row.heat, -row.modified_at, row.address
 
 
-class OneSearch:
+class SearchRun:
     """One query over the rows."""
 
     def __init__(
         self, query: Query, wanted: SearchQuery, plan: Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
     ) -> None:
-        """Look at names and descriptions.
+        """Match names and descriptions.
 
-        Args:
-            query: what was typed.
-            wanted: what for, and where.
-            plan: the rows.
-            reading: gives the open folder of a root by its id.
-            sure: the rows were just listed; else a text on disk that is not a row's own makes no hit.
+        Unless `sure`, because the rows were just listed, a text on disk that differs from its row is no hit.
         """
         self._query = query
         self._wanted = wanted
@@ -152,17 +186,14 @@ class OneSearch:
         self._sure = sure
         self.terms = (*query.terms, *query.without, *((query.whole,) if query.whole is not None else ()))
         self.folders = {root.root.path for root in plan.listed}
-        """The folders of the roots that are searched."""
         self._heads = [self._in_heads(term) for term in self.terms]
-        """Rows whose name or description holds a term, with the level, for each term."""
+        """For each term, rows whose name or description holds it, with the level."""
         self._numbers: list[int | None] = [None] * len(plan.rows)
-        """Under which number the index has the text of each row."""
         self._graded: tuple[Grades, ...] = ({},) * len(self.terms)
-        """What the index says of each term."""
         self._loose: list[dict[int, int]] = [{} for _ in self.terms]
-        """Rows whose text holds a term, with the level, for texts the index does not have."""
+        """For each term, rows with texts outside the index that hold it, with the level."""
         self._made: dict[int, Hit | None] = {}
-        self._old: list[tuple[int, OldText, Memory, VersionTable]] = []
+        self._old: list[tuple[int, StoredVersion, Memory, VersionTable]] = []
 
     def _in_heads(self, term: Term) -> dict[int, int]:
         plan = self._plan
@@ -176,25 +207,25 @@ class OneSearch:
         return found
 
     def take(self, answer: IndexAnswer | None) -> None:
-        """Take what the index says."""
+        """Take the index's answer."""
         if answer is not None:
             self._graded = answer.grades
             self._numbers = self._plan.numbers(answer.held)
 
     def unread(self) -> list[Memory]:
-        """The rows with a text that the index does not have."""
+        """Return the rows with a text that the index does not have."""
         return unread_of(self._plan.rows, self._numbers)
 
     def look_at(self, row: Memory, folded: str) -> None:
-        """Look for every term in a text that the index does not have."""
+        """Match every term against a text that the index does not have."""
         index = self._plan.index[row.address]
         for term, found in zip(self.terms, self._loose, strict=True):
             grade = term.grade(folded)
             if grade is not None:
                 found[index] = rank.level(rank.BODY, grade)
 
-    def look_at_old(self, text: OldText, row: Memory, folded: str, versions: VersionTable) -> None:
-        """Look for the query in an old version: what its name leaves must be in the text, and at least one term."""
+    def look_at_old(self, text: StoredVersion, row: Memory, folded: str, versions: VersionTable) -> None:
+        """Match the query against an old version: its text must hold a term, and every one its name lacks."""
         query = self._query
         name = fold(text.path)
         if not any(term.is_in(folded) for term in query.terms):
@@ -203,17 +234,15 @@ class OneSearch:
             together = query.whole is not None and not query.whole.is_in(folded)
             self._old.append((int(together), text, row, versions))
 
-    # --- the answer
-
     def tell_some(self, tell: Callable[[SearchResult], object]) -> None:
-        """Tell the best hits when there are so many that reading all of them takes a while."""
+        """Report the best hits when reading all of them takes a while."""
         if self._wanted.limit > SCREEN:
             some = self.found(complete=False, limit=SCREEN)
             if some.total > SCREEN:
                 tell(some)
 
     def found(self, *, complete: bool, limit: int | None = None) -> SearchResult:
-        """What there is so far."""
+        """Return the hits so far."""
         keys = self._keys()
         count = max(len(self._plan.rows), 1)
         limit = self._wanted.limit if limit is None else limit
@@ -234,7 +263,7 @@ class OneSearch:
         return SearchResult(tuple(hits), len(keys) + len(old), tuple(roots.items()), complete)
 
     def _keys(self) -> list[int]:
-        """For each hit a number to sort by, from which its row can be told."""
+        """Return a sort key for each hit, from which its row can be computed."""
         levels = [self._levels(number) for number in range(len(self.terms))]
         query = self._query
         wanted = levels[: len(query.terms)]
@@ -251,7 +280,6 @@ class OneSearch:
         return [rank.rank([one[index] for one in wanted], whole.get(index)) * count + place[index] for index in found]
 
     def _levels(self, number: int) -> dict[int, int]:
-        """The rows that hold a term, and at which level."""
         found: dict[int, int] = {}
         if self._wanted.bodies:
             body = rank.level(rank.BODY, 0)
@@ -263,7 +291,7 @@ class OneSearch:
         return found
 
     def _hit(self, index: int) -> Hit | None:
-        """The hit for a row, from its text on disk now; None when that does not hold the query any more."""
+        """Return a row's hit from its text on disk now; None when that no longer matches."""
         if index not in self._made:
             look = rank.find_given if self._wanted.given else rank.find
             row = self._plan.rows[index]
@@ -284,21 +312,12 @@ class OneSearch:
 
 
 def decode(data: bytes) -> str:
-    """The text of a memory, also where it is not UTF-8; without a byte-order mark, as an editor shows it."""
+    """Decode a memory, replacing what is not UTF-8, without a byte-order mark."""
     return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def read_folded(rows: Iterable[Memory], reading: Callable[[str], RootHandle]) -> Iterator[tuple[Memory, str, str]]:
-    """Read memories, one folder handle at a time.
-
-    Args:
-        rows: what to read, in the order of a list.
-        reading: gives the open folder of a root by its id.
-
-    Yields:
-        The row, its text as `fold` gives it, and the sha-256 of what was read. What went, or is no text that may be
-        read, is left out.
-    """
+    """Yield memories, their folded text and its sha-256, one folder handle at a time; skip unreadable ones."""
     for (root, folder), some in _by_folder(rows).items():
         try:
             handle = reading(root)
@@ -316,7 +335,7 @@ def read_folded(rows: Iterable[Memory], reading: Callable[[str], RootHandle]) ->
 def in_turn(
     rows: list[Memory], kept: Mapping[str, str], reading: Callable[[str], RootHandle]
 ) -> Iterator[tuple[Memory, str, str]]:
-    """What `read_folded` gives, without reading those that are kept by their sha-256."""
+    """Yield what `read_folded` does, taking known texts from `kept` (by sha-256)."""
     for row in rows:
         if row.sha256 is not None and (folded := kept.get(row.sha256)) is not None:
             yield row, folded, row.sha256

@@ -1,8 +1,7 @@
-"""The index of texts: one disposable SQLite database in the state folder that says which texts hold a word.
+"""The text index: a disposable SQLite database in the state folder that tells which texts hold a word.
 
-Nothing depends on it: an index that is missing, damaged, busy or cannot be written is no index, and texts are read from
-their files instead. A text is kept by the folder of its root and its sha-256, so an entry is never wrong, only missing.
-It is a module apart because the ledger's clean-up empties it too.
+Nothing depends on it: if it is missing, damaged, busy or read-only, texts are read from their files. A text is stored
+by root folder and sha-256, so an entry is never wrong, only missing. It is apart because redaction empties it too.
 """
 
 import contextlib
@@ -22,24 +21,24 @@ from memtui.matching import EXACT, INFIX, PREFIX, Term
 
 NAME = "index.db"
 FORMAT = 1_000_000 + int(unidata_version.replace(".", ""))
-"""Goes up with every change of `_SCHEMA` or `words`, and what `words` does depends on the version of Unicode, too."""
+"""Changes with `_SCHEMA`, `words` and the version of Unicode, on which `words` depends."""
 BUSY_MS = 100
-"""How long a search waits for another process before it reads the files instead."""
+"""How long a search waits for another process before it reads the files."""
 EMPTYING_MS = 10_000
-"""How long a redaction waits for other processes that read the index."""
+"""How long a redaction waits for other processes."""
 LARGEST = 4 * 1024 * 1024
-"""Bytes of a text that is kept; a larger one is read from its file each time."""
+"""Largest indexed text in bytes; a larger one is read from its file each time."""
 _BATCH = 64
-"""Texts that are written at once."""
+"""Texts written in one transaction."""
 _CHECKPOINT_PAGES = 4_000
 _LONGEST = 1_000
-"""Letters of a word that is asked for; a run of more is kept in pieces of twice as many, each half in the next one."""
+"""Letters of a searched word; longer runs are stored in overlapping pieces of twice as many."""
 _MANY = 1_000
-"""Words that hold a part; with more of them it is quicker to look at the texts."""
+"""Words that contain a part; with more of them reading the texts is faster."""
 _AT_ONCE = 32
-"""Words that are asked for in one query: each row of its answer looks at all of them."""
+"""Words of one query: every row of its answer checks all of them."""
 _FEW = 64
-"""Texts that are looked at before somebody is asked whether to go on."""
+"""Texts that are checked between two calls of `stop`."""
 _SCHEMA = """
 CREATE TABLE state (generation INTEGER NOT NULL, spilled INTEGER NOT NULL);
 INSERT INTO state VALUES (abs(random()), 0);
@@ -54,17 +53,17 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 
 _MATCH = "SELECT rowid FROM words WHERE words MATCH ?"
 _ALL = "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?"
-"""The same in one row, which is read sooner than thousands."""
+"""The same as one row, which is read faster than thousands."""
 
 _RUN = re.compile(r"[^\W_]+")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
-"""Thai, Lao, Burmese, Khmer, kana and Han: no spaces stand between their words."""
+"""Thai, Lao, Burmese, Khmer, kana and Han, which are written without spaces."""
 _PARTS = re.compile(rf"([{UNSPACED}]+)|([^{UNSPACED}]+)")
 _BLANKS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 
 class _Plain(dict[int, str]):
-    """What each character is compared as: compatible forms are one, without marks, in one case."""
+    """Folds characters: compatible forms become one, without marks, in one case."""
 
     def __missing__(self, code: int) -> str:
         kept = [one for one in normalize("NFKD", chr(code)) if not combining(one)]
@@ -80,18 +79,18 @@ class Words(NamedTuple):
     """The words of a text or of a query."""
 
     words: tuple[str, ...]
-    """Each once; of scripts without spaces, every two signs that stand side by side."""
+    """Each once; in scripts without spaces, every pair of adjacent signs."""
     plain: bool
-    """Whether they are just the runs of letters and digits of the text."""
+    """Whether they are simply the runs of letters and digits of the text."""
 
 
 def plain(folded: str) -> str:
-    """A text from `matching.fold` without accents and with compatible signs as one: as its words are compared."""
+    """Fold a text as its words are compared."""
     return folded if folded.isascii() else folded.translate(_PLAIN)
 
 
 def words(folded: str) -> Words:
-    """The words of a text from `matching.fold`: one function for what is kept and for what is asked."""
+    """Split a folded text into words, the same way for texts and queries."""
     if folded.isascii():
         runs = folded.encode().translate(_BLANKS).decode().split()
         if not runs or len(max(runs, key=len)) <= _LONGEST:
@@ -114,53 +113,44 @@ def words(folded: str) -> Words:
 
 
 Grades = dict[int, int]
-"""How texts hold something, by their numbers; see `Term.grade`."""
+"""How texts hold a term, by text number; see `Term.grade`."""
 
 
 Held = dict[str, dict[str, int]]
-"""The numbers of texts, by folder of a root and sha-256."""
+"""Text numbers, by root folder and sha-256."""
 
 
 class IndexAnswer(NamedTuple):
-    """What the index knows."""
+    """The index's answer."""
 
     held: Held
-    """The texts it has; the same object as long as nothing changes."""
+    """The texts it has; the same object while nothing changes."""
     grades: tuple[Grades, ...]
     """For each term, the texts that hold it."""
 
 
 class _Known(NamedTuple):
-    """The texts of the roots that are asked about."""
-
     roots: Collection[str]
     all: set[int]
     odd: set[int]
-    """Those whose words are not just their runs of letters and digits."""
+    """Texts whose words are not simply their runs of letters and digits."""
 
 
 _NOTHING = _Known((), set(), set())
 
 
 class Text(NamedTuple):
-    """A text to keep."""
+    """A text to index."""
 
     root: str
-    """The folder of its root."""
     sha256: str
     folded: str
-    """From `matching.fold`."""
 
 
 class TextIndex:
-    """The index as one thread at a time asks it."""
+    """The index, queried by one thread at a time."""
 
     def __init__(self, directory: str) -> None:
-        """Remember where it is; nothing is opened before it is asked.
-
-        Args:
-            directory: the state folder.
-        """
         self._path = os.path.join(directory, NAME)
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -172,16 +162,10 @@ class TextIndex:
     def ask(
         self, roots: Collection[str], terms: Sequence[Term], *, inside: bool, stop: Callable[[], bool]
     ) -> IndexAnswer | None:
-        """Ask which texts hold some terms.
+        """Ask which texts hold some terms; None when the index cannot answer.
 
-        Args:
-            roots: the folders of the roots whose texts are wanted.
-            terms: what they may hold.
-            inside: also what is inside of words or no word at all. Without it the answer comes sooner, and is not all.
-            stop: asked again and again whether nobody wants the answer any more; then it is not whole.
-
-        Returns:
-            None when there is no index that can answer.
+        With `inside` also as parts of words; without it the answer is faster. `stop` is polled and cuts the answer
+        short.
         """
 
         def answer(database: apsw.Connection, known: _Known) -> IndexAnswer:
@@ -191,7 +175,7 @@ class TextIndex:
         return self._answer(roots, answer)
 
     def holding(self, roots: Collection[str], asked: Sequence[str]) -> IndexAnswer | None:
-        """Ask which texts have some words whole; see `ask`, and `words` for what a word is."""
+        """Ask which texts have some whole words; see `ask` and `words`."""
 
         def answer(database: apsw.Connection, _: _Known) -> IndexAnswer:
             rows = [next(database.execute(_ALL, (f'"{word}"',)))[0] for word in asked]
@@ -202,7 +186,7 @@ class TextIndex:
     def _answer(
         self, roots: Collection[str], question: Callable[[apsw.Connection, _Known], IndexAnswer]
     ) -> IndexAnswer | None:
-        """Ask in one transaction; None when there is no index that can answer."""
+        """Ask in one transaction; None when the index cannot answer."""
         try:
             database = self._open()
             if database is None:
@@ -222,15 +206,15 @@ class TextIndex:
 
     @property
     def warm(self) -> bool:
-        """Whether it was asked for everything before, so that the next answer comes at once."""
+        """Whether the vocabulary is loaded, so that the next answer is fast."""
         return self._vocabulary is not None
 
     def forget(self) -> None:
-        """Give the memory back that asking took."""
+        """Release cached data."""
         self._state, self._held, self._known, self._vocabulary = (), {}, _NOTHING, None
 
     def close(self) -> None:
-        """Close it; asking opens it again."""
+        """Close it; the next question opens it again."""
         self.forget()
         if self._db is not None:
             self._db.close()
@@ -249,14 +233,12 @@ class TextIndex:
         return self._db
 
     def _refresh(self, database: apsw.Connection) -> None:
-        """Forget what was read when that may have changed."""
         state = (_generation(database), database.pragma("data_version"))
         if state != self._state:
             self.forget()
             self._state = state
 
     def _known_in(self, database: apsw.Connection, roots: Collection[str]) -> _Known:
-        """Which texts there are of some roots."""
         if self._known.roots != roots:
             self._known, self._held = _Known(roots, set(), set()), {}
             for root in roots:
@@ -274,8 +256,6 @@ class TextIndex:
 
 
 class _Asked:
-    """One question, in one transaction."""
-
     def __init__(
         self,
         database: apsw.Connection,
@@ -289,7 +269,6 @@ class _Asked:
         self._stop = stop
 
     def grades(self, term: Term) -> Grades:
-        """The texts that hold a term."""
         first, *more = map(self._grades, term.forms)
         for grades in more:
             for number, grade in grades.items():
@@ -315,10 +294,7 @@ class _Asked:
         return {} if self._vocabulary is None else dict(self._looked_at(form, self._known.all))
 
     def _holders(self, word: str) -> list[tuple[int, str]] | None:
-        """What matches texts with a word that has this part, and the grade of these, the best ones last.
-
-        None when there are so many that texts are looked at sooner.
-        """
+        """Return queries for words with this part, with grades, best ones last; None when there are too many."""
         exact = (EXACT, f'"{word}"')
         if self._vocabulary is None:
             return [(PREFIX, f'"{word}" *'), exact]
@@ -339,7 +315,7 @@ class _Asked:
         return [number for (number,) in rows]
 
     def _looked_at(self, form: str, candidates: Collection[int]) -> Iterator[tuple[int, int]]:
-        """Of some texts those that hold a form, by looking at each."""
+        """Yield those of some texts that hold a form, by reading each."""
         term = Term((form,))
         rows = self._database.execute(
             "SELECT id, folded FROM bodies WHERE id IN (SELECT value FROM json_each(?))", (str(list(candidates)),)
@@ -352,7 +328,6 @@ class _Asked:
 
 
 def _longer(vocabulary: str, part: str) -> list[str] | None:
-    """The words that have a part and are more than that; None when there are many."""
     found = []
     at = vocabulary.find(part)
     while at >= 0:
@@ -365,22 +340,12 @@ def _longer(vocabulary: str, part: str) -> list[str] | None:
     return found
 
 
-# --- writing
-
-
 def keep(
     directory: str, whole: Mapping[str, Collection[str | None]], texts: Iterable[Text], *, stop: Callable[[], bool]
 ) -> bool:
-    """Bring the index up to date; makes it when there is none.
+    """Update the index, creating it if need be; return false when it cannot be written.
 
-    Args:
-        directory: the state folder.
-        whole: the sha-256 of all texts of some roots, by folder: what else is kept of these goes.
-        texts: texts to keep, read from their files as they are asked for.
-        stop: asked after each batch whether to leave the rest for another time.
-
-    Returns:
-        False when it cannot be written, now or ever: nothing depends on it.
+    `whole` has the sha-256 of all texts of some roots, by folder: other entries of these are removed.
     """
     try:
         with _writing(directory) as database:
@@ -405,11 +370,7 @@ def keep(
 
 
 def empty(directory: str) -> None:
-    """Take every text out of the index, down to the bytes, because one of them is redacted.
-
-    Raises:
-        StorageError: `E_STORE`, it cannot be written or removed.
-    """
+    """Remove every text from the index, down to the bytes, because one of them is redacted."""
     if _identity(os.path.join(directory, NAME)) is None:
         return
     try:
@@ -434,7 +395,7 @@ def empty(directory: str) -> None:
 
 
 def is_spilled(directory: str) -> bool:
-    """Whether bytes of texts that were taken out may still be there."""
+    """Tell whether bytes of removed texts may still be there."""
     path = os.path.join(directory, NAME)
     if _identity(path) is None:
         return False
@@ -446,7 +407,7 @@ def is_spilled(directory: str) -> bool:
 
 
 def discard(directory: str) -> None:
-    """Remove the index; raises OSError when it cannot be."""
+    """Delete the index; raises OSError."""
     for suffix in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(directory, NAME + suffix))
@@ -507,7 +468,7 @@ def _transaction(database: apsw.Connection) -> Iterator[None]:
 
 
 def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | None]]) -> None:
-    """Take out the texts that their roots have no more, and those of roots that are gone, down to the bytes."""
+    """Remove texts that their roots no longer have, and those of missing roots, down to the bytes."""
     gone: list[tuple[bytes, str, int]] = []
     kept = {os.fsencode(root): shas for root, shas in whole.items()}
     roots = [root for (root,) in database.execute("SELECT DISTINCT root FROM texts")]
@@ -528,7 +489,7 @@ def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | N
 
 
 def _add(database: apsw.Connection, texts: Iterable[Text], generation: int) -> bool:
-    """Add texts; False when the index was emptied since they were read."""
+    """Add texts; return false when the index was emptied since they were read."""
     with _transaction(database):
         if _generation(database) != generation:
             return False
@@ -544,7 +505,7 @@ def _add(database: apsw.Connection, texts: Iterable[Text], generation: int) -> b
 
 
 def _shred(database: apsw.Connection) -> None:
-    """Empty the log, which still has what was taken out; when another process reads it, that is left for later."""
+    """Truncate the log, which still holds removed texts, unless another process reads it."""
     if next(iter(database.execute("SELECT spilled FROM state")))[0]:
         ((busy, _, _),) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if not busy:
@@ -560,7 +521,6 @@ def _format(database: apsw.Connection) -> int:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Which regular file has the name; None for none."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -1,8 +1,7 @@
-"""What makes one memory a better hit than another, and what is shown of it.
+"""Ranking of hits, and what is shown of them.
 
-Names come before descriptions before bodies, words that stand together before scattered ones, whole words before
-beginnings before parts. It reads no files; whoever asks hands it the texts, and gets a number to sort by or a `Hit`.
-It is apart so that an order is tried on texts alone.
+Names come before descriptions before bodies, adjacent words before scattered ones, whole words before beginnings before
+parts. It reads no files. It is apart so that ranking is tested on texts alone.
 """
 
 from typing import NamedTuple
@@ -13,24 +12,22 @@ from memtui.engine.model import Hit, Memory, Version
 from memtui.matching import INFIX, Query, Span, Term, fold
 
 SNIPPET = 160
-"""The longest snippet, in characters."""
 
 NAME, DESCRIPTION, BODY = range(3)
 _FIELDS = ("name", "description", "body")
 _STEP = 2 * (INFIX + 1)
-"""Grades of one field; a name has twice as many, for what is only in its folders."""
+"""Grades of one field; a name has twice as many, for matches only in its folders."""
 _MASKED = 1_024
-"""Characters behind the place shown that are looked at for secrets; far more than a snippet has."""
+"""Characters after the match that are searched for secrets; far more than a snippet has."""
 _CONSIDERED = 200
-"""Places of a body among which the line to show is chosen."""
+"""Matches of a body among which the displayed line is chosen."""
 
 
 class Match(NamedTuple):
-    """How one memory matched; of two matches the smaller `rank` is the better one."""
+    """How one memory matched; the smaller `rank` is the better one."""
 
     rank: int
     field: str
-    """The best field that matched: `name`, `description` or `body`."""
     line: int | None
     """From 1, for `body`."""
     column: int | None
@@ -38,26 +35,16 @@ class Match(NamedTuple):
     snippet: str
     """One line around the match, secrets masked, at most 160 characters and an ellipsis at each end; may be hostile."""
     marks: tuple[Span, ...]
-    """Where the snippet holds what was looked for."""
     places: int
-    """How many places of the body do."""
-
-
-# --- how good
 
 
 def level(field: int, grade: int) -> int:
-    """How well a field holds a term, as one number; the smaller the better.
-
-    Args:
-        field: `NAME`, `DESCRIPTION` or `BODY`.
-        grade: from `Term.grade`, or `grade_name`.
-    """
+    """Combine a field and a grade (`Term.grade`, `grade_name`) into one number; smaller is better."""
     return field * _STEP + grade
 
 
 def grade_name(term: Term, folded: str) -> int | None:
-    """How well a folded path holds a term: in its last component better than in its folders."""
+    """Grade a folded path: a match in its last component is better than one in its folders."""
     found = term.grade(folded.rpartition("/")[2])
     if found is not None:
         return found
@@ -66,9 +53,9 @@ def grade_name(term: Term, folded: str) -> int | None:
 
 
 def rank(levels: list[int], whole: int | None) -> int:
-    """How good a hit is, from the best level of each term, and of all words one after the other.
+    """Rank a hit from the best level of each term, and of all words in a row.
 
-    The field that had to be read to find all of it counts first, then whether the words stand together.
+    The worst field that was needed counts first, then whether the words are adjacent.
     """
     worst = max(levels)
     apart = 2 * (worst - worst % _STEP) + worst % _STEP + (_STEP if len(levels) > 1 else 0)
@@ -88,21 +75,8 @@ def _best(term: Term, name: str, description: str, body: str) -> int | None:
     return None
 
 
-# --- what is shown
-
-
 def match(query: Query, name: str, description: str, body: str) -> Match | None:
-    """Look for a query in one memory.
-
-    Args:
-        query: from `parse`.
-        name: its path.
-        description: one line.
-        body: all of its text, as it was written; empty when there is none that can be read.
-
-    Returns:
-        How it matched; None when a term is in none of the three, or an excluded one is.
-    """
+    """Match a query against one memory; None when a term is missing, or an excluded one is there."""
     folded = body.casefold()
     texts = (fold(name), fold(description), " ".join(folded.split()) if query.phrases else folded)
     if not query.allows(*texts):
@@ -126,14 +100,9 @@ def match(query: Query, name: str, description: str, body: str) -> Match | None:
 
 
 def find(query: Query, memory: Memory, text: str, version: Version | None = None) -> Hit | None:
-    """Look for a query in a memory, or in an old version of it.
+    """Match a query against a memory, or an old version of it.
 
-    Args:
-        query: from `parse`.
-        memory: its row.
-        text: all of its text; empty when it has none that can be read.
-        version: the version whose text it is, when it is not the one on disk. Its text alone must hold the query,
-            or what the name of the memory leaves.
+    Of an old `version` the text must hold the query, or what the memory's name leaves of it.
     """
     name, about = memory.address.path, "" if version is not None else memory.description
     found = match(query, name, about, text)
@@ -144,14 +113,14 @@ def find(query: Query, memory: Memory, text: str, version: Version | None = None
 
 
 def find_given(query: Query, memory: Memory, text: str) -> Hit | None:
-    """Look for a query in what an agent may know of a memory: no word of a secret is found by its beginning."""
+    """Match a query against what an agent may see of a memory, so that no secret is found by its beginning."""
     shown = given_text(text)
     about = memory.description if shown is text else describe(shown.encode("utf-8", "replace")).description
     return find(query, memory._replace(description=mask.shown(about)), shown)
 
 
 def given_text(text: str) -> str:
-    """A text without secrets and without what its writer marked, every line where it was; the same one for neither."""
+    """Mask secrets and cut private parts of a text, keeping its lines; returns the same object if there are none."""
     cut = markers.cut(text)
     spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
     spans += [(one.start, one.end, f"{mask.BEGIN}{one.kind}]") for one in mask.secrets(text)]
@@ -166,7 +135,7 @@ def given_text(text: str) -> str:
 
 
 def given_texts(*files: bytes | None) -> list[bytes | None]:
-    """Versions of a file for an agent to compare: each as `given_text`, and without what another one marks."""
+    """Prepare versions of a file for an agent to compare: each as `given_text`, without private parts of any."""
     texts = [(data or b"").decode("utf-8", "replace") for data in files]
     private = [line for text in texts for line in markers.phrases(text, markers.cut(text).spans)]
     given = (markers.cut_again(given_text(text), private)[0].encode("utf-8", "replace") for text in texts)
@@ -174,7 +143,7 @@ def given_texts(*files: bytes | None) -> list[bytes | None]:
 
 
 def _in_body(query: Query, hit: Hit, text: str) -> Hit:
-    """The same hit, shown where the text holds it: an old version is about its text, whatever its name is."""
+    """Return the hit shown at its text: an old version is about its text, whatever its name is."""
     places = query.spans(text)
     start, line, column = _line(query, text, places)
     snippet, marks = _shown(text, start, places, column)
@@ -182,9 +151,9 @@ def _in_body(query: Query, hit: Hit, text: str) -> Hit:
 
 
 def _line(query: Query, body: str, places: list[Span]) -> tuple[int, int, int]:
-    """The line to show: where it starts, its number from 1, and the column (from 0) of its first hit.
+    """Return the line to show: its start, its number from 1, and the column (from 0) of its first match.
 
-    It is the first one with all words together, else the first one with the most of them.
+    The first one with all words adjacent, else the first one with the most of them.
     """
     best = (-1, -1)
     chosen = places[0][0]
@@ -211,14 +180,7 @@ def _one_line(query: Query, text: str) -> tuple[str, tuple[Span, ...]]:
 
 
 def _shown(text: str, start: int, places: list[Span], column: int) -> tuple[str, tuple[Span, ...]]:
-    """What to show of a line, secrets masked, and where it holds what was looked for.
-
-    Args:
-        text: all of it.
-        start: where the line begins.
-        places: the places in the text.
-        column: what must be seen of the line.
-    """
+    """Return a masked snippet of the line that begins at `start`, and where it matches."""
     end = text.find("\n", start)
     end = end if end >= 0 else len(text)
     masked = mask.around(text, start, min(end, start + column + _MASKED))

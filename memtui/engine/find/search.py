@@ -1,8 +1,7 @@
 """The search over everything: names and descriptions, texts by the index or by reading them, old versions on request.
 
-It tells what it has found so far, and can be told to stop at any moment. What the index does not have is read from its
-file, and kept for the next search by a thread of its own.
-It is apart so that only a command that uses it loads it.
+It reports hits as it finds them, and can be stopped at any moment. Texts missing from the index are read from their
+files, and indexed by a thread of its own. It is apart so that only a command that uses it loads it.
 """
 
 from __future__ import annotations
@@ -12,11 +11,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.find.finder import SCREEN, ListedRoot, OneSearch, Plan, chosen, decode, ghost, in_turn, unread_of
-from memtui.engine.find.holders import Holders, WordHolders, having
+from memtui.engine.find.finder import (
+    SCREEN,
+    Holders,
+    ListedRoot,
+    Plan,
+    SearchRun,
+    WordHolders,
+    chosen,
+    decode,
+    ghost,
+    in_turn,
+    texts_with_word,
+    unread_of,
+)
 from memtui.engine.find.index import LARGEST, Held, IndexAnswer, Text, TextIndex, keep, words
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.ledger.versions import OldText
+from memtui.engine.ledger.versions import StoredVersion
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Hit, Memory, SearchQuery, SearchResult
@@ -24,11 +35,11 @@ from memtui.errors import MemtuiError
 from memtui.matching import Query, fold, parse, typed
 
 SOON, SLICE = 0.03, 0.1
-"""Seconds after which what was found so far is told: the first time, and from then on."""
+"""Seconds until the first report of hits, and between later ones."""
 LEAVE = 0.3
-"""Seconds that closing waits for texts on their way into the index; the rest is for the next search."""
+"""Seconds that closing waits for texts being indexed; the rest is left to the next search."""
 ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
-"""Letters of texts that are not in the index yet, and of old versions, that are kept in memory."""
+"""Characters of unindexed texts, and of old versions, that are cached."""
 _CHUNK = 64
 _NOTHING = SearchResult((), 0)
 
@@ -37,10 +48,9 @@ Tell = Callable[[SearchResult], object]
 
 
 class Searcher:
-    """Searches; safe to share between threads, which take turns."""
+    """Searches; threads take turns."""
 
     def __init__(self, roots: Roots, ledger: Ledger, catalog: Catalog) -> None:
-        """Take what it works with, and keep nothing yet."""
         self._guard = threading.Lock()
         self._roots = roots
         self._ledger = ledger
@@ -49,9 +59,9 @@ class Searcher:
         self._builder: threading.Thread | None = None
         self._closing = threading.Event()
         self._built: tuple[Plan | None, Held | None] | None = None
-        """What the index was last found to be up to date with, or is made so."""
+        """The rows and the index state that were last brought in step."""
         self._waiting: dict[str, str] = {}
-        """Folded texts by sha-256 that the index did not have at the last search."""
+        """Folded texts by sha-256 that the index lacked at the last search."""
         self._old: dict[str, str] = {}
         self._old_bytes = 0
         self._plan: Plan | None = None
@@ -66,17 +76,11 @@ class Searcher:
         versions: bool = False,
         given: bool = False,
     ) -> tuple[tuple[Hit, ...], bool]:
-        """Memories that hold the query, best first, and whether there may be more.
+        """Return memories that match the query, best first, and whether there may be more.
 
-        Args:
-            query: words that must all occur; `"quoted"` ones together, `-excluded` ones not at all.
-            scope, agent: only these.
-            limit: at most so many.
-            versions: also look in texts that memories had, and in those of deleted memories.
-            given: the answer is for an agent, see `SearchQuery`.
-
-        Raises:
-            UsageError: `E_QUERY`, when there is nothing to look for.
+        Words must all occur, `"quoted"` ones together, `-excluded` ones not at all. `versions`: also search old
+        versions and deleted memories. `given`: the answer is for an agent, see `SearchQuery`. Raises `E_QUERY` for an
+        empty query.
         """
         parse(query)
         wanted = SearchQuery(query, scope, agent, versions=versions, limit=limit, given=given)
@@ -85,15 +89,9 @@ class Searcher:
         return found.hits, cut or found.total > len(found.hits)
 
     def find(self, wanted: SearchQuery, *, stop: Stop = lambda: False, tell: Tell | None = None) -> SearchResult:
-        """Search; texts come from the index as far as it has them, the others from their files.
+        """Search; an empty query finds nothing.
 
-        Args:
-            wanted: what for, and where; a query with nothing in it finds nothing.
-            stop: asked again and again whether nobody wants the answer any more.
-            tell: called with what was found so far, on this thread.
-
-        Returns:
-            Everything, best first; when it was stopped, nothing, and not `complete`.
+        `tell` gets the hits so far, on this thread. Once `stop` returns true the result is empty and not `complete`.
         """
         query = typed(wanted.query)
         if query is None:
@@ -106,7 +104,7 @@ class Searcher:
                 if stop():
                     return _NOTHING._replace(complete=False)
             listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
-            running = OneSearch(query, wanted, self._planned(listed), self._reading)
+            running = SearchRun(query, wanted, self._planned(listed), self._reading)
             if wanted.bodies and not self._look(running, listed, stop, tell):
                 return _NOTHING._replace(complete=False)
             if wanted.versions and not self._look_back(running, listed, stop, tell):
@@ -114,12 +112,7 @@ class Searcher:
             return running.found(complete=True)
 
     def holders(self, asked: Sequence[str], wanted: SearchQuery) -> Holders:
-        """Say which memories have some words, each whole, and where: in the path, the description or the text.
-
-        Args:
-            asked: words as `index.words` gives them.
-            wanted: where to look; its query is not read.
-        """
+        """Return which memories have some whole words (from `index.words`), in path, description or text."""
         with self._guard:
             listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
             plan = self._planned(listed)
@@ -127,13 +120,9 @@ class Searcher:
             bodies: list[set[int]] = [set() for _ in asked]
             numbers: list[int | None] = [None] * len(plan.rows)
             if answer is not None:
-                numbers, places = plan.numbers(answer.held), plan.places(answer.held)
+                numbers = plan.numbers(answer.held)
                 for found, texts in zip(bodies, answer.grades, strict=True):
-                    if len(places) < len(numbers):  # two have the same text
-                        found.update([index for index, number in enumerate(numbers) if number in texts])
-                    else:
-                        found.update(map(places.get, texts))  # type: ignore[arg-type]
-                        found.discard(None)
+                    found.update([index for index, number in enumerate(numbers) if number in texts])
             unread = unread_of(plan.rows, numbers)
             for row, folded in self._texts(unread):
                 held = set(words(folded).words)
@@ -141,11 +130,11 @@ class Searcher:
                     if word in held:
                         found.add(plan.index[row.address])
             self._build(listed, unread, answer)
-            names, abouts = ([having(word, texts) for word in asked] for texts in plan.heads)
+            names, abouts = ([texts_with_word(word, texts) for word in asked] for texts in plan.heads)
             return Holders(tuple(plan.rows), tuple(map(WordHolders, names, abouts, bodies)))
 
     def forget(self) -> None:
-        """Give back the memory that searching took; what is on disk stays."""
+        """Release cached data."""
         with self._guard:
             self._index.forget()
             self._waiting = {}
@@ -153,12 +142,12 @@ class Searcher:
             self._old_bytes, self._plan, self._built = 0, None, None
 
     def settle(self) -> None:
-        """Wait until the index has every text that was looked at, which in a large store takes seconds once."""
+        """Wait until every text that was read is indexed."""
         if self._builder is not None:
             self._builder.join()
 
     def close(self) -> None:
-        """Stop what writes the index, and close it."""
+        """Stop the indexing thread, and close the index."""
         if self._builder is not None:
             self._builder.join(LEAVE)
             self._closing.set()
@@ -166,13 +155,11 @@ class Searcher:
         with self._guard:
             self._index.close()
 
-    # --- rows
-
     def _reading(self, root_id: str) -> RootHandle:
         return self._roots.reading(self._roots.find(root_id))
 
     def _listed(self, fresh: bool) -> Iterator[ListedRoot]:
-        """The rows of every root that can be opened; those of the last list unless they are to be fresh."""
+        """Yield the rows of every root that can be opened, listed anew if `fresh`."""
         for root in self._roots.all():
             try:
                 opened = self._roots.open(root)
@@ -185,7 +172,6 @@ class Searcher:
             yield ListedRoot(root, opened.uid, rows.items if rows is not None else (), whole)
 
     def _known(self) -> Iterator[ListedRoot]:
-        """The rows of an earlier look, without touching memories."""
         for root in self._roots.all():
             rows = self._catalog.cached(root)
             if rows is not None:
@@ -197,13 +183,11 @@ class Searcher:
             plan = self._plan = Plan(listed)
         return plan
 
-    # --- texts
-
     def _tell_first(self, query: Query, wanted: SearchQuery, stop: Stop, tell: Tell) -> None:
-        """Tell what the index knows at once: memories as they were listed last, each looked at before it is told."""
+        """Report what the index knows at once, each hit verified before."""
         listed = [root for root in self._known() if chosen(root.root, wanted)]
         if listed:
-            running = OneSearch(query, wanted, self._planned(listed), self._reading, sure=False)
+            running = SearchRun(query, wanted, self._planned(listed), self._reading, sure=False)
             answer = self._ask(running, stop, inside=False)
             if answer is not None and not stop():
                 running.take(answer)
@@ -211,8 +195,8 @@ class Searcher:
                 if found.hits:
                     tell(found)
 
-    def _look(self, running: OneSearch, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
-        """Look for the query in texts: by the index in those it has, by reading in the others; False when stopped."""
+    def _look(self, running: SearchRun, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
+        """Match texts, indexed ones by the index, others by reading; return false when stopped."""
         answer = self._ask(running, stop, inside=True)
         if stop():
             return False
@@ -236,7 +220,7 @@ class Searcher:
         return True
 
     def _texts(self, rows: list[Memory]) -> Iterator[tuple[Memory, str]]:
-        """The texts of memories, from memory or else from their files; as many as there is room for are kept."""
+        """Yield texts from the cache or their files, caching as many as there is room for."""
         before, self._waiting = self._waiting, {}
         room = ROOM
         for row, folded, sha in in_turn(rows, before, self._reading):
@@ -245,11 +229,11 @@ class Searcher:
                 room -= len(folded)
             yield row, folded
 
-    def _ask(self, running: OneSearch, stop: Stop, *, inside: bool) -> IndexAnswer | None:
+    def _ask(self, running: SearchRun, stop: Stop, *, inside: bool) -> IndexAnswer | None:
         return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
 
     def _build(self, listed: list[ListedRoot], unread: list[Memory], answer: IndexAnswer | None) -> None:
-        """Let a thread bring the index up to date with what was just looked at."""
+        """Start a thread that brings the index in step with the rows."""
         held = None if answer is None else answer.held
         new = [row for row in unread if row.bytes <= LARGEST]
         same = self._built is not None and self._built[0] is self._plan and self._built[1] is held
@@ -276,10 +260,7 @@ class Searcher:
         )
         self._builder.start()
 
-    # --- old versions
-
-    def _look_back(self, running: OneSearch, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
-        """Look at old versions; False when stopped."""
+    def _look_back(self, running: SearchRun, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
         due = time.monotonic() + SLICE
         for root in listed:
             now = {row.address.path: row for row in root.items}
@@ -299,7 +280,7 @@ class Searcher:
                     running.look_at_old(text, row, folded, self._ledger.versions)
         return True
 
-    def _folded(self, texts: list[OldText]) -> Iterator[str]:
+    def _folded(self, texts: list[StoredVersion]) -> Iterator[str]:
         missing = [text.blob for text in texts if text.version.sha256 not in self._old]
         data = self._ledger.versions.stored(missing) if missing else {}
         for text in texts:

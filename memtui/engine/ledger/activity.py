@@ -1,6 +1,6 @@
-"""What people and followers look at of the audit: records, what was deleted, what is new.
+"""Queries behind the activity views and followers: audit records, deleted memories, new changes.
 
-It is apart so that no question of a screen slows down or shapes what a change writes.
+A module apart so that a screen's question never slows down or shapes what a change writes.
 """
 
 import os
@@ -12,11 +12,11 @@ from memtui.engine.ledger.database import Database, LedgerTable, checked
 from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
 
 HELD_UP_MS = 5_000
-"""How long a change may be in the making before those behind it are told."""
+"""How long an unfinished change delays the report of later changes."""
 
 
 def taken_back(database: Database, first: int) -> Collection[int]:
-    """The transactions from this one on that were taken back, and not done again since."""
+    """Return the transactions from number `first` on that were undone and not redone since."""
     found: set[int] = set()
     for number, what in database.rows(
         "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
@@ -29,13 +29,13 @@ def taken_back(database: Database, first: int) -> Collection[int]:
 
 
 class ActivityTable(LedgerTable):
-    """Operations and the trash."""
+    """Operations, audit records and the trash."""
 
     @checked
     def operations(self, first: int, last: int) -> tuple[Operation, ...]:
-        """The operations with these numbers and between, oldest first.
+        """Return the operations from number `first` to `last`, oldest first.
 
-        What was undone and done again stands; so does what an undo could not take back.
+        One that was undone and redone counts as done, as does one that an undo could not take back.
         """
         reversed_ = taken_back(self._database, first)
         return tuple(
@@ -62,17 +62,14 @@ class ActivityTable(LedgerTable):
         txn: int | None = None,
         but: str | None = None,
     ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first.
+        """Return audit records, newest first, filtered by the options that are given.
 
         Args:
-            names: root ids by ledger id; other roots are shown by their folder.
-            actor: only this actor's.
-            since: only from this time on, in milliseconds.
-            memory: only this memory's, as (root, path).
-            limit: at most so many.
-            before: only those that are older than this record, by its number.
-            txn: only this transaction's.
-            but: the operation of which none is given.
+            names: root ids by ledger id; other roots are named by their folder.
+            since: milliseconds.
+            memory: (root, path), under its old or its new name.
+            before: only records older than this record number.
+            but: an operation to leave out.
         """
         only = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
         asked = (*only, ("operation != ?", but))
@@ -94,12 +91,10 @@ class ActivityTable(LedgerTable):
 
     @checked
     def changes_after(self, names: dict[int, str], seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
-        """Changes of memories after a record, oldest first, but for those made for a task or a run.
+        """Return changes of memories after a record, oldest first, and the record number to continue from.
 
-        A change that is being made holds up those behind it, so that none is passed over; one that a process left in
-        the middle does so for `HELD_UP_MS`, and then counts as made.
-
-        So many records as `limit` says are looked at. Returns the changes, and the number to go on from.
+        Changes made for a task or a run are left out. A change in progress holds back the later ones, so that none is
+        skipped; one that a process left unfinished does so for `HELD_UP_MS` and then counts as done.
         """
         rows = self._database.rows(
             "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note,"
@@ -108,7 +103,7 @@ class ActivityTable(LedgerTable):
             kinds="iIipIPttHHittT",
         )
         every = {**self.folders(), **names} if rows else {}
-        found, young = list[AuditRecord](), self._database.clock() - HELD_UP_MS
+        found, young = list[AuditRecord](), self.clock() - HELD_UP_MS
         for *row, cause in rows:
             record = _audit_record(row, every)
             if record.state == "intent" and record.at > young:
@@ -120,32 +115,32 @@ class ActivityTable(LedgerTable):
         return tuple(found), seq
 
     def last(self) -> int:
-        """The number of the newest record, or of the one before a change that is being made; 0 for none."""
+        """Return the number of the newest record, or of the one before a change in progress; 0 for none."""
         begun = "SELECT min(seq) - 1 FROM audit WHERE state = 'intent' AND at > ?"
-        values = (self._database.clock() - HELD_UP_MS,)
+        values = (self.clock() - HELD_UP_MS,)
         return int(self._cell(f"SELECT coalesce(({begun}), max(seq), 0) FROM audit", values, kinds="i"))
 
     @checked
     def folders(self) -> dict[int, str]:
-        """The folder of every root, by the ledger's id."""
+        """Return the folder of every root, by ledger id."""
         return dict(self._database.rows("SELECT id, path FROM roots", kinds="ip"))
 
     @checked
     def actors(self) -> tuple[str, ...]:
-        """Everybody the audit knows, who did something last first."""
+        """Return all actors in the audit, the most recently active first."""
         found = self._database.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t")
         return tuple(name for (name,) in found)
 
     def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
-        """Whether a record about one of these roots has this text before or after it."""
+        """Tell whether a record of one of these roots has this text before or after it."""
         found = self._database.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
         return found is not None and found[0] in uids and bytes.fromhex(sha) in found[1:]
 
     @checked
     def deleted(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
-        """As `trash`, and deleted memories whose name another text has by now, newest first.
+        """Return `trash`, and deleted memories whose name another text has now, newest first.
 
-        A text that came back under any name of its root is not deleted any more.
+        A text that came back under any name of its root is no longer deleted.
         """
         back = {
             (names[root], after): seq
@@ -165,12 +160,14 @@ class ActivityTable(LedgerTable):
 
     @checked
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
-        """Deleted memories whose last text is still stored, newest first."""
+        """Return deleted memories whose last text is still stored, newest first."""
         return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
 
     def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
-        """The last deletion of each memory, if its text is still stored and did not come back under its name since,
-        newest first: the number of its record, the version that is under the name now, and the entry."""
+        """Return the last deletion of each memory whose text is stored and did not come back, newest first:
+
+        record number, the version now under the name, and the entry.
+        """
         return [
             (seq, current, TrashEntry(Address(names[root], path), sha, size, actor, at, str(txn or "")))
             for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(

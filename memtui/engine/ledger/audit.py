@@ -1,4 +1,4 @@
-"""Transactions and their audit records: what was meant, how it ended, what undo takes back next."""
+"""Transactions and their audit records: intended changes, their outcomes, and what undo takes back next."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -12,11 +12,11 @@ from memtui.engine.ledger.versions import RECORDED
 from memtui.engine.model import LOCAL
 
 MOVED = "moved to another root"
-"""The audit's note of a deletion that ended a move, so that the memory is not in the trash."""
+"""Audit note of the deletion that ends a move between roots; such a memory is not in the trash."""
 
 
 class OpenIntent(NamedTuple):
-    """A change that was begun and has no end yet: what recovery needs to finish it or roll it back."""
+    """A change that was begun and not ended: what recovery needs to finish it or roll it back."""
 
     seq: int
     txn: int
@@ -33,17 +33,17 @@ class OpenIntent(NamedTuple):
 
 
 class Txn:
-    """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
+    """A transaction that is written together with its first record, so that an empty one is never logged."""
 
     __slots__ = ("_id",)
 
     def __init__(self, begin: Callable[[], int] | int) -> None:
-        """Take what begins it, called once, when its number is first needed; or the number of one that is begun."""
+        """Take the number of a transaction that exists, or a function that begins one, called on first use of `id`."""
         self._id = begin
 
     @property
     def begun(self) -> bool:
-        """Whether anything was recorded in it."""
+        """Whether it has been written."""
         return isinstance(self._id, int)
 
     @property
@@ -55,13 +55,12 @@ class Txn:
 
 
 class AuditTable(LedgerTable):
-    """Transactions and audit."""
+    """Writes transactions and audit records, and reads those without an end."""
 
     def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self.unended: dict[int, set[int]] = {}
-        """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
+        """Per root, intents that this process wrote and has not ended."""
 
     def begin(
         self,
@@ -73,9 +72,10 @@ class AuditTable(LedgerTable):
         reverses: int | None = None,
         cause: str | None = None,
     ) -> int:
-        """Open a transaction, the unit of undo; `cause` is the task or run it is made for. Returns its id.
+        """Open a transaction, the unit of undo; return its id.
 
-        It is of the turn that its task was asked for in, else of the one that the door's session executes, else none.
+        It belongs to the turn that `cause` (a task or run) was asked for in, else to the one that this door's session
+        executes.
         """
         with self._database.transaction(durable=False) as db:
             turn = None
@@ -84,12 +84,12 @@ class AuditTable(LedgerTable):
             elif self._database.session:
                 from memtui.engine.ledger.turns import sign
 
-                turn = sign(db, self._database.session, self._database.clock())
-            said = {"kind": kind, "operation": operation, "actor": actor, "at": self._database.clock(), "label": label}
+                turn = sign(db, self._database.session, self.clock())
+            said = {"kind": kind, "operation": operation, "actor": actor, "at": self.clock(), "label": label}
             return insert(db, "txns", **said, reverses=reverses, cause=cause, turn=turn)
 
     def complete(self, txn: int) -> None:
-        """Note that a transaction with a cause got to its end; without the note it counts as half of one."""
+        """Mark a transaction with a cause as complete; without the mark it counts as partly done."""
         self._write("UPDATE txns SET whole = 1 WHERE id = ?", (txn,), durable=False)
 
     def intend(
@@ -108,7 +108,7 @@ class AuditTable(LedgerTable):
         note: str = "",
         dated: int | None = None,
     ) -> int:
-        """Write the audit record of one change; returns its number."""
+        """Write the audit record of one change; return its number."""
         new_uid, new_path = target or (None, None)
         with self._database.transaction() as db:
             number = insert(
@@ -123,7 +123,7 @@ class AuditTable(LedgerTable):
                 operation=operation,
                 before=key_of(before),
                 after=key_of(after),
-                at=self._database.clock(),
+                at=self.clock(),
                 state=state,
                 temp=temp,
                 note=note,
@@ -138,20 +138,17 @@ class AuditTable(LedgerTable):
     def approve(
         self, operation: str, places: Iterable[tuple[int, str, str | None]], approver: Approver, *, said: str = ""
     ) -> None:
-        """Record what a person approved; nothing when nobody said who approves.
+        """Record what a person approved; do nothing when there is no approver.
 
-        Args:
-            operation: one of `MARKS`.
-            places: root, path (empty: the root itself) and the version that was approved, if it is one.
-            approver: who, and where. No undo step, and no text before or after: nothing but the mark has changed.
-            said: what was approved, where it is no version.
+        `places` are root, path (empty: the root itself) and the approved version, if any; else `said` tells what it
+        was.
         """
         if not approver.actor:
             return
         with self._database.transaction(durable=False) as db:
             for uid, path, sha in places:
                 note = approver.note(f"version {sha}" if sha else said)
-                done = {"actor": approver.actor, "operation": operation, "at": self._database.clock(), "note": note}
+                done = {"actor": approver.actor, "operation": operation, "at": self.clock(), "note": note}
                 insert(db, "audit", root=uid, path=os.fsencode(path), **done, state="done")
 
     def pin(self, txn: int, uid: int, path: str, *, actor: str, pinned: bool) -> None:
@@ -162,9 +159,9 @@ class AuditTable(LedgerTable):
             self.intend(txn, uid, path, actor=actor, operation=operation, before=None, after=None, state="done")
 
     def end(self, seq: int, state: str, *, note: str = "", after: str | None = None) -> None:
-        """Give an intent its end: `done`, `aborted` or `conflict`; with `after` when something else is there now.
+        """End an intent as `done`, `aborted` or `conflict`; `after` is the version there now, if it is another one.
 
-        Losing this in a power cut is harmless: recovery finds out again.
+        Not durable: after a power cut recovery finds the outcome again.
         """
         with self._database.transaction(durable=False) as db:
             db.execute(  # what was done and ends otherwise is told once more
@@ -196,10 +193,11 @@ class AuditTable(LedgerTable):
         seen: bool | None,
         local: bool = False,
     ) -> None:
-        """End an intent as done and remember what is under the name now, if anything is; see `end`.
+        """End an intent as done and record the version now under the name; see `end`.
 
-        What the user did is `seen`, so that it is no news; with None it is the user's, and what others did before stays
-        news, with their name and time. A text that was written here is `local`, so that it is trusted (`roots.py`).
+        Args:
+            seen: the user knows this version; None: the user made it, and earlier changes of others stay unseen.
+            local: the text was written here, so it is trusted (`roots.py`).
         """
         key = key_of(sha)
         with self._database.transaction(durable=False) as db:
@@ -212,13 +210,13 @@ class AuditTable(LedgerTable):
                 " actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"
                 " seen_sha = iif(?4, ?1, seen_sha),"
                 " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
-                (key, actor, self._database.clock(), seen, uid, os.fsencode(path)),
+                (key, actor, self.clock(), seen, uid, os.fsencode(path)),
             )
         self.unended.get(uid, set()).discard(seq)
 
     @checked
     def open_intents(self, uid: int) -> list[OpenIntent]:
-        """Intents of a root without an end. Under the root's lock they are a dead process's."""
+        """Return the unfinished intents of a root. Under the root's lock they belong to a dead process."""
         rows = self._database.rows(
             "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, temp, note"
             " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
@@ -229,8 +227,8 @@ class AuditTable(LedgerTable):
 
     @checked
     def moved_to(self, intent: OpenIntent) -> tuple[int, str] | None:
-        """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
-        found = self._database.row(
+        """Return (root, path) of the memory whose deletion ended a move to another root, or None."""
+        return self._database.row(
             "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn"
             " WHERE a.txn = ? AND (? OR t.operation = 'rename')"
             " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
@@ -238,20 +236,19 @@ class AuditTable(LedgerTable):
             (intent.txn, intent.note == MOVED, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
             kinds="ip",
         )
-        return None if found is None else (found[0], found[1])
 
     def begun(self, uid: int) -> dict[tuple[str, str | None], str]:
-        """Who is about to leave which version under a name of a root, by path and sha-256; see `open_intents`."""
+        """Return who is about to write which version in a root: actors by (path, sha-256); see `open_intents`."""
         return {(one.path, one.after): one.actor for one in self.open_intents(uid)}
 
     def roots_with_intents(self) -> list[int]:
-        """Roots that have intents without an end."""
+        """Return the roots that have unfinished intents."""
         rows = self._database.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
         return [uid for (uid,) in rows]
 
     @checked
     def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
-        """The last change memtui itself made to a memory: (after, actor, at, before)."""
+        """Return the last change memtui made to a memory: (after, actor, at, before)."""
         return self._database.row(
             "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
             " AND coalesce(before, after) NOT NULL ORDER BY seq DESC LIMIT 1",
@@ -272,9 +269,8 @@ class AuditStep(NamedTuple):
     after: str | None
     note: str = ""
     dated: int | None = None
-    """When the file that was taken away had been changed last, in nanoseconds."""
+    """Modification time of the file that was removed, in nanoseconds."""
     seq: int = 0
-    """The number of its record."""
 
 
 class UndoTransaction(NamedTuple):
@@ -286,16 +282,15 @@ class UndoTransaction(NamedTuple):
     label: str
     reverses: int | None
     at: int
-    """Milliseconds since the epoch."""
     actor: str
 
 
 class UndoTable(LedgerTable):
-    """Transactions that can be taken back."""
+    """Finds the transactions that can be taken back."""
 
     @checked
     def steps(self, txn: int) -> list[AuditStep]:
-        """What a transaction really did, in order."""
+        """Return the finished changes of a transaction, in order."""
         rows = self._database.rows(
             "SELECT root, path, new_root, new_path, operation, before, after, note, dated, seq FROM audit"
             " WHERE txn = ? AND state = 'done' ORDER BY seq",
@@ -305,11 +300,11 @@ class UndoTable(LedgerTable):
         return [AuditStep(*row) for row in rows]
 
     def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
-        """The transaction that undo takes back next, among those that stayed within these roots."""
+        """Return the next transaction to undo among those that stayed within these roots."""
         return self._newest("undone = 0 AND kind IN ('do', 'redo')", uids)
 
     def redoable(self, uids: Collection[int]) -> UndoTransaction | None:
-        """The undo that redo takes back next: none once something else was done in these roots after it."""
+        """Return the next undo to take back; None once something else was done in these roots after it."""
         later = (
             "SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do' AND n.effective = 1"
             f" AND a.root IN ({_listed(uids)})"
@@ -317,20 +312,16 @@ class UndoTable(LedgerTable):
         return self._newest(f"undone = 0 AND kind = 'undo' AND NOT EXISTS ({later})", uids)
 
     def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[int, str, str] | None:
-        """The newest transaction after another that `undo` or `redo` would take if its folder were open here, too.
-
-        Its id, what it did, for people, and its folder.
-        """
-        found = self._database.row(
+        """Return id, label and folder of the newest later transaction that reaches into a closed root, or None."""
+        return self._database.row(
             f"SELECT t.id, t.label, r.path {_OPEN} AND r.id NOT IN ({_listed(uids)}) ORDER BY t.id DESC LIMIT 1",
             (kind == "undo", after),
             kinds="itp",
         )
-        return None if found is None else (found[0], found[1], found[2])
 
     @checked
     def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
-        """As `elsewhere`, all transactions of several roots, one of which is not open here, newest first."""
+        """Return later transactions that span several roots of which one is closed, newest first; see `elsewhere`."""
         rows = self._database.rows(
             f"SELECT t.id {_OPEN} GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({_listed(uids)}))"
             " ORDER BY t.id DESC",
@@ -341,7 +332,7 @@ class UndoTable(LedgerTable):
 
     @checked
     def reached(self, txn: int) -> dict[int, str]:
-        """The folder of each root that a transaction reached into, by the root's id."""
+        """Return the folder of each root that a transaction changed, by root id."""
         sql = (
             "SELECT DISTINCT r.id, r.path FROM audit a JOIN roots r ON r.id IN (a.root, a.new_root)"
             " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id"
@@ -363,7 +354,7 @@ class UndoTable(LedgerTable):
         self._write("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
 
     def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
-        """One transaction that did something, when it stayed within these roots."""
+        """Return one transaction that changed something, if it stayed within these roots."""
         return self._newest(f"id = {int(txn)}", uids)
 
 
@@ -371,7 +362,7 @@ _OPEN = (
     "FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done' JOIN roots r ON r.id IN (a.root, a.new_root)"
     " WHERE t.effective = 1 AND t.undone = 0 AND (t.kind != 'undo') = ? AND t.id > ?"
 )
-"""What undo, or redo, may take back after another transaction, with the roots it reached into."""
+"""Later transactions that undo (or redo) may take back, joined with the roots they changed."""
 
 
 def _listed(uids: Collection[int]) -> str:

@@ -1,9 +1,9 @@
-"""A sound ledger made of a damaged one: its rows, and for those that are lost the ones of a backup.
+"""Rebuilds a damaged ledger from its readable rows and a backup.
 
-It is built beside the damaged file, which is only read, and whole before anybody sees it, so that a kill on the way
-costs nothing. What is lost is counted; a memory whose text was lost with its record is looked at anew. Where the first
-page or the schema is damaged, a scratch copy gets new ones: from the pages of the schema that are left, else of a
-ledger made anew, where the pages it names hold what they should. It is apart so that only a damaged ledger loads it.
+The new file is built beside the damaged one, which is only read, and put in place once it is complete, so that a kill
+costs nothing. Lost rows are counted. Where the first page or the schema is damaged, a scratch copy gets another schema:
+from the schema pages that are left, else from a new ledger, if the pages it names fit. It is apart so that only a
+damaged ledger loads it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from memtui.engine.ledger.erasure import Mark, clear
 from memtui.engine.ledger.salvage import (
     BAD,
     LAST_KEY,
-    MOST_PROBES,
+    MAX_PROBES,
     Join,
     Salvaged,
     Table,
@@ -71,19 +71,16 @@ _WORDS = {
 
 
 class Mended(NamedTuple):
-    """What became of a damaged ledger."""
+    """Result of rebuilding a ledger."""
 
     readable: bool
-    """Whether any row of it could be read."""
     lost: dict[str, int]
-    """By table: how many rows are known to be lost."""
     behind: tuple[str, ...]
-    """Tables of which only a backup had rows."""
+    """Tables whose rows came only from the backup."""
     backup: bool
-    """Whether a backup gave rows."""
 
     def told(self, at: int) -> str:
-        """What a person has to know of it, in a sentence or two; the backup was made at `at`."""
+        """Describe the result for the user; the backup was made at `at`."""
         made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at / 1_000))
         since = "history, pins and marks (also of what is private) made since"
         if not self.readable:
@@ -106,10 +103,7 @@ def _counted(rows: dict[str, int]) -> str:
 
 
 def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
-    """Put a sound ledger in the place of a damaged one, which is kept; call it under the lock of repairs.
-
-    The backup, if there is one, gives what is lost. Returns what a person has to know of it.
-    """
+    """Put a sound ledger in the place of a damaged one, which is kept; return the notice. Hold the repair lock."""
     with _held(path, path, clock) as damaged:
         mended = _mend(damaged, path + MENDED, backup, clock)
         kept = take_place(path, clock())
@@ -119,10 +113,7 @@ def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
 
 
 def bring_back(damaged: str, path: str, clock: Callable[[], int]) -> str:
-    """Put what can be read of a ledger that was moved aside back into the one in use; says what came of it.
-
-    Call it under the lock of repairs.
-    """
+    """Add the readable rows of a moved-aside ledger to the one in use; return the notice. Hold the repair lock."""
     target, name = path + MENDED, os.path.basename(damaged)
     with _held(path, path, clock) as live, _held(damaged, path, clock) as found:
         if live is None or found is None:
@@ -167,7 +158,7 @@ def _overlay(new: apsw.Connection, live: apsw.Connection) -> None:
 
 @contextmanager
 def _held(path: str, beside: str, clock: Callable[[], int]) -> Iterator[apsw.Connection | None]:
-    """A ledger that may be damaged, or a copy `beside` it in which its tables are found again; None: it is none."""
+    """Yield a possibly damaged ledger, or a copy `beside` it with its tables found again; None: it is no ledger."""
     if not size(path):
         yield None
         return
@@ -189,7 +180,6 @@ def _held(path: str, beside: str, clock: Callable[[], int]) -> Iterator[apsw.Con
 
 @contextmanager
 def _opened(path: str) -> Iterator[apsw.Connection]:
-    """A file that may be damaged; what of its schema makes no sense is passed over."""
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.set_busy_timeout(BUSY_MS)
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)  # it is kept as it was found
@@ -199,7 +189,7 @@ def _opened(path: str) -> Iterator[apsw.Connection]:
 
 
 def _kept(database: apsw.Connection) -> apsw.Connection | None:
-    """A ledger, kept from changing as far as it lets itself be; None for anything else."""
+    """Return a ledger, locked against changes as far as it can be; None for anything else."""
     if not is_ledger(database) or version_of(database) > LATEST:
         return None
     with suppress(*BAD):
@@ -208,7 +198,7 @@ def _kept(database: apsw.Connection) -> apsw.Connection | None:
 
 
 def _mend(damaged: apsw.Connection | None, target: str, backup: str | None, clock: Callable[[], int]) -> Mended:
-    """Build a sound ledger of what a damaged one and a backup have, and give it a name once it is whole."""
+    """Build a sound ledger from a damaged one and a backup, and give it its name once it is complete."""
     part = fresh(target)
     with (
         closing(apsw.Connection(backup or ":memory:", flags=apsw.SQLITE_OPEN_READONLY if backup else _ANEW)) as old,
@@ -249,7 +239,7 @@ def _build(
 
 
 def _salvage(damaged: apsw.Connection | None, new: apsw.Connection, table: Table) -> Salvaged:
-    """Copy what can be read of a table, in place of what migrations put there."""
+    """Copy the readable rows of a table, replacing those that migrations made."""
     if damaged is None or table.name not in {each.name for each in tables(damaged)}:
         return _NOTHING
     columns = table.columns if table.number in ("", *table.columns) else ("rowid", *table.columns)
@@ -265,7 +255,7 @@ def _salvage(damaged: apsw.Connection | None, new: apsw.Connection, table: Table
 
 @contextmanager
 def _of_version(source: apsw.Connection, version: int, clock: Callable[[], int]) -> Iterator[apsw.Connection]:
-    """A ledger brought up to a version beside itself; an empty one when it is newer."""
+    """Yield a ledger migrated to a version in memory; an empty one when it is newer."""
     if version_of(source) == version:
         yield source
         return
@@ -278,7 +268,7 @@ def _of_version(source: apsw.Connection, version: int, clock: Callable[[], int])
 
 
 def _settle(new: apsw.Connection) -> Counter[str]:
-    """Leave nothing that hangs on what is lost; returns by table how many rows went for it."""
+    """Remove rows whose references are lost; return their number by table."""
     # Their numbers must not be given again: undo would take what another step did.
     new.execute(
         "INSERT OR IGNORE INTO txns (id, kind, operation, actor, at, undone)"
@@ -315,22 +305,16 @@ def _settle(new: apsw.Connection) -> Counter[str]:
 
 
 def _lost(new: apsw.Connection, table: Table, salvaged: Salvaged) -> int:
-    """How many rows are known to be lost."""
     if not salvaged.holes or not table.number:
         return 0
     known = set(salvaged.parts) or {
-        number for first, last in salvaged.holes if last - first < MOST_PROBES for number in range(first, last + 1)
+        number for first, last in salvaged.holes if last - first < MAX_PROBES for number in range(first, last + 1)
     }
     there = new.execute(f"SELECT {quoted(table.number)} FROM {quoted(table.name)}")
     return len(known.difference(number for (number,) in there))
 
 
 def _check(new: apsw.Connection) -> None:
-    """Make sure that what was built is sound.
-
-    Raises:
-        StorageError: it is not, so it takes nobody's place.
-    """
     for pragma in ("integrity_check(1)", "foreign_key_check"):
         for answer, *_ in new.execute(f"PRAGMA {pragma}"):
             if answer != "ok":
@@ -343,18 +327,15 @@ def _check(new: apsw.Connection) -> None:
 
 
 _TABLE_LEAF = b"\r"
-"""What the page of a table begins with that holds rows."""
+"""First byte of a page that holds rows."""
 _MISSED = 4
-"""Of how many tables one at most may not be where a schema says, for it to be believed."""
+"""At most one in so many tables may be elsewhere than a schema says."""
 _SCHEMA = "type, name, tbl_name, rootpage, sql"
 
 
 @contextmanager
 def rebuilt(path: str, beside: str, clock: Callable[[], int]) -> Iterator[str | None]:
-    """A copy of a damaged ledger in which its tables are found again; None when they are not.
-
-    It is named after `beside`, and gone after the block.
-    """
+    """Yield a copy of a damaged ledger, named after `beside`, in which the tables are found again; else None."""
     scratch = fresh(beside)
     try:
         copy_readable(path, scratch)
@@ -369,7 +350,7 @@ def rebuilt(path: str, beside: str, clock: Callable[[], int]) -> Iterator[str | 
 
 
 def _version(scratch: str) -> int:
-    """How many steps of `MIGRATIONS` the ledger has: the first of them made a table of them on the second page."""
+    """Read the schema version from the migrations table, which is always on the second page."""
     _put(scratch, [("table", "migrations", "migrations", 2, "CREATE TABLE migrations (version INTEGER PRIMARY KEY)")])
     with _open(scratch) as database, contextlib.suppress(*BAD):
         ((steps,),) = database.execute("SELECT max(version) FROM migrations")
@@ -379,7 +360,7 @@ def _version(scratch: str) -> int:
 
 
 def _left(scratch: str) -> list[Entry]:
-    """What the pages of the schema still hold, each read as a table of its own."""
+    """Read the schema entries that are left, each page as a table of its own."""
     numbers = pages_with(scratch, _TABLE_LEAF, b"CREATE ")
     names = [f"page{number}" for number in numbers]
     _put(
@@ -400,7 +381,7 @@ def _left(scratch: str) -> list[Entry]:
 
 
 def _anew(version: int, clock: Callable[[], int]) -> Iterator[list[Entry]]:
-    """The schema of a ledger that was made at a version, and of one that was written anew since."""
+    """Yield the schema of a new ledger of a version, and of a vacuumed one."""
     with closing(apsw.Connection(":memory:")) as made:
         migrate(made, clock, upto=version)
         sql = f"SELECT {_SCHEMA} FROM sqlite_schema ORDER BY rowid"
@@ -410,7 +391,7 @@ def _anew(version: int, clock: Callable[[], int]) -> Iterator[list[Entry]]:
 
 
 def _fitting(scratch: str, schema: list[Entry]) -> int:
-    """How many tables are where a schema says, on a page of their kind; 0 when too many are not."""
+    """Count the tables that are where a schema says; 0 when too many are not."""
     _put(scratch, schema)
     there = 0
     with _open(scratch) as database:
@@ -423,7 +404,6 @@ def _fitting(scratch: str, schema: list[Entry]) -> int:
 
 
 def _put(scratch: str, schema: list[Entry], version: int = LATEST) -> None:
-    """Give a copy a schema and a version."""
     with _open(scratch) as database:
         database.execute("BEGIN")
         database.execute("DELETE FROM sqlite_schema")

@@ -1,9 +1,8 @@
-"""A ledger's file: its schema as numbered steps, whether it is sound, and how one comes under its name whole.
+"""The ledger's file: creating, opening, checking and migrating it, and putting a complete one in place.
 
-Nothing but a whole ledger is ever under that name: SQLite removes the log beside an empty file, also when another
-process has put a ledger with that log in its place meanwhile, and what was in the log would be lost.
-
-Each step of the schema runs in one transaction together with the record that it ran.
+Only a complete ledger ever has the name: SQLite removes the log beside an empty file even when another process has just
+put a ledger with that log in its place, and the log's content would be lost. Each migration runs in one transaction
+with the record that it ran.
 """
 
 import contextlib
@@ -21,15 +20,15 @@ LATEST = len(MIGRATIONS)
 
 
 def size(path: str) -> int:
-    """The size of a file; 0 when there is none."""
+    """Return the size of a file; 0 when there is none."""
     try:
         return os.stat(path).st_size
     except FileNotFoundError:
         return 0
 
 
-def may_be_one(path: str) -> bool:
-    """Whether a regular file that may be written has the name, or nothing yet."""
+def is_usable_file(path: str) -> bool:
+    """Tell whether the name is free or belongs to a writable regular file."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -40,8 +39,8 @@ def may_be_one(path: str) -> bool:
         os.close(handle)
 
 
-def glimpse(names: Iterable[str]) -> apsw.Connection | None:
-    """The first of some files that is a ledger, to be read without the log beside it when none can be used."""
+def open_readable(names: Iterable[str]) -> apsw.Connection | None:
+    """Open the first of some files that is a ledger, read-only and without its log, for when it cannot be written."""
     for name in names:
         if not os.path.isfile(name) or os.path.islink(name):
             continue
@@ -59,13 +58,13 @@ def glimpse(names: Iterable[str]) -> apsw.Connection | None:
 
 
 def _unchanging(path: str) -> str:
-    """How a file is named to read it alone, without a log and without writing anything."""
+    """Return the URI that opens a file alone, without a log and without writing."""
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{escaped}?immutable=1"
 
 
 def is_sound(path: str, wait: int) -> bool:
-    """Whether a whole ledger is under a name; so many milliseconds another process's transaction is waited for."""
+    """Tell whether a complete ledger has a name; `wait` is in milliseconds."""
     if not size(path):
         return False
     try:
@@ -84,19 +83,19 @@ def is_sound(path: str, wait: int) -> bool:
 
 
 ASIDE = ".damaged-"
-"""Between the name of a ledger that was moved aside and the time."""
+"""Between the name of a damaged ledger that was moved aside and the time."""
 MENDED = ".part-mended"
-"""Behind the name of a ledger that is whole and waits for the place; what is left of it is swept up as a part."""
+"""Suffix of a complete ledger that waits to be put in place; leftovers are removed like other parts."""
 _OURS = {"roots", "memories", "blobs", "versions", "txns", "audit", "drafts"}
 
 
 def has_tables(database: apsw.Connection) -> bool:
-    """Whether a ledger is whole, and no file somebody put in its place."""
+    """Tell whether this is a complete ledger."""
     return _tables(database) >= _OURS
 
 
 def is_ledger(database: apsw.Connection) -> bool:
-    """Whether this is a ledger, or what is left of one, and not another program's database."""
+    """Tell whether this is a ledger, or what is left of one, and not another program's database."""
     return len(_tables(database) & _OURS) > 1
 
 
@@ -105,21 +104,18 @@ def _tables(database: apsw.Connection) -> set[str]:
 
 
 def version_of(database: apsw.Connection) -> int:
-    """How many steps of `MIGRATIONS` a ledger has; 0 for none."""
+    """Return the number of migrations a ledger has; 0 for none."""
     return int(next(iter(database.execute("PRAGMA user_version")))[0])
 
 
 CACHE_KIB = 256
-"""How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
+"""SQLite's page cache: a change touches few pages, and the system caches the rest."""
 CHECKPOINT_PAGES = 4_000
-"""Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
+"""Pages of the log before it is checkpointed: 16 MiB; a change writes about fifteen."""
 
 
 def connect(path: str, wait: int, clock: Callable[[], int]) -> apsw.Connection:
-    """Open a ledger to write to it, brought up to date unless a newer memtui wrote it.
-
-    So many milliseconds another process's transaction is waited for.
-    """
+    """Open a ledger for writing and migrate it, unless a newer memtui wrote it; `wait` is in milliseconds."""
     # Never made here: SQLite removes the log beside an empty file, also one that belongs to the next ledger.
     database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
@@ -139,7 +135,7 @@ def connect(path: str, wait: int, clock: Callable[[], int]) -> apsw.Connection:
 
 
 def begin(target: str, clock: Callable[[], int]) -> None:
-    """Put an empty ledger under a name, whole: half of one would be taken for a damaged one."""
+    """Create an empty ledger under a name, complete: half of one would be taken for a damaged one."""
     for suffix in ("-wal", "-shm"):
         _remove(target + suffix)  # of a ledger that was removed: they would be taken for the new one's
     part = fresh(target)
@@ -155,7 +151,7 @@ def begin(target: str, clock: Callable[[], int]) -> None:
 
 
 def fresh(target: str) -> str:
-    """Make an empty file beside a name, for what will have it; returns its name."""
+    """Create an empty part file beside a name; return its path."""
     part = target + ".part"
     remove(part)  # of a process that was stopped at it
     os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -168,7 +164,7 @@ def _remove(path: str) -> None:
 
 
 def finish(part: str, target: str) -> None:
-    """Give a ledger its name once it is on disk and has a write-ahead log: for that it must be alone."""
+    """Turn on the write-ahead log, flush a complete ledger and give it its name."""
     database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         database.execute("PRAGMA synchronous=OFF")  # it is flushed below, as a whole
@@ -184,7 +180,7 @@ def finish(part: str, target: str) -> None:
 
 
 def take_place(path: str, stamp: int) -> str:
-    """Give a ledger that is whole and waits its name; returns that of the one that was there, nothing for none."""
+    """Put the waiting ledger in place; return the name under which the old one is kept, empty for none."""
     kept = ""
     # The ledger first: nobody opens it any more then, and its log can go after it.
     for suffix in ("", "-wal", "-shm"):
@@ -196,13 +192,13 @@ def take_place(path: str, stamp: int) -> str:
 
 
 def resume(path: str, stamp: int) -> None:
-    """Bring to its end what a process was stopped at just before the new ledger got its name."""
+    """Finish `take_place` where a process was stopped in the middle of it."""
     if os.path.lexists(path + MENDED) and not os.path.lexists(path):
         take_place(path, stamp)
 
 
-def newest_aside(path: str) -> str | None:
-    """The ledger that was moved aside last."""
+def newest_damaged(path: str) -> str | None:
+    """Return the ledger that was moved aside last."""
     folder, name = os.path.split(path + ASIDE)
     stamps = [each.removeprefix(name) for each in os.listdir(folder) if each.startswith(name)]
     newest = max((int(stamp) for stamp in stamps if stamp.isdigit()), default=None)
@@ -210,19 +206,19 @@ def newest_aside(path: str) -> str | None:
 
 
 def remove(path: str) -> None:
-    """Remove a ledger and what is beside it."""
+    """Remove a ledger and the files beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         _remove(path + suffix)
 
 
 def backup_time(path: str) -> int:
-    """When a backup was made, in milliseconds."""
+    """Return when a backup was made, in milliseconds."""
     digits = os.path.basename(path)[len("state-") : -len(".db")]
     return int(digits) if digits.isdigit() else 0
 
 
 def backups(directory: str, now: int) -> list[str]:
-    """Paths of the backups, oldest first; first those from the future, as the clock was wrong then and is right."""
+    """Return the paths of the backups, oldest first; those from the future come first, made by a wrong clock."""
     folder = os.path.join(directory, "backups")
     try:
         names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
@@ -236,7 +232,7 @@ def backups(directory: str, now: int) -> list[str]:
 
 
 def migrate(database: apsw.Connection, clock: Callable[[], int], *, upto: int = LATEST) -> None:
-    """Bring the tables of a ledger up to date, or up to a version; those of an empty one are made."""
+    """Apply the migrations a ledger lacks, up to a version; an empty one gets all tables."""
     for number, step in enumerate(MIGRATIONS[:upto], start=1):
         database.execute("BEGIN IMMEDIATE")
         try:

@@ -1,7 +1,7 @@
 """The ledger's SQLite connection: opened on first use, shared by threads, repaired when it is damaged.
 
-WAL with full durability for what must survive a power cut. apsw brings a SQLite without the WAL race that older system
-libraries have. A ledger that cannot be read is moved aside and kept; it never makes a memory unreadable.
+WAL with full durability for what must survive a power cut. apsw brings a SQLite without the WAL race of older system
+libraries. A ledger that cannot be read is moved aside and kept; it never makes a memory unreadable.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from memtui.engine.ledger.creation import (
     backups,
     begin,
     connect,
-    glimpse,
     is_sound,
-    may_be_one,
+    is_usable_file,
     migrate,
+    open_readable,
     resume,
     size,
     version_of,
 )
 from memtui.engine.ledger.refusals import NO_SPACE, damaged, is_full, no_ledger, no_space, not_mended, translated
-from memtui.engine.ledger.usage import Use, WaitingUses, write
+from memtui.engine.ledger.usage import PendingUses, Use, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ else:
 
 
 class _Errors:
-    """Turns what SQLite raises in a block into errors a person can read; one for all, as it remembers nothing."""
+    """Context manager that translates SQLite's errors; one stateless instance serves all."""
 
     def __enter__(self) -> None:
         pass
@@ -55,14 +55,13 @@ class _Errors:
 
 
 def new_id() -> str:
-    """A UUID that nobody else has."""
+    """Return a new UUID."""
     from uuid import uuid4  # loading it takes longer than a question to the ledger
 
     return str(uuid4())
 
 
 ERRORS = _Errors()
-"""For a `with` around what SQLite is asked."""
 
 
 BUSY_MS = 10_000
@@ -82,16 +81,16 @@ class Database:
     """One connection to `state.db`, or to memory where there can be no file."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
-        """Remember where the ledger is; nothing is opened or made until it is used."""
+        """Set the paths; the file is opened or made on first use."""
         self.directory = state_dir
         self.path = os.path.join(state_dir, "state.db")
         self.clock = clock
         self.read_only = read_only
         self.mode = "closed"
-        """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file)."""
+        """`closed`, `normal`, `newer` (written by a later memtui: read-only) or `memory` (no usable file)."""
         self.session = ""  # of this process's door: what is changed and proposed is of the turn it executes
         self.notices: list[str] = []
-        """What the user must be told about the ledger itself, once."""
+        """Notices about the ledger that the user has not been shown yet."""
         self.guard = threading.RLock()
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
@@ -100,50 +99,38 @@ class Database:
         """Why no ledger can be kept on disk; empty when one can, or none is needed."""
         self._durable: bool | None = None
         self._day: int | None = None
-        """The day by the clock that was noted last."""
+        """The last day noted in `days`."""
         self._hurt = False
-        """Whether damage was met in the transaction that runs: nothing of it may stay."""
-        self.waiting = WaitingUses(self.settle, self.guard)
+        """Whether damage was met in the running transaction, which must not be committed then."""
+        self.waiting = PendingUses(self.settle, self.guard)
         self.written = False
-        """Whether this process committed anything."""
         self.failed = 0
-        """How many transactions did not happen."""
-
-    # --- use
 
     def rows(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> list[Row]:
-        """Run a query.
-
-        Args:
-            values: for its question marks.
-            kinds: what its cells are, a letter each (see `_values`): a damaged page may hold anything.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`, when a cell is something else.
-        """
+        """Run a query; `kinds` has the expected type of each cell, see `_values`."""
         with self.guard, ERRORS:
             if self.waiting.uses and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
         return _values(found, kinds)
 
-    def glance(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
-        """As `row`, for what no use can change: those that wait go on waiting, and nothing is written."""
+    def peek(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
+        """Return the first row of a query that pending uses cannot affect; they are not written for it."""
         with self.guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
         return None if found is None else _values([found], kinds)[0]
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
-        """Run a query of which only the first row matters; see `rows`."""
+        """Return the first row of a query, or None; see `rows`."""
         found = self.rows(sql, values, kinds=kinds)
         return found[0] if found else None
 
     def transaction(self, *, durable: bool = True) -> Transaction:
-        """Run a block in one transaction; see `Transaction`."""
+        """Return a transaction for a `with` block; see `Transaction`."""
         return Transaction(self, durable)
 
     def enter(self, durable: bool) -> tuple[apsw.Connection, list[Use] | None]:
-        """Begin, or join what has begun; for `Transaction`. Gives the uses it took along, or None when it joined."""
+        """Begin or join a transaction, for `Transaction`; return the uses it writes, None when it joined."""
         self.guard.acquire()
         try:
             if self._db is not None and self._db.in_transaction:
@@ -156,7 +143,7 @@ class Database:
             raise
 
     def leave(self, database: apsw.Connection, uses: list[Use] | None, error: BaseException | None) -> None:
-        """End what `enter` began, unless it joined; for `Transaction`."""
+        """End what `enter` began, unless it joined one; for `Transaction`."""
         try:
             if uses is not None:
                 if self._hurt and error is None:
@@ -185,7 +172,7 @@ class Database:
         return database, uses
 
     def _begun(self, durable: bool) -> apsw.Connection:
-        """A transaction in the file that has the ledger's name now: another process may have mended it meanwhile."""
+        """Begin in the file that has the ledger's name now: another process may have replaced it."""
         while True:
             database = self._writable()
             if durable is not self._durable:
@@ -214,7 +201,7 @@ class Database:
             raise
 
     def _note_day(self, database: apsw.Connection) -> None:
-        """Write down that something is written today; what there is by now is older."""
+        """Record the first write of a day, with the newest version and audit record before it."""
         today = self.clock() // DAY_MS
         if today != self._day:
             database.execute(
@@ -228,15 +215,15 @@ class Database:
         return self._db is not None and bool(self._db.in_transaction)
 
     def settle(self) -> None:
-        """Write the uses that wait; those that cannot be written now go on waiting."""
+        """Write the pending uses; what cannot be written now stays pending."""
         with contextlib.suppress(StorageError, BusyError), self.guard:
             if self.waiting.uses:
                 with self.transaction(durable=False):
                     pass
 
     @contextlib.contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Let a block fail with `BusyError` rather than wait for another process's transaction."""
+    def without_waiting(self) -> Iterator[None]:
+        """Make a block fail with `BusyError` instead of waiting for another process's transaction."""
         with self.guard:
             with ERRORS:
                 self._retry(self.connection).set_busy_timeout(0)
@@ -247,30 +234,28 @@ class Database:
                     self._db.set_busy_timeout(BUSY_MS)
 
     def change_counter(self) -> tuple[int, int]:
-        """A pair that differs from an earlier one when any process has committed since."""
+        """Return a pair that differs from an earlier one when any process has committed since."""
         with self.guard, ERRORS:
             (version,) = self._retry(lambda: next(iter(self.connection().execute("PRAGMA data_version"))))
             return int(version), self.connection().total_changes()
 
     def close(self) -> None:
-        """Close the connection; a later call opens it again. What waits is forgotten: call `settle` before the end."""
+        """Close the connection; a later call reopens it. Pending uses are dropped: call `settle` first."""
         with self.guard:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self._day, self.mode = None, None, None, None, "closed"
             self.waiting.take()  # the ids in it mean nothing to another file
 
-    # --- opening
-
     def connection(self) -> apsw.Connection:
-        """The open connection, opened if need be; `guard` is held."""
+        """Return the connection, opened if need be; hold `guard`."""
         if self._db is None:
             self._db = self._open()
             self._opened += 1
         return self._db
 
     def generation(self) -> int:
-        """How often the ledger was opened: ids that were read from it mean something else when this has changed.
+        """Return how often the ledger was opened; ids read in another generation are invalid.
 
         Another process may have repaired or removed the file; writing on into the old one would lose the records.
         """
@@ -288,14 +273,8 @@ class Database:
                 self.notices.append("Another program replaced the ledger; memtui goes on with the new one.")
         return database
 
-    def renew(self) -> None:
-        """Open a ledger again that could not be kept on disk: what was in the way may be gone.
-
-        Ids that were read before mean nothing now (see `generation`), so nothing may be written with them.
-
-        Raises:
-            StorageError: it still cannot.
-        """
+    def reopen(self) -> None:
+        """Open again a ledger that could not be kept on disk, or raise; ids read before are invalid."""
         with self.guard, ERRORS:
             if self.mode == "memory" and not self.read_only:
                 self.close()
@@ -314,7 +293,7 @@ class Database:
 
     def _writable(self) -> apsw.Connection:
         if self.mode == "memory" and not self.read_only:
-            self.renew()
+            self.reopen()
             raise StorageError(
                 "The ledger could not be used a moment ago, and can be now.", code="E_STORE", hint="Try again."
             )
@@ -330,7 +309,7 @@ class Database:
             if self.read_only and not os.path.lexists(self.path):
                 return self._in_memory("")
             fsio.make_root(self.directory)
-            if not may_be_one(self.path):
+            if not is_usable_file(self.path):
                 return self._in_memory("it is not a regular file")
             met = self._on_disk()
             if met is None:
@@ -362,7 +341,7 @@ class Database:
         database = None
         if reason:
             with contextlib.suppress(StorageError):  # then there is only the file itself
-                database = glimpse([self.path]) or glimpse(self.backups()[::-1])
+                database = open_readable([self.path]) or open_readable(self.backups()[::-1])
         if database is None:
             database = apsw.Connection(":memory:")
             migrate(database, self.clock)
@@ -375,10 +354,8 @@ class Database:
         self.in_the_way = reason
         return database
 
-    # --- damage
-
     def _retry(self, work: Callable[[], Any]) -> Any:
-        """Run `work`; mend a damaged ledger once and run it again."""
+        """Run `work`; on damage mend the ledger and run it once more."""
         try:
             return work()
         except _DAMAGE:
@@ -393,7 +370,6 @@ class Database:
             return work()
 
     def _mend(self) -> None:
-        """Put a sound ledger in the place of the damaged one that is open."""
         met = self._identity
         self.close()
         try:
@@ -402,12 +378,8 @@ class Database:
             raise not_mended(error) from error
 
     def _replace(self, met: tuple[int, int] | None) -> None:
-        """Put a sound ledger in the place of a damaged one, or where none is.
-
-        Args:
-            met: the file in which the damage was met; when it is another one by now, somebody was faster.
-        """
-        with self.alone():
+        """Put a sound ledger in place of a damaged or missing one, unless `met` was replaced by another process."""
+        with self.repair_lock():
             resume(self.path, self.clock())
             if self._on_disk() != met and is_sound(self.path, BUSY_MS):
                 return
@@ -418,8 +390,8 @@ class Database:
             self.notices.append(self._rebuild(source))
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other processes from putting a file in the place of the ledger or of a backup."""
+    def repair_lock(self) -> Iterator[None]:
+        """Keep other processes from replacing the ledger or a backup."""
         guard = fsio.open_lock(os.path.join(self.directory, "repair.lock"))
         try:
             fsio.lock(guard)
@@ -428,33 +400,26 @@ class Database:
             fsio.close(guard)
 
     def backups(self) -> list[str]:
-        """See `creation.backups`."""
+        """Return the paths of the backups; see `creation.backups`."""
         return backups(self.directory, self.clock())
 
-    # --- what `Ledger` does, which knows the tables
-
     def _tell_done(self, database: apsw.Connection) -> None:
-        """Keep in the journal what was done, before the end of the transaction in which it was."""
         raise NotImplementedError
 
     def _rebuild(self, source: str | None) -> str:
-        """Make a sound ledger of the damaged one and a backup; says what came of it."""
         raise NotImplementedError
 
 
 def takes_changes(database: Database) -> bool:
-    """Whether a ledger that is open can be changed."""
+    """Tell whether an open ledger can be changed."""
     return database.mode == "normal" and not database.read_only
 
 
 class Transaction:
-    """One block of `Database.transaction`; nested ones join the outer one. A class, as a change enters a dozen of them.
+    """One `with` block of `Database.transaction`; nested ones join the outer one.
 
-    One that is `durable` survives a power cut once it is committed; each survives a kill.
-
-    Raises:
-        StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
-        BusyError: another process kept the ledger for ten seconds.
+    A `durable` one survives a power cut once committed; each survives a kill. Raises `StorageError` when nothing was
+    written, and `BusyError` when another process kept the ledger for ten seconds.
     """
 
     __slots__ = ("_database", "_durable", "_owner", "_uses")
@@ -472,7 +437,7 @@ class Transaction:
 
 
 def checked(read: Reader) -> Reader:
-    """Let a method that reads records say that one is damaged, whatever a flipped bit has made of its values."""
+    """Make a reader raise `E_STORE_DAMAGED` when a damaged record breaks its conversion."""
 
     @wraps(read)
     def reading(*values: Any, **options: Any) -> Any:
@@ -485,15 +450,10 @@ def checked(read: Reader) -> Reader:
 
 
 def _values(rows: list[Row], kinds: str) -> list[Row]:
-    """Refuse rows with a cell of another kind, and give paths, digests and flags as what they stand for.
+    """Check the types of cells (`E_STORE_DAMAGED`), and convert paths, digests and flags.
 
-    Args:
-        rows: as SQLite gave them; each combination of types is looked at once.
-        kinds: what their cells are, a letter each: `i` a whole number, `r` a number, `t` text, `b` bytes, `p` a path,
-            `h` a digest (given in hex), `f` a flag; in capitals: or nothing. Without any, all is given as it is.
-
-    Raises:
-        StorageError: `E_STORE_DAMAGED`, when a cell is something else.
+    `kinds` has a letter a cell: `i` integer, `r` number, `t` text, `b` bytes, `p` path, `h` digest (returned in hex),
+    `f` flag; a capital allows NULL. Empty: nothing is checked.
     """
     if not kinds:
         return rows
@@ -512,17 +472,17 @@ def _values(rows: list[Row], kinds: str) -> list[Row]:
 
 
 def key_of(sha: str | None) -> bytes | None:
-    """A SHA-256 as the ledger holds it."""
+    """Return a SHA-256 as the ledger stores it."""
     return bytes.fromhex(sha) if sha else None
 
 
 def path_of(name: str | None) -> bytes | None:
-    """A path as the ledger holds it."""
+    """Return a path as the ledger stores it."""
     return None if name is None else os.fsencode(name)
 
 
 def insert(db: apsw.Connection, table: str, /, **values: Any) -> int:
-    """Add a row, in a transaction; returns its number."""
+    """Insert a row inside a transaction; return its id."""
     db.execute(
         f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", (*values.values(),)
     )
@@ -530,19 +490,19 @@ def insert(db: apsw.Connection, table: str, /, **values: Any) -> int:
 
 
 class LedgerTable:
-    """Some tables of a ledger; nothing is read before it is asked for."""
+    """Base of the classes that own some tables of the ledger."""
 
     def __init__(self, database: Database) -> None:
-        """Take the connection they are read by."""
         self._database = database
+        self.clock = database.clock
+        """Milliseconds since the epoch."""
 
     def _cell(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str) -> Any:
-        """The one cell of the first row; None when there is no row."""
         found = self._database.row(sql, values, kinds=kinds)
         return None if found is None else found[0]
 
     def _write(self, sql: str, values: tuple[Value, ...], *, durable: bool = True) -> bool:
-        """Run one statement in a transaction; says whether a row changed."""
+        """Run one statement in a transaction; return whether a row changed."""
         with self._database.transaction(durable=durable) as db:
             db.execute(sql, values)
             return bool(db.changes())

@@ -1,4 +1,4 @@
-"""What is not finished: unsaved texts, and the decisions of conflicts nobody wrote the result of yet.
+"""Unfinished work: unsaved texts, and decisions about conflicts whose result is not written yet.
 
 It is apart because it puts texts on history, which the table of versions does.
 """
@@ -17,15 +17,14 @@ class DraftTable(LedgerTable):
     """Drafts, and the conflicts they are in."""
 
     def __init__(self, database: Database, memories: MemoryTable, versions: VersionTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._memories = memories
         self._versions = versions
         self.given: set[str] = set()
-        """Texts that an undo of this process made drafts again."""
+        """Texts that an undo of this process turned into drafts again."""
 
     def save(self, uid: int, draft: Draft) -> None:
-        """Keep the editor's unsaved text."""
+        """Store the editor's unsaved text."""
         packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
         with self._database.transaction() as db:
             memory = self._memories.memory_id(uid, draft.address.path)
@@ -34,7 +33,7 @@ class DraftTable(LedgerTable):
 
     @checked
     def all(self, names: dict[int, str]) -> tuple[Draft, ...]:
-        """All drafts, oldest first; see `audit_records` for `names`."""
+        """Return all drafts, oldest first; see `ActivityTable.audit_records` for `names`."""
         return tuple(
             Draft(
                 Address(names[root], path), base, unpack(packed, data).decode("utf-8", "surrogatepass"), (line, col), at
@@ -48,10 +47,11 @@ class DraftTable(LedgerTable):
         )
 
     def drop(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
-        """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first.
+        """Remove a draft and its conflict decisions; put a text that is stored nowhere else on history first.
 
-        A draft, and decisions about a conflict, whose text is not among its `own` stay; None: whatever it is goes.
-        Without `trace` the text does not go on history, as the half-typed state of what was saved.
+        Args:
+            own: remove only drafts and decisions with one of these texts; None: whatever is there.
+            trace: put the text on history; false for the half-typed state of what was saved.
         """
         with self._database.transaction() as db:
             memory = self._memories.memory_id(uid, path)
@@ -69,13 +69,13 @@ class DraftTable(LedgerTable):
                 db.execute("DELETE FROM conflicts WHERE memory = ? AND yours = ?", (memory, _digest(text)))
 
     def keep_once(self, uid: int, path: str, text: bytes) -> None:
-        """Put a draft that gives way on the memory's history, unless its text is there."""
+        """Put a draft that is being replaced on the memory's history, unless its text is there."""
         with self._database.transaction():
             if not self._on_history(self._memories.memory_id(uid, path), _digest(text)):
                 self._versions.keep_text(uid, path, text, actor="tui", note="discarded draft")
 
     def save_conflict(self, uid: int, found: OpenConflict) -> None:
-        """Keep the decisions about a conflict, and every side of it that is nowhere else on the memory's history."""
+        """Store conflict decisions, and both sides that are not on the memory's history yet."""
         path = found.address.path
         with self._database.transaction() as db:
             memory = self._memories.memory_id(uid, path)
@@ -91,7 +91,7 @@ class DraftTable(LedgerTable):
 
     @checked
     def conflict(self, uid: int, address: Address) -> OpenConflict | None:
-        """The conflict a memory is in, with the decisions about it; None when there is none."""
+        """Return the open conflict of a memory, or None."""
         found = self._database.row(
             "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
             " WHERE m.root = ? AND m.path = ?",

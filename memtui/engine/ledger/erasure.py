@@ -1,11 +1,8 @@
-"""Redaction down to the bytes: of the ledger, of its log, of its backups, and of whatever there quotes the text.
+"""Redaction down to the bytes: in the ledger, its log and its backups, with everything there that quotes the text.
 
-It is done in two steps, so that no kill and no other process can leave half of it for good: the text is cleared in one
-transaction that also notes what is to come, and the bytes it had are overwritten afterwards, at the latest when the
-ledger is next opened.
-
-A label, a reason or a draft can hold the part of a text for which somebody has it redacted, without being that text:
-what gives a text away are its lines, and its words that are no plain words.
+Two steps, so that no kill and no other process leaves half of it: one transaction clears the text and records that its
+bytes are to be overwritten; they are overwritten afterwards, at the latest when the ledger is next opened. A label, a
+reason or a draft may quote a part of the text: its lines, and its words that are no plain words.
 """
 
 import contextlib
@@ -26,83 +23,81 @@ from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.versions import GONE, unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
 
-LEAST = 6
-"""Letters of a line or a word that are worth looking for."""
+MIN_PIECE = 6
 _CUT = 16
-"""Letters of a line that are looked for: a label may hold no more of it."""
+"""Letters of a line that are searched for: a label may hold no more of it."""
 _MARKS = " \t\r#*->+|`\"'"
 
 
 class Quotes:
-    """Pieces of texts."""
+    """Searches texts for pieces of a redacted one."""
 
     def __init__(self, pieces: Iterable[str] = ()) -> None:
-        """Take what `telling` gave."""
+        """Take pieces from `revealing_pieces`."""
         self._pieces: dict[str, list[str]] = {}
         for piece in pieces:
-            self._pieces.setdefault(piece[:LEAST], []).append(piece)
+            self._pieces.setdefault(piece[:MIN_PIECE], []).append(piece)
 
     def within(self, text: str) -> bool:
-        """Whether a text holds one of them."""
+        """Tell whether a text holds one of the pieces."""
         return bool(self._pieces) and any(
             text.startswith(piece, start)
-            for start in range(len(text) - LEAST + 1)
-            for piece in self._pieces.get(text[start : start + LEAST], ())
+            for start in range(len(text) - MIN_PIECE + 1)
+            for piece in self._pieces.get(text[start : start + MIN_PIECE], ())
         )
 
 
-def telling(text: bytes, others: Iterable[bytes], names: str = "") -> set[str]:
-    """What of a text gives it away: not what texts that stay have as well, nor what is a part of a memory's name."""
+def revealing_pieces(text: bytes, others: Iterable[bytes], names: str = "") -> set[str]:
+    """Return the pieces that identify a text: none that remaining texts or memory names contain too."""
     known = "\n".join([names, *(other.decode("utf-8", "replace") for other in others)])
     read = text.decode("utf-8", "replace")
     found = set()
     for line in {line.strip(_MARKS) for line in read.splitlines()}:
         cut = line[:_CUT].rstrip()
         found.add(line if cut in known else cut)
-    words = re.findall(rf"[\w\-./+@]{{{LEAST},}}", read)
+    words = re.findall(rf"[\w\-./+@]{{{MIN_PIECE},}}", read)
     found.update(word for word in words if re.search(r"[\d_/+@]", word))
-    return {piece for piece in found if len(piece) >= LEAST and piece not in known}
+    return {piece for piece in found if len(piece) >= MIN_PIECE and piece not in known}
 
 
 OPENING_MS = 250
-"""How long somebody who only opens the ledger waits for others, to finish what an earlier redaction could not."""
+"""How long opening the ledger waits for others to finish an earlier redaction."""
 _LOGGED = (("txns", "id", "label"), ("audit", "seq", "note"), ("versions", "id", "note"))
 _QUOTING = (*_LOGGED, ("blobs", "id", "reason"))
 _DAMAGED = "state.db.damaged-"
 
 
 class Mark(NamedTuple):
-    """What is cleared."""
+    """One redaction."""
 
     reason: str
     at: int
     beside: tuple[bytes, ...]
-    """The current texts of the memories that had it: what they share with it stays."""
+    """Current texts of the memories that had the text; what they share with it stays."""
 
 
-class Keeper(NamedTuple):
-    """What else has a text that is to be redacted."""
+class TextHolder(NamedTuple):
+    """Another place that holds a text to be redacted."""
 
     root: int
     path: str
     draft: bool = False
-    """Whether it is the unsaved text there, and no version."""
+    """Whether it is the unsaved text there, not a version."""
 
 
 class ErasureTable(LedgerTable):
-    """Redacts."""
+    """Redacts texts."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._memories = memories
 
-    def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[Keeper]:
-        """What keeps a text besides these memories (root, path): versions of others, drafts that hold a part of it."""
+    def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[TextHolder]:
+        """Return what else holds a text: versions of memories but these (root, path), and drafts that quote it."""
         key = bytes.fromhex(sha)
         mine = {self._memories.memory_id(*memory) for memory in memories}
         found = [
-            Keeper(root, path)
+            TextHolder(root, path)
             for number, root, path in self._database.rows(
                 "SELECT m.id, m.root, m.path FROM memories m JOIN blobs b ON b.sha = ?1 AND b.data NOT NULL"
                 " WHERE m.sha = ?1 OR EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.id AND v.blob = b.id)"
@@ -120,18 +115,18 @@ class ErasureTable(LedgerTable):
             text = _text(packed, data) or b""
             same, own = sha256(text).hexdigest() == sha, number in mine
             if same is not own and (same or _holds(quotes, text)):
-                found.append(Keeper(root, path, draft=True))
+                found.append(TextHolder(root, path, draft=True))
         return found
 
     def quotes(self, shas: Iterable[str]) -> Quotes:
-        """What gives these texts away."""
+        """Return a search for the pieces of these texts."""
         with self._database.transaction() as db:
             keys = {bytes.fromhex(sha): Mark("", 0, _beside(db, bytes.fromhex(sha))) for sha in shas}
             return Quotes(set().union(*(_pieces(db, key, mark, _names(db)) for key, mark in keys.items())))
 
     def redact(self, shas: Iterable[str], reason: str) -> None:
-        """Clear stored texts, with what quotes them, and keep their records; `erase` has to follow."""
-        now = self._database.clock()
+        """Clear stored texts and what quotes them, and keep their records; call `erase` afterwards."""
+        now = self.clock()
         with self._database.transaction() as db:
             marks = {key: Mark(reason, now, _beside(db, key)) for key in map(bytes.fromhex, shas)}
             clear(db, marks)
@@ -139,20 +134,16 @@ class ErasureTable(LedgerTable):
                 db.execute("INSERT OR IGNORE INTO erasing VALUES (?)", (key,))
 
     def erase(self) -> str:
-        """Overwrite what the redacted texts left behind: in the backups, in the ledger and in its log.
-
-        Returns:
-            What was in the way, as the rest of a sentence, when it has to be finished later; else nothing.
-        """
+        """Overwrite the bytes of redacted texts; return why it has to be finished later, or `""`."""
         with self._database.guard:
             return self._erase(self._database.connection(), BUSY_MS)
 
     def unerased(self) -> bool:
-        """Whether bytes of redacted texts may still be there."""
+        """Tell whether bytes of redacted texts may still be there."""
         return self._database.row("SELECT 1 FROM erasing LIMIT 1") is not None
 
     def damaged(self) -> list[str]:
-        """Paths of ledgers that cannot be read as a whole, and so may hold any text that was redacted."""
+        """Return paths of ledgers that cannot be read whole and may hold redacted texts."""
         names = (
             name.removeprefix(_DAMAGED) for name in os.listdir(self._database.directory) if name.startswith(_DAMAGED)
         )
@@ -161,16 +152,11 @@ class ErasureTable(LedgerTable):
         return [*aside, *(path for path in self._database.backups() if not is_sound(path, BUSY_MS))]
 
     def drop_damaged(self, path: str) -> None:
-        """Delete one of `damaged`, with what lies beside it.
-
-        Raises:
-            NotFoundError: it is none of them.
-            StorageError: `E_IO`, it cannot be deleted.
-        """
+        """Delete one of `damaged`, with the files beside it."""
         if path not in self.damaged():
             raise NotFoundError(f"{path} is no damaged copy of the ledger.", hint="`memtui doctor` names them.")
         try:
-            with self._database.alone():
+            with self._database.repair_lock():
                 remove(path)
         except OSError as error:
             raise StorageError(f"{path} cannot be deleted: {error.strerror}.", code="E_IO") from error
@@ -193,7 +179,7 @@ class ErasureTable(LedgerTable):
         cards = [name for (name,) in database.execute("SELECT name FROM observation_marks WHERE state = 3")]
         database.set_busy_timeout(wait)
         try:
-            with self._database.alone():
+            with self._database.repair_lock():
                 self._sweep()
                 for path in self._database.backups():
                     if is_sound(path, wait):
@@ -213,13 +199,13 @@ class ErasureTable(LedgerTable):
     def _rewrite(
         self, path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[tuple[int, int]]], cards: list[bytes]
     ) -> None:
-        """Clear texts and cards in a backup; it keeps its name, and so its date.
+        """Clear texts and cards in a backup, which keeps its name and date.
 
-        The rows of which the ledger took out words are given by table, as (number, time): a backup may have the words
-        and not the text they are from.
+        `quoting` has, by table, (number, time) of rows with redacted words: the backup may have these and not their
+        text.
         """
         with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
-            migrate(database, self._database.clock)
+            migrate(database, self.clock)
             with database:
                 observations.forget(database, cards)
                 for name in cards:
@@ -237,7 +223,7 @@ class ErasureTable(LedgerTable):
             overwrite(database)
 
     def _sweep(self) -> None:
-        """Remove what processes left that were stopped while they wrote a ledger or a backup. Call when alone."""
+        """Remove unfinished ledgers and backups of stopped processes. Hold the repair lock."""
         for folder in (self._database.directory, os.path.join(self._database.directory, "backups")):
             with contextlib.suppress(FileNotFoundError):
                 for name in os.listdir(folder):
@@ -246,14 +232,14 @@ class ErasureTable(LedgerTable):
 
 
 def overwrite(database: apsw.Connection) -> None:
-    """Write a database anew, so that no byte is left of what was removed from it."""
+    """Rewrite a database, so that no byte of removed rows is left."""
     database.execute("PRAGMA secure_delete=ON")
     database.execute("VACUUM")
     database.execute("PRAGMA secure_delete=OFF")
 
 
 def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
-    """Clear texts, by their digests, in a ledger that is up to date, with drafts, conflicts and words that hold them.
+    """Clear texts by digest, with drafts, conflicts and words that hold them, in a migrated ledger.
 
     Call it inside a transaction.
     """
@@ -292,7 +278,7 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
 
 
 def _unquote(database: apsw.Connection, quotes: Quotes) -> None:
-    """Take out the labels, notes and reasons that hold a part of a text."""
+    """Clear labels, notes and reasons that hold a part of a text."""
     for table, number, column in _QUOTING:
         quoting = [
             found
@@ -307,12 +293,12 @@ def _pieces(database: apsw.Connection, key: bytes, mark: Mark, names: str) -> se
     for packed, data in database.execute("SELECT packed, data FROM blobs WHERE sha = ?", (key,)):
         text = _text(packed, data)
         if text is not None:
-            return telling(text, mark.beside, names)
+            return revealing_pieces(text, mark.beside, names)
     return set()
 
 
 def _beside(database: apsw.Connection, key: bytes) -> tuple[bytes, ...]:
-    """The current texts of the memories that had a text."""
+    """Return the current texts of the memories that had a text."""
     found = [
         _text(packed, data)
         for packed, data in database.execute(
@@ -329,7 +315,6 @@ def _names(database: apsw.Connection) -> str:
 
 
 def _text(packed: int, data: bytes | None) -> bytes | None:
-    """A stored text; None when it is gone or damaged."""
     try:
         return None if data is None else unpack(packed, data)
     except (zlib.error, TypeError):

@@ -1,8 +1,8 @@
-"""The journal: what was done and who caused it, one record after the other, each with the hash of the one before it.
+"""The journal: who caused which change, as a chain of records, each with the hash of the one before it.
 
-It begins with the first turn, vote or other thing that belongs into it; before that, a change writes nothing more. A
-record has ids, shas and addresses, never a text. Whoever can write the file can forge all of it: only a head that is
-kept elsewhere shows that.
+It begins with the first turn, vote or other entry that belongs in it; before that a change writes nothing more. A
+record has ids, digests and addresses, never a text. Whoever can write the file can forge all of it: only a head that is
+kept elsewhere reveals that.
 """
 
 import json
@@ -27,9 +27,7 @@ class JournalRecord(NamedTuple):
     """One record."""
 
     n: int
-    """From 1."""
     at: int
-    """Milliseconds since the epoch."""
     kind: str
     body: str
     """A JSON object, byte for byte as it was hashed."""
@@ -37,31 +35,28 @@ class JournalRecord(NamedTuple):
     hash: bytes
 
     def made(self) -> bytes:
-        """Work out what its hash has to be."""
+        """Compute its hash."""
         return sha256(f"{self.n}\0{self.at}\0{self.kind}\0{self.body}\0".encode() + self.prev).digest()
 
 
 class Verified(NamedTuple):
-    """What a look at the whole chain found in order."""
+    """Result of a successful verification."""
 
     records: int
     head: str
-    """Empty: there is no record."""
+    """Empty when there is no record."""
 
 
 class JournalTable(LedgerTable):
-    """Records, which are only ever added."""
+    """The append-only journal."""
 
     def add(self, kind: str, body: Mapping[str, object]) -> int:
-        """Add a record, and begin the journal if there is none; returns its number.
-
-        Call it inside the transaction of what it tells.
-        """
+        """Append a record, beginning the journal if need be; return its number. Call inside its transaction."""
         with self._database.transaction(durable=False) as db:
-            return _add(db, self._database.clock(), kind, body)
+            return _add(db, self.clock(), kind, body)
 
     def tell_done(self, db: apsw.Connection) -> None:
-        """Add what audit records tell that were done in this transaction. Call inside of it, before its end."""
+        """Append records of the audit records that this transaction finished. Call at its end."""
         ((key,),) = db.execute(_KEY)
         for (seq,) in list(db.execute("SELECT seq FROM journal_due GROUP BY seq ORDER BY min(rowid)")):
             row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
@@ -76,16 +71,17 @@ class JournalTable(LedgerTable):
             operation = row[6]
             kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
             said = {"said": row[11]} if kind == "setting" else {}
-            _add(db, self._database.clock(), kind, {"root": root, **_told(row, key), **named, **said})
+            _add(db, self.clock(), kind, {"root": root, **_told(row, key), **named, **said})
         db.execute("DELETE FROM journal_due")
 
     def records(
         self, after: int = 0, *, kind: str = "", but: str = "", limit: int = 200, **wanted: tuple[str, ...]
     ) -> list[JournalRecord]:
-        """Records after a number, oldest first; with 0 the newest ones.
+        """Return records after a number, oldest first; with 0 the newest ones.
 
-        Only of one `kind`, without those of the operation `but`, and where the fields of the body that are `wanted`
-        have one of these values.
+        Args:
+            but: leave out this operation.
+            wanted: for fields of the body, the values they may have.
         """
         only = (("n > ?", after), ("kind = ?", kind), ("coalesce(body ->> 'operation', '') <> ?", but))
         where = [clause for clause, value in only if value != ""]
@@ -102,16 +98,16 @@ class JournalTable(LedgerTable):
         return [JournalRecord(*row) for row in self._database.rows(sql, values, kinds="iittbb")]
 
     def hashed(self, *parts: str) -> str:
-        """Name a person or a chat in records, so that only this ledger can tell who or which it is."""
+        """Return a keyed hash that names a person or a chat in records."""
         key = self._cell(_KEY, kinds="b")
         return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
 
     def chat(self, channel: str | None, chat: str | None, thread: str | None) -> dict[str, str]:
-        """Give the fields by which records name a chat; none where there is no chat."""
+        """Return the fields that name a chat in records; empty where there is no chat."""
         return {"channel": channel, "chat": self.hashed(channel, chat or "", thread or "")} if channel else {}
 
     def head(self) -> str:
-        """Name the end of the chain as `LOG:N:HASH`; empty when there is no record."""
+        """Return the end of the chain as `LOG:N:HASH`; empty when there is no record."""
         ends = self._database.rows(
             "SELECT n, hash FROM journal WHERE n = 1 OR n = (SELECT max(n) FROM journal) ORDER BY n", kinds="ib"
         )
@@ -119,13 +115,9 @@ class JournalTable(LedgerTable):
 
     @checked
     def verify(self, head: str = "") -> Verified:
-        """Look at every record, and at the audit records that they tell of.
+        """Check every record and the audit records they are about, against a `head` that was kept elsewhere.
 
-        Args:
-            head: what `head` once was, kept elsewhere.
-
-        Raises:
-            StorageError: `E_CHAIN`: the first record that is not as it was written. UsageError: it is no head.
+        Raises `E_CHAIN`, which names the first changed record, or `UsageError` for a malformed head.
         """
         log, number, digest = _parts(head)
         n, first, prev = 0, b"", _FIRST
@@ -185,7 +177,7 @@ def _put(db: apsw.Connection, n: int, now: int, kind: str, body: Mapping[str, ob
 
 
 def _told(row: Row, key: bytes) -> dict[str, object]:
-    """All that `log` shows of an audit record; of its note a keyed hash, because a note may quote a text."""
+    """Return what `log` shows of an audit record; of its note a keyed hash, because a note may quote a text."""
     seq, txn, root, path, new_path, actor, operation, before, after, at, state, note, new_root = row
     noted = blake2b(note.encode("utf-8", "surrogatepass"), key=key, digest_size=16).hexdigest()
     places = {"uid": root, "to_uid": new_root, "noted": noted, "state": "" if state == "done" else state}
@@ -196,7 +188,6 @@ def _told(row: Row, key: bytes) -> dict[str, object]:
 
 
 def _fits(body: dict[str, object], audit: dict[str, object] | None) -> bool:
-    """Whether a record and the audit say the same."""
     if audit is None:
         return False
     names = ["txn", "path", "to", "actor", "operation", "before", "at"]

@@ -1,6 +1,6 @@
-"""The ledger: the connection, and the tables side by side on it.
+"""The ledger: one connection, and the tables side by side on it.
 
-It is apart because each table knows the connection, and only this knows the tables.
+It is apart because each table knows the connection, and only this module knows the tables.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import apsw
 
 from memtui.engine.disk import fsio
 from memtui.engine.lazy import lazy
-from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
+from memtui.engine.ledger.creation import ASIDE, backup_time, newest_damaged
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database, takes_changes
-from memtui.engine.ledger.memories import MemoryTable, PinTable, SurfacedTable
+from memtui.engine.ledger.memories import MemoryTable, MuteTable, PinTable, SurfacedTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.drafts import DraftTable
     from memtui.engine.ledger.erasure import ErasureTable
     from memtui.engine.ledger.journal import JournalTable
-    from memtui.engine.ledger.mutes import MuteTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable, VoteTable
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.versions import VersionTable
 
 BACKUPS = 3
-LARGEST_BACKUP = 512 * 1024 * 1024
+MAX_BACKUP = 512 * 1024 * 1024
 
 
 class Ledger(Database):
@@ -49,7 +48,6 @@ class Ledger(Database):
     cursors: CursorTable = lazy("ledger.touches.CursorTable", "self")
     drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
     erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")
-    mutes: MuteTable = lazy("ledger.mutes.MuteTable", "self")
     surfaced: SurfacedTable = lazy("ledger.memories.SurfacedTable", "self", "memories")
     undo: UndoTable = lazy("ledger.audit.UndoTable", "self")
     versions: VersionTable = lazy("ledger.versions.VersionTable", "self", "memories")
@@ -72,6 +70,7 @@ class Ledger(Database):
         self.roots = RootTable(self)
         self.memories = MemoryTable(self, self.repositories)
         self.pins = PinTable(self)
+        self.mutes = MuteTable(self)
         self.reviews = ReviewTable(self, self.repositories)
 
     def _open(self) -> apsw.Connection:
@@ -94,28 +93,18 @@ class Ledger(Database):
         return backup_repair.replace(self.path, source, self.clock)
 
     def salvage(self, file: str | None) -> str:
-        """Mend the ledger now, or bring back what one that was moved aside still has.
-
-        Args:
-            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
-
-        Returns:
-            What came of it, in a sentence or two.
-
-        Raises:
-            StorageError: there is none, it is no ledger, or nothing can be written; all is as it was.
-        """
+        """Mend the ledger, or bring back what a moved-aside one (None: the newest) still has; return the result."""
         from memtui.engine.ledger import backup_repair
 
         with self.guard, ERRORS:
-            self.renew()
+            self.reopen()
             if not takes_changes(self):
                 self._retry(self._writable)
             if file is None and self.check() != "ok":
                 self._mend()
                 self.connection()
                 return self.notices.pop()
-            file = os.path.normpath(os.path.join(self.directory, file)) if file else newest_aside(self.path)
+            file = os.path.normpath(os.path.join(self.directory, file)) if file else newest_damaged(self.path)
             if file and not file.startswith(self.path + ASIDE):  # what anybody else wrote would be believed
                 raise StorageError(
                     f"{file} is no ledger that memtui moved aside.",
@@ -128,19 +117,14 @@ class Ledger(Database):
             self.settle()
             self.close()
             try:
-                with self.alone():
+                with self.repair_lock():
                     return backup_repair.bring_back(file, self.path, self.clock)
             except OSError as error:
                 text = f"{file} cannot be read back: {error.strerror}."
                 raise StorageError(text, unharmed="The ledger is as it was.") from error
 
-    # --- upkeep
-
-    def keep_house(self, retention: Retention) -> None:
-        """Prune and back up when it is time for it.
-
-        No change depends on either, so a failure is told in `notices` and does not undo what was done before.
-        """
+    def prune_and_back_up(self, retention: Retention) -> None:
+        """Prune and back up once a day; a failure becomes a notice, as no change depends on either."""
         try:
             if self._backup_is_due():
                 self.proposals.prune(retention)
@@ -152,26 +136,18 @@ class Ledger(Database):
             self.notices.append(f"The ledger could not be pruned and backed up: {error}")
 
     def _backup_is_due(self) -> bool:
-        """Whether the newest backup is older than a day, or from the future."""
         newest = self.backups()[-1:]
         return not newest or not 0 <= self.clock() - backup_time(newest[0]) < DAY_MS
 
     def back_up(self) -> bool:
-        """Write a backup unless one is younger than a day; keep the newest three.
-
-        Returns:
-            Whether one was written.
-
-        Raises:
-            StorageError: `E_DISK_FULL`, `E_STORE` or `E_IO`; the ledger itself is as it was.
-        """
+        """Write a backup unless one is younger than a day, and keep the newest three."""
         if not self._backup_is_due() or self.mode != "normal":
             return False
         folder = os.path.join(self.directory, "backups")
         target = os.path.join(folder, f"state-{self.clock():015d}.db")
         part = target + ".part"
         try:
-            if os.stat(self.path).st_size > LARGEST_BACKUP:
+            if os.stat(self.path).st_size > MAX_BACKUP:
                 return False
             fsio.make_root(folder)
             with self.guard, ERRORS:
@@ -184,7 +160,7 @@ class Ledger(Database):
 
     def _copy_out(self, folder: str, part: str, target: str) -> None:
         database = self.connection()
-        with self.alone():  # else it might hold what is redacted meanwhile
+        with self.repair_lock():  # else it might hold what is redacted meanwhile
             for name in os.listdir(folder):
                 if name.endswith(".part"):
                     os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
@@ -196,12 +172,12 @@ class Ledger(Database):
                 os.unlink(name)
 
     def check(self) -> str:
-        """What SQLite's own check says: `ok`, or the first damage found, in a plain sentence."""
+        """Return the result of SQLite's own check: `ok`, or the first damage found, in a plain sentence."""
         answer = str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
         page = answer.partition(" page ")[2].partition(" ")[0].rstrip(":")
         return f"page {page} of it cannot be read" if page.isdigit() else answer.splitlines()[-1]
 
-    def about(self) -> str:
-        """Which SQLite this is and how it writes, in a sentence."""
+    def sqlite_info(self) -> str:
+        """Return which SQLite this is and how it writes, in a sentence."""
         ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
         return f"{version}, journal mode {journal}."

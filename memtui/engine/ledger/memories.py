@@ -5,7 +5,7 @@ Pins and uses live in the ledger and nowhere else, so that a file can never pin 
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, insert, key_of, path_of
@@ -25,7 +25,7 @@ _KINDS = "bBtiBiiiriIIB"
 _RECORDS = "memories LEFT JOIN usage ON usage.id = memories.usage"
 
 SURFACED_MS = 7 * DAY_MS
-"""How long a session is remembered after it was given something."""
+"""How long it is remembered what a session was given."""
 
 
 class Record(NamedTuple):
@@ -33,53 +33,43 @@ class Record(NamedTuple):
 
     path: str
     sha256: str | None
-    """The version last recorded; None when it is deleted, or was never recorded."""
+    """The version last recorded; None when it is deleted or was never recorded."""
     actor: str
     at: int
     seen_sha256: str | None
-    """The version the user last looked at."""
     versions: int
     pinned: bool
     uses: int
     heat: float
-    """Decayed uses as of `heat_at`."""
     heat_at: int
     last_used_at: int | None
     last_written_at: int | None
     seen_path: str | None = None
-    """The name under which the user last saw it, when others have renamed it since."""
+    """The name under which the user last saw it, if others have renamed it since."""
 
     @property
     def seen(self) -> bool:
-        """Whether the user has looked at the current version under its current name (or saw it go)."""
+        """Whether the user has seen the current version under its current name (or its deletion)."""
         return self.sha256 == self.seen_sha256 and self.seen_path is None
 
     def heat_now(self, now: int) -> float:
-        """Uses, each halved for every half-life since it.
-
-        Every use is aged, not only the last one: the sum of decaying terms decays as a whole.
-        """
+        """Return the sum of uses, each halved for every half-life since it."""
         return decay(self.heat, now - self.heat_at)
 
 
 class MemoryTable(LedgerTable):
-    """What is known of each memory: its current version, what the user has seen of it, and its name."""
+    """Current version, seen mark and name of each memory."""
 
     def __init__(self, database: Database, repositories: RepositoryTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._repositories = repositories
 
     def _columns(self, columns: str = _COLUMNS) -> str:
-        """What makes a `Record`; a use of today, and one that is a little ahead, is just as it is written."""
-        return columns.format(day=DAY_MS, today=self._database.clock() // DAY_MS)
+        return columns.format(day=DAY_MS, today=self.clock() // DAY_MS)
 
     @checked
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
-        """Everything known of the memories of a root, by path.
-
-        With `not_seen` only those whose current version or name is not the one the user last looked at.
-        """
+        """Return the records of a root, by path; with `not_seen` only those with unseen versions or names."""
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         return self._records(f"WHERE root = ?{only}", uid)
 
@@ -89,10 +79,10 @@ class MemoryTable(LedgerTable):
 
     @checked
     def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
-        """Pins and uses of memories of which a root has none of its own yet, because they are in other worktrees.
+        """Return pins and uses from other worktrees, of memories that have none of their own in a root yet.
 
         Returns:
-            By path, and then by each text a memory had there; None: any other text that comes under the name.
+            By path, then by each text the memory had there; None stands for any other text.
         """
         twins = self._repositories.twins(uid)
         found: dict[str, dict[str | None, Record]] = {}
@@ -104,14 +94,14 @@ class MemoryTable(LedgerTable):
 
     @checked
     def held(self, uid: int) -> tuple[int, int]:
-        """How many memories of a root have a current version, and when the newest of them changed."""
+        """Return how many memories of a root have a current version, and when the newest of them changed."""
         sql = "SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL"
         ((count, newest),) = self._database.rows(sql, (uid,), kinds="ii")
         return int(count), int(newest)
 
     @checked
     def contents(self, uid: int) -> dict[str, str]:
-        """The current version of each memory of a root that has one, by path."""
+        """Return the current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
         intern = sys.intern
         return {
@@ -120,11 +110,11 @@ class MemoryTable(LedgerTable):
 
     @checked
     def record(self, uid: int, path: str) -> Record | None:
-        """What is known of one memory."""
+        """Return the record of one memory."""
         return next(iter(self._records("WHERE root = ? AND path = ?", uid, os.fsencode(path)).values()), None)
 
     def memory_id(self, uid: int, path: str) -> int:
-        """The row id of a memory, registered when it is new. Call inside a transaction."""
+        """Return the row id of a memory, inserting a row when it is new. Call inside a transaction."""
         encoded = os.fsencode(path)
         found = self._database.row("SELECT id FROM memories WHERE root = ? AND path = ?", (uid, encoded))
         if found is None:
@@ -133,11 +123,11 @@ class MemoryTable(LedgerTable):
         return int(found[0])
 
     def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
-        """Remember what the user looked at: root id, path, and SHA-256 of what was shown, None for a deletion."""
+        """Record what the user looked at: root id, path, and the SHA-256 shown, None for a deletion."""
         self.put_seen([(uid, path, sha, None) for uid, path, sha in marks])
 
     def put_seen(self, marks: Sequence[tuple[int, str, str | None, str | None]]) -> None:
-        """As `mark_seen`, and under which name each was shown; None: its name of now."""
+        """Record as `mark_seen` does, with the name each was shown under; None: its current name."""
         with self._database.transaction(durable=False) as db:
             for uid, path, sha, name in marks:
                 db.execute(
@@ -146,7 +136,7 @@ class MemoryTable(LedgerTable):
                 )
 
     def decide(self, versions: Sequence[tuple[int, str, str | None]], state: str) -> None:
-        """Keep what a person decided about versions (root id, path, sha-256 or None: deleted); `open`: nothing."""
+        """Store a person's decision about versions (root id, path, sha-256 or None: deleted); `open` removes it."""
         with self._database.transaction(durable=False) as db:
             for uid, path, sha in versions:
                 memory = self.memory_id(uid, path)
@@ -155,7 +145,7 @@ class MemoryTable(LedgerTable):
                     insert(db, "change_decisions", memory=memory, sha=key_of(sha), state=state)
 
     def decided(self) -> dict[tuple[int, str, str | None], str]:
-        """The state of each version that a person decided about, as `decide` takes them."""
+        """Return the decision about each version; see `decide`."""
         found = self._database.rows(
             "SELECT m.root, m.path, d.sha, d.state FROM change_decisions d JOIN memories m ON m.id = d.memory",
             kinds="ipHt",
@@ -163,7 +153,7 @@ class MemoryTable(LedgerTable):
         return {(uid, path, sha): state for uid, path, sha, state in found}
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
-        """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
+        """Move pins, uses, seen mark, draft and history to a memory's new name. Call inside a transaction."""
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE observation_marks SET root = ?, path = ? WHERE root = ? AND path = ?",
@@ -195,9 +185,9 @@ class MemoryTable(LedgerTable):
             )
 
     def _follow_to_fresh(self, uid: int, old: bytes, new: bytes) -> bool:
-        """Let a memory's row, with all that points to it, have a new name that no row has yet; says whether it did.
+        """Rename a memory's row when the new name has none; return whether it did.
 
-        A row without anything stays for the old name.
+        An empty row stays for the old name.
         """
         rows = self._database.rows(
             "SELECT path, actor, at FROM memories WHERE root = ? AND path IN (?, ?)", (uid, old, new)
@@ -237,47 +227,45 @@ class PinTable(LedgerTable):
     """Pins and uses."""
 
     def pinned(self, uid: int, path: str) -> bool:
-        """Whether a memory is pinned, also where only another worktree knows it. Call inside a transaction."""
+        """Tell whether a memory is pinned, also in another worktree. Call inside a transaction."""
         with self._database.transaction() as db:
             return any(db.execute("SELECT 1 FROM usage WHERE id = ? AND pinned", (usage_of(db, uid, path),)))
 
     def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
-        """Count one use by an agent; survives a kill, and a power cut within seconds of it may forget it."""
+        """Count one use by an agent; it survives a kill, but perhaps not a power cut within seconds."""
         with self._database.transaction(durable=False) as db:
-            write(db, [Use(uid, path, self._database.clock(), wrote)])
+            write(db, [Use(uid, path, self.clock(), wrote)])
 
     def note_use(self, root: str, uid: Callable[[], int], path: str, *, wrote: bool) -> None:
-        """Count one use by an agent as soon as something else is written, or within a second; see `usage.py`.
+        """Count one use by an agent with the next write, or within a second; see `usage.py`.
 
-        The root's name is unique in this process; its id is asked for only when nothing of the root waits yet.
+        The root's name is unique in this process; `uid` is called only when nothing of the root is pending.
         """
         known = self._database.waiting.uids.get(root)
         number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
         with self._database.guard:
-            self._database.waiting.add(Use(number, path, self._database.clock(), wrote))
+            self._database.waiting.add(Use(number, path, self.clock(), wrote))
             self._database.waiting.uids[root] = number
 
     def take_uses(self, counted: Sequence[tuple[int, str, int, int | None, int | None]]) -> list[tuple[int, str]]:
-        """Take over higher counts of uses; heat is what the higher count would be worth at its last use.
+        """Raise counts of uses to higher ones from elsewhere; return (root id, path) of those that rose.
 
-        Each is root id, path, how often in all, when last, when last for a write. Returns root id and path of each
-        memory whose count rose.
+        Each is root id, path, total, last use, last write. Heat becomes what the total is worth at its last use.
         """
         with self._database.transaction(durable=False) as db:
             return [(one[0], one[1]) for one in counted if take(db, *one)]
 
 
 class SurfacedTable(LedgerTable):
-    """What agents' sessions were given unasked, so that no session is given the same text twice."""
+    """What sessions of agents were given unasked, so that none is given the same text twice."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._memories = memories
 
     @checked
     def given(self, session: str) -> set[tuple[int, str]]:
-        """Which memories a session was given as they are now, as root and path; those that changed since are none."""
+        """Return the memories, as (root, path), that a session was given and that have not changed since."""
         rows = self._database.rows(
             "SELECT m.root, m.path FROM surfaced s JOIN memories m ON m.id = s.memory"
             " WHERE s.session = ? AND s.at >= m.at",
@@ -287,10 +275,40 @@ class SurfacedTable(LedgerTable):
         return {(root, path) for root, path in rows}
 
     def give(self, session: str, memories: Iterable[tuple[int, str]]) -> None:
-        """Remember what a session is given, and forget sessions of long ago."""
-        now = self._database.clock()
+        """Record what a session is given, and forget old sessions."""
+        now = self.clock()
         with self._database.transaction(durable=False) as db:
             db.execute("DELETE FROM surfaced WHERE at < ?", (now - SURFACED_MS,))
             for uid, path in memories:
                 memory = self._memories.memory_id(uid, path)
                 db.execute("INSERT OR REPLACE INTO surfaced VALUES (?, ?, ?)", (session, memory, now))
+
+
+class Mute(NamedTuple):
+    """One muted finding."""
+
+    root: int
+    path: str
+    """Empty: it applies to all of the root."""
+    rule: str
+    reason: str
+    at: int
+
+
+class MuteTable(LedgerTable):
+    """Mutes by the name of their finding."""
+
+    @checked
+    def all(self) -> Mapping[str, Mute]:
+        """Return every mute."""
+        rows = self._database.rows("SELECT mark, root, path, rule, reason, at FROM mutes", kinds="hiptti")
+        return {mark: Mute(*more) for mark, *more in rows}
+
+    def put(self, mark: str, root: int, path: str, rule: str, reason: str) -> None:
+        """Store a mute, replacing the reason of an earlier one."""
+        values = bytes.fromhex(mark), root, os.fsencode(path), rule, reason, self.clock()
+        self._write("INSERT OR REPLACE INTO mutes VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def remove(self, mark: str) -> bool:
+        """Remove a mute; return whether there was one."""
+        return self._write("DELETE FROM mutes WHERE mark = ?", (bytes.fromhex(mark),))

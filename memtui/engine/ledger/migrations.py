@@ -1,11 +1,11 @@
 """The schema of the ledger as numbered steps.
 
-A step that was released is never edited: a ledger on somebody's disk has already run it. It is apart because it only
-grows, by one step for each change, and nothing in it runs by itself (`creation.py`).
+A released step is never edited: existing ledgers have already run it. It is apart because it only grows, by one step
+for each change, and nothing in it runs by itself (`creation.py`).
 """
 
 MIGRATIONS: tuple[str, ...] = (
-    # Paths are BLOBs because a file name is bytes. `sha` and `blob` columns hold raw 32-byte digests and row ids.
+    # Paths are BLOBs, as a file name is bytes; `sha` holds 32-byte digests, `blob` row ids.
     """
     CREATE TABLE migrations (version INTEGER PRIMARY KEY, at INTEGER NOT NULL);
     CREATE TABLE roots (
@@ -96,7 +96,7 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     );
     """,
-    # A conflict that is being decided; it ends with the draft it is about.
+    # Conflicts that are being decided; one ends with its draft.
     """
     CREATE TABLE conflicts (
         memory INTEGER PRIMARY KEY REFERENCES memories(id),
@@ -107,13 +107,11 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     );
     """,
-    # The name under which the user last saw a memory that others have renamed since.
+    # The last seen name of a memory that others have renamed since.
     "ALTER TABLE memories ADD COLUMN seen_path BLOB",
-    # Which folder it was that the user accepted: another one at the same path is not. What was accepted before this
-    # was known is accepted anew.
+    # Which folder the user accepted: another one at the same path is not accepted.
     "ALTER TABLE roots ADD COLUMN accepted_as TEXT",
-    # What taking a change back has to bring back besides files: how many folders memtui made for a root, and the modes
-    # of folders it removed because nothing was left in them.
+    # For undo: how many folders memtui made for a root, and the modes of emptied folders it removed.
     """
     ALTER TABLE roots ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE folders (
@@ -123,7 +121,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (root, path)
     ) WITHOUT ROWID;
     """,
-    # The repository each root lies in, and where in its checkout.
+    # The repository of each root, and its place in the checkout.
     """
     CREATE TABLE repositories (
         id INTEGER PRIMARY KEY,
@@ -134,8 +132,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE roots ADD COLUMN repository INTEGER REFERENCES repositories(id);
     ALTER TABLE roots ADD COLUMN inside BLOB;
     """,
-    # The days on which something was written, in the order in which they came, and what was there before each: ages are
-    # counted in them, because a clock may be wrong.
+    # Days with writes, and what was there before each: ages are counted in them, as a clock may be wrong.
     """
     CREATE TABLE days (
         id INTEGER PRIMARY KEY,
@@ -144,8 +141,7 @@ MIGRATIONS: tuple[str, ...] = (
         audit INTEGER NOT NULL
     );
     """,
-    # Pins and uses belong to a memory, which has a row in each worktree and versions under names that others take. The
-    # columns of before stay as they are, or an older memtui could not even list.
+    # Pins and uses of a memory in all worktrees. The old columns stay, or an older memtui could not even list.
     """
     CREATE TABLE usage (
         id INTEGER PRIMARY KEY,
@@ -164,8 +160,7 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE versions SET usage = memory WHERE memory IN (SELECT id FROM usage);
     CREATE INDEX memories_usage ON memories (usage) WHERE usage NOT NULL;
     """,
-    # Which texts agents may be given unasked in a root that lies in a checkout. What a folder was accepted for is the
-    # texts that were recorded in it; what was written here is told by the audit. An older memtui finds none accepted.
+    # Texts of checkouts that agents may be given unasked; those of accepted folders count as reviewed.
     """
     CREATE TABLE trusted (
         id INTEGER PRIMARY KEY,
@@ -182,16 +177,16 @@ MIGRATIONS: tuple[str, ...] = (
         WHERE r.accepted AND r.accepted_as NOT NULL AND m.sha NOT NULL;
     UPDATE roots SET accepted = 0, accepted_as = NULL;
     """,
-    # Redacted texts of which bytes may still be in freed pages and in backups.
+    # Redacted texts whose bytes may still be in freed pages and backups.
     "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
-    # When a file that was deleted had been changed last, for the undo of it.
+    # Modification time of a deleted file, for its undo.
     "ALTER TABLE audit ADD COLUMN dated INTEGER",
-    # A version stays redacted when its text is stored again, because it is on disk somewhere.
+    # A version stays redacted when its text is stored again.
     """
     ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
     UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE redacted_at NOT NULL);
     """,
-    # Where readers of agents' session files stopped.
+    # Positions in agents' session files.
     """
     CREATE TABLE cursors (
         consumer TEXT NOT NULL,
@@ -206,7 +201,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (consumer, file)
     ) WITHOUT ROWID;
     """,
-    # What is suggested and waits for a decision. The steps of a proposal hold texts, as base64; empty: forgotten.
+    # Proposals. Their steps hold texts as base64; empty: deleted.
     """
     CREATE TABLE proposals (
         id INTEGER PRIMARY KEY,
@@ -251,8 +246,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE fingerprint_key (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
     INSERT INTO fingerprint_key VALUES ('proposals', randomblob(32));
     """,
-    # Background work: requests in lanes, what was done for them, what followers are told; which memories a session of
-    # an agent was given unasked; and for which task or run a transaction was made, and whether it got to its end.
+    # Tasks, runs, events; memories given to sessions unasked; the cause of a transaction, and whether it was completed.
     """
     CREATE TABLE tasks (
         seq INTEGER PRIMARY KEY,
@@ -312,7 +306,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE txns ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX txns_cause ON txns (cause) WHERE cause NOT NULL;
     """,
-    # What a person decided about changes of others, each of one version, and has not carried out yet.
+    # Decisions about versions made by others that are not carried out yet.
     """
     CREATE TABLE change_decisions (
         memory INTEGER PRIMARY KEY REFERENCES memories(id),
@@ -320,10 +314,9 @@ MIGRATIONS: tuple[str, ...] = (
         state TEXT NOT NULL
     );
     """,
-    # Whether with a rejected proposal its kind, by the same proposer and about the same folders, is refused for good.
+    # Whether a rejection covers all proposals of this kind by the proposer about the same folders.
     "ALTER TABLE proposals ADD COLUMN standing INTEGER NOT NULL DEFAULT 0",
-    # What people decided about observations, by which each is found again, and who decided it; the key of the hashes,
-    # and the number of the file that has the observations.
+    # Decisions about observations, the key of their hashes, and the number of the file with derived cards.
     """
     CREATE TABLE observing (
         id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -354,9 +347,8 @@ MIGRATIONS: tuple[str, ...] = (
         reason TEXT NOT NULL
     );
     """,
-    # What agents' own session files say that a session did to memories, and how far each file goes. Nothing of what was
-    # said is kept: of the prompt only where it stands. `added` holds keyed digests of lines, 8 bytes each. A touch that
-    # its file says no longer is `gone`; it was counted as a use, and is not again when it comes back.
+    # What sessions did to memories, by their files. No content: only keyed 8-byte digests of lines (`added`), and
+    # where the prompt stands. A touch that its file no longer has is `gone`, and is not counted again when it returns.
     """
     CREATE TABLE touches (
         id INTEGER PRIMARY KEY,
@@ -396,8 +388,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE forgotten_touches (upto INTEGER NOT NULL);
     INSERT INTO fingerprint_key VALUES ('touches', randomblob(32));
     """,
-    # Who wrote each line of the versions of a memory, as runs of lines, each as it differs from the one before it; the
-    # row without a sha says of what they were made. It outlives the versions.
+    # Origins of the lines of each version, as runs; the row without a sha says what they were computed from.
     """
     CREATE TABLE origins (
         memory INTEGER NOT NULL REFERENCES memories(id),
@@ -407,8 +398,7 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (memory, sha)
     ) WITHOUT ROWID;
     """,
-    # Findings a person does not want to be told of again. A mark is a hash with a key: of a root and a rule, and unless
-    # it is for all of the root, of a memory and the lines in it.
+    # Muted findings, by a keyed hash of root and rule, and of memory and lines unless it is for all of the root.
     """
     CREATE TABLE mutes (
         mark BLOB PRIMARY KEY,
@@ -419,8 +409,7 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
-    # By which audit record a decision about an observation is taken back, and what was decided before: the mark without
-    # what a person wrote over it, which is a column of its own, so that a redaction finds its words there.
+    # For undo of a decision: its audit record, and the mark and patch before it.
     """
     ALTER TABLE observation_log ADD COLUMN step INTEGER;
     ALTER TABLE observation_log ADD COLUMN was TEXT NOT NULL DEFAULT '';
@@ -428,7 +417,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX observation_log_step ON observation_log (step) WHERE step NOT NULL;
     CREATE INDEX observation_log_name ON observation_log (name, seq);
     """,
-    # What is to run when, and what was done once: due times and messages. A claim is never given up.
+    # Schedules, and one-time claims: due times and messages.
     """
     CREATE TABLE schedules (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -454,9 +443,7 @@ MIGRATIONS: tuple[str, ...] = (
         note TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
-    # Who asked: the chats that gateways name, the people they speak for, and the turns that sessions execute, of which
-    # each has one at a time. The journal tells what was done, each record with the hash of the one before it; nothing
-    # takes a record out of it or changes one.
+    # Chats, people and turns: one executing turn a session. The journal is a chain of hashes that only grows.
     """
     CREATE TABLE chats (
         id INTEGER PRIMARY KEY,
@@ -518,9 +505,9 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE txns ADD COLUMN turn TEXT;
     INSERT INTO fingerprint_key VALUES ('people', randomblob(32));
     """,
-    # What somebody has to confirm in a chat, who, by which code and until when.
+    # A pending confirmation in a chat: what, who, code, time.
     "ALTER TABLE chats ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
-    # What budgets spent: tokens, once for what they are for. A reset is a negative row with its reason.
+    # Token spending of budgets. A reset is a negative row with its reason.
     """
     CREATE TABLE spend (
         key TEXT NOT NULL,
@@ -533,7 +520,7 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX spend_window ON spend (key, at);
     """,
-    # Who agrees to what is proposed: a vote is for the steps it was given for, and is only ever added.
+    # Votes on the steps of proposals; they are only added.
     """
     CREATE TABLE votes (
         id INTEGER PRIMARY KEY,
@@ -548,7 +535,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER votes_update BEFORE UPDATE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
     CREATE TRIGGER votes_delete BEFORE DELETE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
     """,
-    # A vote keeps whose it is and a proposal in which turn it was made; a session has its id from its gateway.
+    # The person of a vote and the turn of a proposal; sessions are unique by gateway.
     """
     ALTER TABLE votes ADD COLUMN person TEXT NOT NULL DEFAULT '';
     ALTER TABLE proposals ADD COLUMN turn TEXT NOT NULL DEFAULT '';
@@ -566,7 +553,7 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT INTO chat_sessions SELECT * FROM chat_sessions_before;
     DROP TABLE chat_sessions_before;
     """,
-    # Which of it the team's server was told.
+    # Whether the team's server was told of it.
     "ALTER TABLE spend ADD COLUMN sent INTEGER NOT NULL DEFAULT 0",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -1,7 +1,7 @@
-"""Decisions about observations, which no rebuild of what is derived can undo; and which file has what is derived.
+"""Decisions about observations, which survive every rebuild of the derived file, and the number of that file.
 
-Nothing here has a text of a card but what a person wrote over it: places and texts are hashes with a key of this
-ledger, because a bare hash of a short text that was redacted can be guessed.
+Except for text that a person wrote over a card, no card's text is stored: places and texts are keyed hashes, because a
+bare hash of a short redacted text can be guessed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from memtui.engine.observation import REDACTED, STATES, MarkDecision, Observatio
 from memtui.errors import ConflictError, RefusedError
 
 FILES = "observed-"
-"""What the names of the files with derived cards begin with, in the state folder."""
+"""Prefix of the files with derived cards, in the state folder."""
 _ASIDE = ".aside"
-"""Behind the name of a folder that stood where a file was to be."""
+"""Suffix of a folder that stood where a file was to be."""
 _COLUMNS = "name, seq, root, path, anchor, text_key, beside, state, deleted_at, patch"
 _CELLS = "biipbbbiIt"
 
@@ -36,44 +36,42 @@ class ObservationTable(LedgerTable):
         return self._database.directory
 
     def usable(self) -> bool:
-        """Whether decisions can be read: what cannot be checked is not handed out."""
+        """Tell whether decisions can be read; without them nothing is handed out."""
         self._database.rows("SELECT 1")
         return self._database.mode in ("normal", "newer")
 
     @checked
     def secret(self) -> bytes:
-        """The key of all hashes."""
+        """Return the key of all hashes."""
         return bytes(self._cell("SELECT secret FROM observing", kinds="b") or b"")
 
     @checked
     def generation(self) -> int:
-        """The number of the file in use; 0: there is none yet."""
+        """Return the number of the file in use; 0: there is none yet."""
         return int(self._cell("SELECT generation FROM observing", kinds="i") or 0)
 
     def switch(self, before: int) -> int:
-        """Put the next file in the place of one, unless another is there already; returns the number in use then."""
+        """Switch from one file to the next, unless another process did; return the number now in use."""
         with self._database.transaction() as db:
             db.execute("UPDATE observing SET generation = generation + 1 WHERE generation = ?", (before,))
             return self.generation()
 
-    # --- marks
-
     @checked
     def marks(self) -> tuple[ObservationMark, ...]:
-        """Every mark, by name."""
+        """Return every mark, by name."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM observation_marks ORDER BY name", kinds=_CELLS)
         return tuple(ObservationMark(*row) for row in rows)
 
     @checked
     def mark(self, name: bytes) -> ObservationMark | None:
-        """The mark on a card; None for none."""
+        """Return the mark on a card, or None."""
         sql = f"SELECT {_COLUMNS} FROM observation_marks WHERE name = ?"
         found = self._database.row(sql, (name,), kinds=_CELLS)
         return None if found is None else ObservationMark(*found)
 
     @checked
     def withheld(self) -> frozenset[tuple[int, str]]:
-        """The memories of which a person withholds a card from agents, as root and path."""
+        """Return (root, path) of the memories with a card that a person withholds from agents."""
         return self._memories("SELECT root, path FROM observation_marks WHERE state OR deleted_at NOT NULL")
 
     def _memories(self, sql: str, *values: int | bytes) -> frozenset[tuple[int, str]]:
@@ -81,7 +79,7 @@ class ObservationTable(LedgerTable):
 
     @checked
     def withheld_texts(self) -> frozenset[str]:
-        """The SHA-256 of every known version of those memories, so that a copy under another name is withheld too."""
+        """Return the SHA-256 of every known version of those memories, so that copies are withheld too."""
         sql = (
             "SELECT DISTINCT b.sha FROM observation_marks o JOIN memories m ON m.root = o.root AND m.path = o.path "
             "JOIN versions v ON v.memory = m.id JOIN blobs b ON b.id = v.blob WHERE o.state OR o.deleted_at NOT NULL"
@@ -90,13 +88,13 @@ class ObservationTable(LedgerTable):
 
     @checked
     def known_before(self, at: int) -> frozenset[tuple[int, str]]:
-        """The memories of which a version came before a time, in milliseconds, as root and path."""
+        """Return (root, path) of the memories that have a version from before a time in milliseconds."""
         sql = "SELECT root, path FROM memories m WHERE EXISTS (SELECT 1 FROM versions WHERE memory = m.id AND at < ?)"
         return self._memories(sql, at)
 
     @checked
     def holders(self, shas: Sequence[str]) -> frozenset[tuple[int, str]]:
-        """The memories of which a version has one of these SHA-256, as root and path."""
+        """Return (root, path) of the memories that have a version with one of these SHA-256."""
         sql = (
             "SELECT DISTINCT root, path FROM versions v JOIN memories m ON m.id = v.memory WHERE v.blob IN"
             f" (SELECT id FROM blobs WHERE sha IN ({', '.join('?' * len(shas))}))"
@@ -105,25 +103,22 @@ class ObservationTable(LedgerTable):
 
     @checked
     def newest(self) -> int:
-        """The number of the newest decision; 0: there is none."""
+        """Return the number of the newest decision; 0: there is none."""
         return int(self._cell("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i"))
 
     @checked
     def decided_after(self, seq: int) -> tuple[int, frozenset[bytes]]:
-        """The number of the newest decision, and the cards decided about after another one."""
+        """Return the number of the newest decision, and the cards decided after decision `seq`."""
         rows = self._database.rows(
             "SELECT seq, name FROM observation_log WHERE seq > ? ORDER BY seq", (seq,), kinds="ib"
         )
         return (rows[-1][0] if rows else seq), frozenset(bytes(name) for _, name in rows)
 
     def put(self, mark: ObservationMark, *, actor: str, reason: str = "", step: int | None = None) -> ObservationMark:
-        """Write down a decision; the mark has the `seq` of the one it starts from.
+        """Store a decision; the mark has the `seq` of the decision it is based on.
 
-        The audit record `step` is the one by which it is taken back.
-
-        Raises:
-            ConflictError: somebody decided otherwise meanwhile.
-            RefusedError: `E_REDACTED`, the card is redacted, which is for good.
+        `step` is the audit record that undoes it. Raises `ConflictError` after another decision, and `E_REDACTED`,
+        which is final.
         """
         with self._database.transaction() as db:
             known = self.mark(mark.name)
@@ -159,22 +154,19 @@ class ObservationTable(LedgerTable):
         reason: str,
         step: int | None,
     ) -> int:
-        """Write down what becomes of a mark, which may be none before or after. Returns the number of the decision."""
+        """Log a mark's change; return the number of the decision."""
         before, after = ("" if one is None else _words(one) for one in (known, mark))
         final = mark is not None and mark.state == REDACTED  # nobody takes it back
         was = "" if known is None or final else _packed(known)
         patch = "" if known is None or final else known.patch
         with self._database.transaction() as db:
-            said = {"name": name, "before": before, "after": after, "actor": actor, "at": self._database.clock()}
+            said = {"name": name, "before": before, "after": after, "actor": actor, "at": self.clock()}
             return insert(db, "observation_log", **said, reason=reason, step=step, was=was, was_patch=patch)
 
     def take_back(self, step: int, again: int, *, actor: str) -> None:
-        """Put a mark as it was before the decision of an audit record, if nobody decided about the card since.
+        """Restore a mark as it was before the decision of audit record `step`, recorded by `again`.
 
-        The record of taking it back is `again`.
-
-        Raises:
-            ConflictError: somebody decided otherwise since; of a redacted card, for good.
+        Raises `ConflictError` if somebody decided about the card since, or it is redacted.
         """
         with self._database.transaction() as db:
             sql = "SELECT seq, name, was, was_patch FROM observation_log WHERE step = ?"
@@ -200,12 +192,12 @@ class ObservationTable(LedgerTable):
 
     @checked
     def log(self, name: bytes) -> tuple[MarkDecision, ...]:
-        """What was decided about a card, the oldest first."""
+        """Return the decisions about a card, oldest first."""
         sql = "SELECT seq, before, after, actor, at, reason FROM observation_log WHERE name = ? ORDER BY seq"
         return tuple(MarkDecision(*row) for row in self._database.rows(sql, (name,), kinds="itttit"))
 
     def forget_sessions(self) -> None:
-        """Drop what was decided about cards of sessions, and written over them; what is redacted stays so."""
+        """Delete decisions about cards of sessions; redacted ones stay."""
         gone = "FROM observation_marks WHERE root = 0 AND state != 3"
         with self._database.transaction() as db:
             # Their numbers stay taken: by them each file of cards knows which decisions it has.
@@ -215,9 +207,9 @@ class ObservationTable(LedgerTable):
             db.execute(f"DELETE {gone}")
 
     def prune(self, retention: Retention) -> None:
-        """Take the text of cards away that were deleted long ago, and what was written over them; they stay deleted.
+        """Delete the text of cards that were deleted long ago, and what was written over them.
 
-        Days are counted as for versions. Whoever derives next overwrites the text.
+        Days are counted as for versions. The next derivation overwrites the text.
         """
         day = self._database.row("SELECT day FROM days ORDER BY id DESC LIMIT 1 OFFSET ?", (retention.days,))
         if day is None:
@@ -228,10 +220,8 @@ class ObservationTable(LedgerTable):
                     self.put(mark._replace(deleted_at=0, patch=""), actor="memtui", reason="retention.days")
                     db.execute("UPDATE observation_log SET was_patch = '' WHERE name = ?", (mark.name,))
 
-    # --- files
-
     def drop_files(self) -> None:
-        """Have all cards derived anew: what was redacted elsewhere may be in any of their files."""
+        """Have all cards derived anew: any of their files may hold what was redacted elsewhere."""
         generation = self.generation()
         if generation:
             self.switch(generation)
@@ -239,7 +229,7 @@ class ObservationTable(LedgerTable):
 
 
 def remove_files(directory: str, goes: Callable[[int], bool]) -> None:
-    """Remove files with derived cards, by their number; each with what SQLite keeps beside it."""
+    """Remove files of derived cards by number, with SQLite's files beside them."""
     with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(directory)) as folder:
         for entry in fsio.list_dir(folder):
             number, db, more = entry.name.removeprefix(FILES).partition(".db")
@@ -253,7 +243,7 @@ def remove_files(directory: str, goes: Callable[[int], bool]) -> None:
 
 
 def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
-    """Take out what people wrote over cards, and why, where it holds a part of a text that is redacted."""
+    """Clear what people wrote over cards, and their reasons, where it holds a part of a redacted text."""
     for table, key, column, left in (
         ("observation_marks", "name", "patch", ""),
         ("observation_log", "seq", "was_patch", ""),
@@ -265,14 +255,13 @@ def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
 
 
 def forget(database: apsw.Connection, names: list[bytes]) -> None:
-    """Take out of a backup what people wrote over cards that are redacted by now."""
+    """Clear in a backup what people wrote over cards that are redacted now."""
     values = [(name,) for name in names]
     database.executemany("UPDATE observation_marks SET patch = '', state = 3 WHERE name = ?", values)
     database.executemany("UPDATE observation_log SET reason = '', was_patch = '' WHERE name = ?", values)
 
 
 def _packed(mark: ObservationMark) -> str:
-    """A mark without its name, number and patch."""
     import json  # a command that only reads finds no mark
 
     keys = [key.hex() for key in (os.fsencode(mark.path), mark.anchor, mark.text_key, mark.beside)]
@@ -289,7 +278,6 @@ def _unpacked(name: bytes, packed: str, patch: str) -> ObservationMark:
 
 
 def _said(mark: ObservationMark | None) -> tuple[object, ...]:
-    """What a mark says of its card."""
     return () if mark is None else (mark.state, mark.deleted_at, mark.patch)
 
 

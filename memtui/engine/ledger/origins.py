@@ -1,7 +1,7 @@
-"""Who wrote each line of a memory: kept beside it, so that it outlives old versions, renames and redactions.
+"""Who wrote each line of a memory; kept beside it, so that it outlives old versions, renames and redactions.
 
-Every version is compared with the one before it. What stayed keeps its origin; what is new was written with that
-version, and by whom is said with how it is known: no level is ever raised to a better one.
+Each version is compared with the one before it: unchanged lines keep their origin, new ones get that version's. The
+level says how an origin is known, and never rises.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 
 PROVEN, MATCHED, LINES, NEAR, GIT = "proven", "matched", "lines", "near", "git"
 OUTSIDE, BEFORE = "outside", "before"
-"""How it is known, best first: memtui wrote it; a session says it wrote this very text; it says it wrote these lines;
-it wrote the file at that time and nothing else is known; a commit names somebody, which is never kept, because git
-keeps it; somebody wrote it; it was there before memtui looked."""
+"""How an origin is known, best first.
+
+memtui wrote it; a session says it wrote this very text; it says it wrote these lines; it wrote the file at that time
+and nothing else is known; a commit names somebody (never stored: git has it); somebody wrote it; it was there before
+memtui looked.
+"""
 LEVELS = (PROVEN, MATCHED, LINES, NEAR, GIT, OUTSIDE, BEFORE)
 NEAR_MS = 10_000
-"""A call so long before a version was seen may have made it; and so much may clocks differ."""
+"""A call this long before a version was seen may have made it; clocks may differ by as much."""
 MOVED = 3
-"""Lines that were moved together keep their origins."""
+"""A block of so many lines keeps its origins when it is moved."""
 _DEEP = 20
-"""Renames that are followed."""
 _WRITES = ("wrote", "created")
 
 
@@ -41,24 +43,18 @@ class LineOrigin(NamedTuple):
     """Who wrote a line."""
 
     at: int
-    """When the version came that had it first, in milliseconds."""
+    """Time of the first version that had it, in milliseconds."""
     actor: str
-    """Whom that version is recorded for."""
     level: str
-    """One of `LEVELS`."""
     touch: int = 0
-    """The call that wrote it (`Touch.number`); 0: none is known."""
+    """The call that wrote it (`Touch.number`); 0: unknown."""
     rival: int = 0
-    """Another call of which the same can be said."""
 
 
 Origins = tuple[LineOrigin, ...]
-"""Of each line of a text."""
 
 
-class _Past(NamedTuple):
-    """A version as origins know it."""
-
+class _PastVersion(NamedTuple):
     sha: str
     actor: str
     at: int
@@ -66,22 +62,14 @@ class _Past(NamedTuple):
     note: str
 
 
-def settled(
+def attribute(
     new: Sequence[str],
-    past: _Past,
+    past: _PastVersion,
     writes: Sequence[Touch],
     digest: Callable[[str], bytes],
     first: str,
 ) -> Origins:
-    """Say who wrote the new lines of a version.
-
-    Args:
-        new: the lines that were not in the version before.
-        past: the version.
-        writes: calls that may have made it, the last one last.
-        digest: the digest of a line, as touches have them.
-        first: the level of what nobody is known for.
-    """
+    """Return the origins of the lines that a version added; `first` is the level of lines that no call explains."""
     if past.actor != "outside":
         return (LineOrigin(past.at, past.actor, PROVEN),) * len(new)
     same = [one for one in writes if one.sha == past.sha]
@@ -108,10 +96,10 @@ def settled(
 T = TypeVar("T")
 
 
-def inherited(old: Sequence[str], before: Sequence[T], new: Sequence[str]) -> list[T | None]:
-    """Give each line of a text the origin it had in the text before; None where it is new there.
+def inherit(old: Sequence[str], before: Sequence[T], new: Sequence[str]) -> list[T | None]:
+    """Return for each line of `new` its origin in the text before; None where it is new.
 
-    What stands in both keeps it, and so does a block of lines that was moved.
+    Unchanged lines keep their origin, and so do moved blocks.
     """
     found: list[T | None] = [None] * len(new)
     kept: set[int] = set()
@@ -130,19 +118,18 @@ def inherited(old: Sequence[str], before: Sequence[T], new: Sequence[str]) -> li
 
 
 class OriginTable(LedgerTable):
-    """Origins of each version of a memory, worked out when they are asked for or before a text goes."""
+    """Origins of each version, computed on demand or before a text is deleted."""
 
     def __init__(self, database: Database, versions: VersionTable, touches: TouchTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._versions, self._touches = versions, touches
 
     def of(self, uid: int, path: str) -> tuple[str, Origins]:
-        """The newest version of a memory whose text is known, and who wrote each of its lines; no version: `""`."""
+        """Return the newest version whose text is known, empty for none, and the origin of each of its lines."""
         return self._catch_up(uid, path, _DEEP)
 
     def catch_up(self, *, more_than: int = 0, shas: Iterable[str] = ()) -> None:
-        """Work out the origins of memories with more versions than so many, or with these: they are about to go."""
+        """Compute origins of memories with more versions than this, or with these: they are about to be deleted."""
         where = ["m.versions > ?"] if more_than else []
         values: list[int | bytes] = [more_than] if more_than else []
         named = [bytes.fromhex(sha) for sha in shas]
@@ -161,7 +148,6 @@ class OriginTable(LedgerTable):
 
     @checked
     def _catch_up(self, uid: int, path: str, deep: int) -> tuple[str, Origins]:
-        """Go through the versions that are stored, from the oldest on."""
         writes = [one for one in self._touches.of(uid, path) if one.kind in _WRITES]
         past = self._past(uid, path)
         if not past:
@@ -188,15 +174,15 @@ class OriginTable(LedgerTable):
                     lines, known = self._renamed_from(uid, path, one, deep)
                 level = OUTSIDE if last or lines or self._was_noticed(uid, path, one) else BEFORE
                 told = [each for each in writes if _may_have_made(each, one, at)]
-                stays = inherited(lines, known, now)
+                stays = inherit(lines, known, now)
                 new = [line for line, origin in zip(now, stays, strict=True) if origin is None]
-                fresh = iter(settled(new, one, told, digest, level))
+                fresh = iter(attribute(new, one, told, digest, level))
                 found[one.sha] = last, tuple(origin or next(fresh) for origin in stays)
             last, lines, known, at = one.sha, now, found[one.sha][1], one.at
         self._keep(uid, path, found, newest)
         return last, known
 
-    def _past(self, uid: int, path: str) -> list[_Past]:
+    def _past(self, uid: int, path: str) -> list[_PastVersion]:
         rows = self._database.rows(
             "SELECT b.sha, v.actor, v.at, v.operation, v.note FROM versions v JOIN memories m ON m.id = v.memory"
             " JOIN blobs b ON b.id = v.blob WHERE m.root = ? AND m.path = ?"
@@ -204,7 +190,7 @@ class OriginTable(LedgerTable):
             (uid, os.fsencode(path)),
             kinds="htitt",
         )
-        return [_Past(*row) for row in rows]
+        return [_PastVersion(*row) for row in rows]
 
     def _text(self, sha: str) -> str | None:
         try:
@@ -213,8 +199,8 @@ class OriginTable(LedgerTable):
             return None  # redacted, or damaged: what is known of it stays as it is
         return None if data is None else data.decode("utf-8", "surrogateescape")
 
-    def _renamed_from(self, uid: int, path: str, one: _Past, deep: int) -> tuple[list[str], Origins]:
-        """The text and the origins that a memory had under its name before."""
+    def _renamed_from(self, uid: int, path: str, one: _PastVersion, deep: int) -> tuple[list[str], Origins]:
+        """Return the text and origins a memory had under its name before."""
         row = self._database.row(
             "SELECT root, path FROM audit WHERE new_root = ? AND new_path = ? AND after = ? AND state = 'done'"
             " AND at <= ? ORDER BY seq DESC LIMIT 1",
@@ -227,8 +213,8 @@ class OriginTable(LedgerTable):
         text = self._text(sha) if sha else None
         return ([], ()) if text is None else (split_lines(text), origins)
 
-    def _was_noticed(self, uid: int, path: str, one: _Past) -> bool:
-        """Whether somebody made it while memtui looked; else it was there before, also when it came back later."""
+    def _was_noticed(self, uid: int, path: str, one: _PastVersion) -> bool:
+        """Tell whether a version was made while memtui watched; otherwise it was there before."""
         return bool(
             self._database.row(
                 "SELECT 1 FROM audit WHERE root = ? AND path = ? AND after = ? AND operation = ? LIMIT 1",
@@ -237,7 +223,7 @@ class OriginTable(LedgerTable):
         )
 
     def _kept(self, uid: int, path: str) -> dict[str, tuple[str, str]]:
-        """By version the one it was compared with and its runs; by nothing what they were made of."""
+        """Return by version the one it was compared with and its runs; under `""` what they were computed from."""
         rows = self._database.rows(
             "SELECT o.sha, o.before, o.runs FROM origins o JOIN memories m ON m.id = o.memory"
             " WHERE m.root = ? AND m.path = ?",
@@ -247,7 +233,6 @@ class OriginTable(LedgerTable):
         return {sha: (before, runs) for sha, before, runs in rows}
 
     def _keep(self, uid: int, path: str, found: Mapping[str, tuple[str, Origins]], newest: str) -> None:
-        """Keep what was worked out for the versions that are stored, in the place of what was kept before."""
         if self._database.read_only:
             return
         with self._database.transaction(durable=False) as db:
@@ -259,23 +244,22 @@ class OriginTable(LedgerTable):
                 db.execute("INSERT INTO origins VALUES (?, ?, ?, ?)", values)
 
 
-def of_text(sha: str, origins: Origins, old: bytes | None, data: bytes, now: int) -> Origins:
-    """Who wrote each line of a text that may be newer than the version whose origins are known."""
+def origins_of_text(sha: str, origins: Origins, old: bytes | None, data: bytes, now: int) -> Origins:
+    """Return the origin of each line of a text that may be newer than the version with known origins."""
     if sha256(data).hexdigest() == sha:
         return origins
     lines = split_lines(data.decode("utf-8", "surrogateescape"))
     before = split_lines(old.decode("utf-8", "surrogateescape")) if old is not None else []
-    return tuple(one or LineOrigin(now, "outside", OUTSIDE) for one in inherited(before, origins if old else (), lines))
+    return tuple(one or LineOrigin(now, "outside", OUTSIDE) for one in inherit(before, origins if old else (), lines))
 
 
-def _may_have_made(touch: Touch, one: _Past, before: int) -> bool:
-    """Whether a call came between two versions, or says within a day that it wrote this very text."""
+def _may_have_made(touch: Touch, one: _PastVersion, before: int) -> bool:
+    """Tell whether a call came between two versions, or wrote this very text within a day."""
     early = touch.at <= before - NEAR_MS
     return touch.at <= one.at + NEAR_MS and (not early or (touch.sha == one.sha and touch.at > one.at - DAY_MS))
 
 
 def _runs(origins: Origins) -> str:
-    """Write origins down: each one once, then how many lines have which of them."""
     each = {one: place for place, one in enumerate(dict.fromkeys(origins))}
     return json.dumps([[*each], [[len([*group]), each[one]] for one, group in groupby(origins)]], separators=(",", ":"))
 

@@ -1,8 +1,8 @@
-"""Proposals: what was suggested, what was decided about each, and hunk by hunk; which of them somebody carries out.
+"""Proposals: what was suggested, how each and each of its hunks was decided, and who carries it out.
 
-A proposal that an undo took back is open again, and a redo makes it applied: that is read from its transaction and
-never written, so no crash can leave the two at odds. What was rejected keeps the same suggestion away until what it is
-about has changed. A vote is only ever added, and bound to the steps it was given for.
+A proposal whose transaction was undone is open again, and applied after a redo: that is read from the transaction and
+never stored, so no crash can leave the two at odds. A rejected suggestion stays away until its subject changes. A vote
+is only ever added, and bound to the steps it was given for.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ _CELLS = "ittttttrttitIIttt"
 
 
 VOTED_ON = ("open", "later")
-"""States of a proposal in which a vote counts."""
 
 
 class ProposalTable(LedgerTable):
@@ -56,36 +55,27 @@ class ProposalTable(LedgerTable):
         super().__init__(database)
         self._versions = versions
 
-    # --- what waits
+    def add(self, proposals: Iterable[Proposal], *, turn: str | None = None) -> tuple[Proposal, ...]:
+        """Store proposals, each suggestion once; one that was rejected stays away.
 
-    def add(
-        self, proposals: Iterable[Proposal], *, again: bool = False, turn: str | None = None
-    ) -> tuple[Proposal, ...]:
-        """Store proposals; the same suggestion is stored once, and one that was rejected stays away.
-
-        Args:
-            proposals: what is suggested, each with at least one piece of evidence.
-            again: somebody asks for exactly this once more, so that what was rejected before does not count.
-            turn: the one in which it was asked for, empty for none; None: the one that the door's session executes.
-
-        Returns:
-            For each the proposal as it is stored: a new one, or the one of before that keeps it away. That one waits,
-            or was rejected, and then its `note` says why. An older one about other versions is superseded.
+        Returns for each the stored proposal: a new one, or the earlier one that keeps it away; a rejected one's `note`
+        says why. An older one about other versions is superseded. `turn` is the one it was asked for in, empty for
+        none; None: the one that the door's session executes.
         """
         chosen = tuple(proposals)
         if not chosen:
             return ()
         with self._database.transaction() as db:
             of = self.turn(db) if turn is None else turn
-            return tuple(self._add(db, one._replace(turn=one.turn or of), again=again) for one in chosen)
+            return tuple(self._add(db, one._replace(turn=one.turn or of)) for one in chosen)
 
-    def _add(self, db: apsw.Connection, new: Proposal, *, again: bool) -> Proposal:
+    def _add(self, db: apsw.Connection, new: Proposal) -> Proposal:
         if not new.evidence:
             raise ValueError("a proposal without evidence")
-        refusal = None if again else self.refusal(new)
+        refusal = self.refusal(new)
         if refusal is not None:
             return self.get(refusal)
-        known = self.keeps_away(new, again=again)
+        known = self.keeps_away(new)
         if known is not None:
             return known
         for (number,) in list(db.execute("SELECT id FROM proposals WHERE fingerprint = ?", (new.fingerprint,))):
@@ -96,7 +86,7 @@ class ProposalTable(LedgerTable):
             " note, folders, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
-                *(new.fingerprint, _basis(new), new.state, self._database.clock(), new.note, json.dumps(new.folders)),
+                *(new.fingerprint, _basis(new), new.state, self.clock(), new.note, json.dumps(new.folders)),
                 new.turn,
             ),
         )
@@ -111,18 +101,18 @@ class ProposalTable(LedgerTable):
         return self.get(str(number))
 
     @checked
-    def keeps_away(self, new: Proposal, *, again: bool = False) -> Proposal | None:
-        """The same suggestion about the same versions, when it is to be decided or done, or was rejected; see `add`."""
+    def keeps_away(self, new: Proposal) -> Proposal | None:
+        """Return the same suggestion about the same versions that is waiting, done or rejected; see `add`."""
         alike = "SELECT id FROM proposals WHERE fingerprint = ? AND basis = ? ORDER BY id DESC"
         for (number,) in self._database.rows(alike, (new.fingerprint, _basis(new)), kinds="i"):
             known = self.get(str(number))
-            if known.state in KEEPS_AWAY and not (again and known.state == "rejected"):
+            if known.state in KEEPS_AWAY:
                 return known
         return None
 
     @checked
     def get(self, number: str) -> Proposal:
-        """One proposal; `E_NOT_FOUND` when there is none of this id."""
+        """Return a proposal by id; raises `E_NOT_FOUND`."""
         found = self._read("id = ?", (int(number),)) if number.isdecimal() and len(number) < 16 else []
         if not found:
             raise NotFoundError(f"There is no proposal {number}.", hint="`memtui review` lists them.")
@@ -130,7 +120,7 @@ class ProposalTable(LedgerTable):
 
     @checked
     def all(self, states: Collection[str] = (), *, limit: int = -1) -> tuple[Proposal, ...]:
-        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each."""
+        """Return proposals of all projects in some states (none given: all), oldest first."""
         back = ", ".join(map(str, self._taken_back()))
         wanted = ", ".join(f"'{state}'" for state in STATES if state in states or not states)
         opened = f"OR id IN ({back})" if not states or "open" in states else ""
@@ -139,7 +129,7 @@ class ProposalTable(LedgerTable):
 
     @checked
     def of(self, txns: Collection[str]) -> dict[str, list[Proposal]]:
-        """What was proposed of what these steps of undo did, by step, the oldest first; also of steps taken back."""
+        """Return the proposals that these undo steps applied, by step, oldest first; also of steps undone since."""
         numbers = ", ".join(str(int(one)) for one in txns if one)
         where = f"txn IN ({numbers})"
         rows = self._database.rows(f"SELECT id, txn FROM proposals WHERE {where}", kinds="ii") if numbers else ()
@@ -163,7 +153,7 @@ class ProposalTable(LedgerTable):
         return [_proposal(row, tuple(evidence[row[0]]), reopened=row[0] in back) for row in rows]
 
     def _taken_back(self) -> frozenset[int]:
-        """The proposals whose step of undo was taken back, and not done again since."""
+        """Return the proposals whose undo step was undone and not redone."""
         applied: dict[int, int] = dict(
             self._database.rows("SELECT id, txn FROM proposals WHERE txn NOT NULL AND steps != ''", kinds="ii")
         )
@@ -171,33 +161,27 @@ class ProposalTable(LedgerTable):
         return frozenset(number for number, txn in applied.items() if txn in undone)
 
     def turn(self, db: apsw.Connection) -> str:
-        """Give the turn that the door's session executes, which this is a sign of; empty for none."""
+        """Return the turn that the door's session executes, and note its activity; empty for none."""
         from memtui.engine.ledger.turns import sign
 
         session = self._database.session
-        return (sign(db, session, self._database.clock()) if session else None) or ""
+        return (sign(db, session, self.clock()) if session else None) or ""
 
     def refusal(self, new: Proposal) -> str | None:
-        """The id of the proposal with which a person refused what is like this one for good; see `NEVER`."""
+        """Return the id of the proposal by which a person refused all of this kind; see `NEVER`."""
         like = "SELECT id FROM proposals WHERE standing AND proposer = ? AND kind = ? AND folders = ?"
         found = self._cell(like, (new.by, new.kind, json.dumps(new.folders)), kinds="i")
         return None if found is None else str(found)
 
     def counter(self) -> tuple[int, int]:
-        """What the answers are as new as: while it is the same, so are they."""
+        """Return a value that changes when the answers may have changed."""
         return self._database.change_counter()
 
-    # --- what is decided
-
     def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:
-        """Write down what was decided, of all of them or of none: `open`, `later`, `accepted`, `rejected` or `NEVER`.
+        """Decide about all of these proposals or none: `open`, `later`, `accepted`, `rejected` or `NEVER`.
 
-        A rejected one can become `open` or `blocked`. An empty `note` leaves what it says already. With `txn`, the step
-        of undo that is a part of the decision, the proposal waits again once that is undone.
-
-        Raises:
-            NotFoundError: there is no such proposal.
-            ConflictError: `E_CONFLICT`, one cannot come into this state any more.
+        A rejected one can become `open` or `blocked`. An empty `note` keeps the earlier one. With `txn`, an undo step
+        that is part of the decision, the proposal waits again once that is undone. Raises `E_NOT_FOUND`, `E_CONFLICT`.
         """
         standing, state = state == NEVER, "rejected" if state == NEVER else state
         more = {"rejected": WAITING, "open": ("rejected",), "blocked": ("rejected",)}
@@ -210,16 +194,16 @@ class ProposalTable(LedgerTable):
                 db.execute(
                     "UPDATE proposals SET state = ?1, decided_by = ?2, decided_at = ?3, note = iif(?4 = '', note, ?4),"
                     " txn = ?5, day = (SELECT max(id) FROM days), standing = ?7 WHERE id = ?6",
-                    (state, by, self._database.clock(), note, int(txn) if txn else None, int(number), standing),
+                    (state, by, self.clock(), note, int(txn) if txn else None, int(number), standing),
                 )
 
     def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:
-        """The hunks of a proposal that are not to be done, as (step, hunk), both from 0."""
+        """Return the rejected hunks of a proposal as (step, hunk), both from 0."""
         hunks = self._cell("SELECT hunks FROM proposals WHERE id = ?", (int(number),), kinds="t")
         return frozenset((step, hunk) for step, hunk in json.loads(hunks or "[]"))
 
     def decide_hunk(self, number: str, step: int, hunk: int, *, rejected: bool) -> None:
-        """Keep what was decided about one hunk: of the text a step starts from and the one it writes."""
+        """Decide about one hunk: of the text a step starts from and the one it writes."""
         with self._database.transaction() as db:
             if self.get(number).state not in ("open", "later", "accepted", "stale"):
                 raise _cannot(self.get(number), "decided by hunks")
@@ -227,9 +211,9 @@ class ProposalTable(LedgerTable):
             db.execute("UPDATE proposals SET hunks = ? WHERE id = ?", (json.dumps(sorted(kept)), int(number)))
 
     def revise(self, number: str, steps: Iterable[Step]) -> Proposal:
-        """Give a proposal that waits other steps, as a person edited it; what was decided of its hunks is void.
+        """Replace the steps of a waiting proposal by a person's edit; decisions about its hunks are void.
 
-        The texts as they were first proposed stay as evidence.
+        The texts as first proposed stay as evidence.
         """
         with self._database.transaction() as db:
             known = self.get(number)
@@ -255,19 +239,17 @@ class ProposalTable(LedgerTable):
                     )
             return self.get(number)
 
-    # --- what is carried out
-
     def alone(self, *, wait: bool = True) -> contextlib.AbstractContextManager[bool]:
-        """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's.
+        """Let one process at a time apply proposals: one found half applied inside is a dead process's.
 
-        Without `wait` the block is entered in any case, and told whether it is alone.
+        Without `wait` the block runs in any case; the value tells whether the lock is held.
         """
         return locks.alone(self._database.directory, "review.lock", wait=wait)
 
     def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
-        """Have accepted proposals carried out by this process, `alone`; returns those of them that were accepted.
+        """Claim accepted proposals for this process, inside `alone`; return those that were accepted.
 
-        `cause` is what the transaction that does it will name, so that a dead process's is found again.
+        The transaction will name `cause`, so that a dead process's is found again.
         """
         marks = ", ".join("?" * len(ids))
         with self._database.transaction() as db:
@@ -279,12 +261,12 @@ class ProposalTable(LedgerTable):
             return frozenset(str(number) for (number,) in rows)
 
     def claimed(self) -> dict[str, str]:
-        """What is being carried out: ids, and the cause of each."""
+        """Return the proposals being applied: ids, and the cause of each."""
         found = self._database.rows("SELECT id, cause FROM proposals WHERE state = 'applying'", kinds="it")
         return {str(number): cause for number, cause in found}
 
     def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
-        """Give proposals that are carried out their state and a note, by id; `txn` applied those that are."""
+        """Give applied proposals their state and note, by id; `txn` applied those that are `applied`."""
         with self._database.transaction() as db:
             for number, (state, note) in states.items():
                 if self.get(number).state not in DECIDED:
@@ -295,13 +277,11 @@ class ProposalTable(LedgerTable):
         db.execute(
             "UPDATE proposals SET state = ?, note = iif(?2 = '', note, ?2), txn = ?,"
             " decided_at = coalesce(decided_at, ?), day = (SELECT max(id) FROM days) WHERE id = ?",
-            (state, note, txn, self._database.clock(), number),
+            (state, note, txn, self.clock(), number),
         )
 
-    # --- texts
-
     def keep_base(self, *texts: bytes) -> None:
-        """Keep the texts proposals start from, so that they can be merged when the memories have others by then."""
+        """Store the texts that proposals start from, so that they can be merged with later ones."""
         for_sha = {sha256(data).digest(): data for data in texts}
         known = "SELECT 1 FROM blobs WHERE sha = ?"
         new = {sha: data for sha, data in for_sha.items() if self._database.row(known, (sha,)) is None}
@@ -311,15 +291,15 @@ class ProposalTable(LedgerTable):
                     self._versions.store(data, sha.hex())
 
     def base(self, sha: str) -> bytes | None:
-        """The text a proposal starts from; None when it is not kept any more. Raises what `VersionTable.blob` does."""
+        """Return the text a proposal starts from, or None; raises what `VersionTable.blob` does."""
         return self._versions.blob(sha)
 
     def key(self) -> bytes:
-        """What fingerprints are made with, so that nobody guesses a text by its fingerprint elsewhere."""
+        """Return the key of fingerprints, without which a text cannot be guessed from one."""
         return bytes(self._cell("SELECT key FROM fingerprint_key WHERE name = 'proposals'", kinds="b") or b"")
 
     def prune(self, retention: Retention) -> int:
-        """Take the texts out of what was decided long ago: fingerprint and decision stay. Returns how many."""
+        """Delete the texts of proposals decided long ago, keeping fingerprint and decision; return how many."""
         states = ", ".join(f"'{state}'" for state in DECIDED)
         past = f"steps != '' AND state IN ({states}) AND day <= (SELECT max(id) FROM days) - ?"
         with self._database.transaction() as db:
@@ -332,7 +312,7 @@ class ProposalTable(LedgerTable):
 
 
 def forget(db: apsw.Connection, number: int, note: str = "") -> None:
-    """Take every text out of a proposal and leave its decision; `note` says why where it still waits."""
+    """Delete all texts of a proposal and keep its decision; one that waits is superseded, and `note` says why."""
     decided = ", ".join(f"'{state}'" for state in DECIDED)
     db.execute(
         "UPDATE proposals SET steps = '', marks = '[]', why = '', hunks = '', note = ?1,"
@@ -344,9 +324,9 @@ def forget(db: apsw.Connection, number: int, note: str = "") -> None:
 
 
 def forget_of(db: apsw.Connection, name: bytes, note: str = "") -> None:
-    """Take the texts out of proposals that an observation shows, which is withheld by now.
+    """Delete the texts of proposals that show an observation which is now withheld.
 
-    With a `note`, because it is redacted, in every state; else what was applied stays, because undo needs it.
+    With a `note`, because it is redacted, in every state; otherwise applied ones stay, as undo needs them.
     """
     word = b32encode(name).decode().lower()
     states = ", ".join(f"'{one}'" for one in (STATES if note else (*WAITING, "rejected", "superseded")))
@@ -360,7 +340,7 @@ def forget_of(db: apsw.Connection, name: bytes, note: str = "") -> None:
 
 
 def texts(db: apsw.Connection) -> Iterator[tuple[int, tuple[bytes, ...]]]:
-    """The texts in each proposal, by its number: what it writes, why, its note and its quotes."""
+    """Yield the texts in each proposal, by id: what it writes, why, its note and its quotes."""
     for number, steps, why, note in list(db.execute("SELECT id, steps, why, note FROM proposals WHERE steps != ''")):
         quotes = [quote for (quote,) in db.execute("SELECT quote FROM evidence WHERE proposal = ?", (number,))]
         written = (getattr(step, "data", b"") for step in steps_from(steps))
@@ -368,7 +348,7 @@ def texts(db: apsw.Connection) -> Iterator[tuple[int, tuple[bytes, ...]]]:
 
 
 def _basis(new: Proposal) -> str:
-    """A digest of what a proposal is about as it was then; empty without a version, so that nothing brings it back."""
+    """Return a digest of what a proposal is about; empty without a version, so that no change brings it back."""
     said = "\n".join([*new.bases, *(f"{one.name} {one.sha}" for one in new.evidence)])
     return sha256(said.encode()).hexdigest() if new.bases or any(one.sha for one in new.evidence) else ""
 
@@ -394,38 +374,27 @@ def _cannot(known: Proposal, state: str) -> ConflictError:
 
 
 class Vote(NamedTuple):
-    """One answer of one voter."""
+    """One voter's answer."""
 
     voter: str
-    """As the rule names them."""
+    """As the approval rule names them."""
     name: str
-    """Who gave it, in words."""
     yes: bool
     person: str
-    """Whose it is, as a keyed hash: one person has one vote, as whomever they give it."""
+    """Keyed hash of the person: each has one vote, under whichever voter name."""
 
 
 class VoteTable(LedgerTable):
     """Votes by proposal."""
 
     def __init__(self, database: Database, proposals: ProposalTable, journal: JournalTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._proposals, self._journal = proposals, journal
 
     def cast(self, number: str, vote: Vote, judge: Callable[[Mapping[str, Vote]], tuple[str, str]]) -> str:
-        """Add a vote, and decide about the proposal where that is the last one it takes: all of it or nothing.
+        """Add a vote, and decide about the proposal if it is the last one needed; return the decision or `""`.
 
-        Args:
-            number: the proposal.
-            vote: the answer.
-            judge: from each voter's newest answer to its steps: `accepted`, `rejected` or nothing, and why.
-
-        Returns:
-            What is decided now; empty while more votes are needed.
-
-        Raises:
-            ConflictError: `E_DECIDED`: it is decided already, or cannot be done.
+        `judge` turns each voter's newest answer into `accepted`, `rejected` or empty, and why. Raises `E_DECIDED`.
         """
         with self._database.transaction() as db:
             one = self._proposals.get(number)
@@ -434,7 +403,7 @@ class VoteTable(LedgerTable):
                 said = f"Proposal {number} is {one.state}{by} by now."
                 raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
             steps = steps_sha(one)
-            insert(db, "votes", proposal=int(number), steps=steps, at=self._database.clock(), **vote._asdict())
+            insert(db, "votes", proposal=int(number), steps=steps, at=self.clock(), **vote._asdict())
             body = {"proposal": int(number), "steps": steps.hex(), "voter": vote.voter, "yes": vote.yes}
             state, why = judge(self.of(one))
             if state:
@@ -443,12 +412,12 @@ class VoteTable(LedgerTable):
             return state
 
     def count(self) -> int:
-        """How many votes there are, of all proposals."""
+        """Return the number of votes on all proposals."""
         ((count,),) = self._database.rows("SELECT count(*) FROM votes", kinds="i")
         return int(count)
 
     def of(self, one: Proposal) -> Mapping[str, Vote]:
-        """Each voter's newest answer to the steps that a proposal has now; of one person only the newest of all."""
+        """Return each voter's newest answer to the present steps; only the newest of each person."""
         rows = self._database.rows(
             "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
             " AND steps = ? ORDER BY id",
@@ -463,5 +432,5 @@ class VoteTable(LedgerTable):
 
 
 def steps_sha(one: Proposal) -> bytes:
-    """Name the steps of a proposal, which is what a vote is for."""
+    """Return the digest of a proposal's steps, which a vote is for."""
     return sha256(steps_json(one.steps).encode()).digest()

@@ -1,4 +1,4 @@
-"""What stands in the ledger's way, as errors a person can read."""
+"""Errors of the ledger in words for the user."""
 
 import errno
 
@@ -18,7 +18,7 @@ def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
 
 
 def damaged(error: Exception | str) -> StorageError:
-    """A record makes no sense."""
+    """A record is damaged."""
     return StorageError(
         f"A record in the ledger is damaged: {error}.",
         code="E_STORE_DAMAGED",
@@ -31,14 +31,14 @@ NO_SPACE = "there is no space left"
 
 
 def is_full(error: Exception) -> bool:
-    """Whether a disk is full; SQLite calls that an I/O error where the memory it shares does not fit."""
+    """Tell whether a disk is full; SQLite calls that an I/O error where its shared memory does not fit."""
     if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC:
         return True
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def no_space() -> StorageError:
-    """There is no room for what has to be kept first."""
+    """There is no room to store a version first."""
     return StorageError(
         "There is no space left for the ledger, so the version could not be kept first.",
         code="E_DISK_FULL",
@@ -48,7 +48,7 @@ def no_space() -> StorageError:
 
 
 def translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
-    """What SQLite raised."""
+    """Translate SQLite's error."""
     if isinstance(error, UnicodeDecodeError):
         return damaged(error)
     if isinstance(error, apsw.BusyError):

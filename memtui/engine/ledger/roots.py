@@ -1,8 +1,7 @@
-"""The folders that were opened: their ids in the ledger, their repositories, and the texts in them that are trusted.
+"""Opened folders: their ids in the ledger, their repositories, and the trusted texts in them.
 
-What is known of a memory is known in every worktree of its repository. Texts that were written here, or that a person
-reviewed, are kept by their digests, so that one byte more is another text. Such rows are only ever added, so that what
-is new since an earlier look is found by its number.
+What is known of a memory holds in every worktree of its repository. Trusted texts are stored by digest, so that one
+byte more is another text; such rows are only added, so that new ones are found by number.
 """
 
 import contextlib
@@ -17,26 +16,18 @@ from memtui.errors import BusyError, StorageError
 
 
 class RootTable(LedgerTable):
-    """Which folder each root is."""
+    """Ids and folders of roots."""
 
     def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._unwritten: dict[bytes, int] = {}
-        """By path, ids below zero of roots that could not be registered."""
+        """By path, negative ids of roots that could not be registered."""
 
     def root_uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
-        """The ledger's own id of a root, registered when it is new.
+        """Return the ledger's id of a root, registered when it is new, and whether it was never reconciled.
 
-        A root is found by its path. A folder that moved is found by (device, inode) when nothing is left at the old
-        path and the layout is the same, so that pins and history follow it.
-
-        Args:
-            root: the root.
-            identity: (device, inode) of its folder; None when it does not exist.
-
-        Returns:
-            The id, and whether the root was never reconciled before.
+        `identity` is (device, inode) of its folder. A root is found by its path; a folder that moved by its identity,
+        if nothing is left at the old path and the layout is the same, so that pins and history follow it.
         """
         path = os.fsencode(os.path.realpath(root.path))
         found = self._database.row(
@@ -51,7 +42,7 @@ class RootTable(LedgerTable):
             # Only a help for finding the folder when it moves: whoever just reads does not wait for it.
             with (
                 contextlib.suppress(BusyError, StorageError),
-                self._database.at_once(),
+                self._database.without_waiting(),
                 self._database.transaction(durable=False) as db,
             ):
                 db.execute(
@@ -86,52 +77,51 @@ class RootTable(LedgerTable):
         with contextlib.suppress(StorageError), self._database.transaction(durable=False) as db:
             db.execute(
                 "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (os.urandom(8).hex(), root.id, path, device, inode, self._database.clock()),
+                (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
             )
             return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
         return unwritten  # whoever only reads does not need it; a change says why it cannot be made
 
     def baselined(self, uid: int) -> bool:
-        """Whether a root was reconciled once."""
+        """Tell whether a root was ever reconciled."""
         return self._database.row("SELECT 1 FROM roots WHERE id = ? AND baselined", (uid,)) is not None
 
     def mark_baseline(self, uid: int) -> None:
-        """Remember that a root was reconciled once: from now on what is new in it is news."""
+        """Record that a root was reconciled: from now on new files in it are news."""
         self._write("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,), durable=False)
 
     def note_made(self, uid: int, count: int) -> None:
-        """Remember how many folders memtui made for a root: its own and missing ones above it; zero: it is gone."""
+        """Record how many folders memtui made for a root, its own and missing parents; zero: it is gone."""
         self._write("UPDATE roots SET made = ? WHERE id = ?", (count, uid), durable=False)
 
     def made(self, uid: int) -> int:
-        """How many folders memtui made for a root."""
+        """Return how many folders memtui made for a root."""
         return int(self._cell("SELECT made FROM roots WHERE id = ?", (uid,), kinds="i") or 0)
 
     def note_folder(self, uid: int, path: str, mode: int) -> None:
-        """Remember the mode of a folder that was removed because nothing was left in it."""
+        """Record the mode of an emptied folder that was removed."""
         self._write("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (uid, os.fsencode(path), mode), durable=False)
 
     def folder_mode(self, uid: int, path: str) -> int | None:
-        """The mode of a folder when memtui removed it; None when it never did."""
+        """Return the mode of a folder when memtui removed it, or None."""
         values = uid, os.fsencode(path)
         found: int | None = self._cell("SELECT mode FROM folders WHERE root = ? AND path = ?", values, kinds="i")
         return found
 
 
 class RepositoryTable(LedgerTable):
-    """Repositories, and where the roots are in them."""
+    """Repositories, and where roots lie in them."""
 
     def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._places: dict[int, tuple[int, bytes]] = {}
-        """By root, the repository and the folder in it, as long as that cannot be written down."""
+        """By root, repository and folder in it, while they cannot be stored."""
 
     def bind(self, uid: int, repository: Repository) -> None:
-        """Remember the repository a root belongs to; nothing is written when that is known.
+        """Record the repository of a root; write nothing when it is known.
 
-        A repository is found by what tells it apart. One that was copied back from elsewhere is found by its place.
-        Whoever just reads does not wait until it can be written, and knows it for itself.
+        A repository is found by its identity, or by its place when it was copied back from elsewhere. A reader that
+        cannot write now keeps it in memory.
         """
         self._places.pop(uid, None)
         common, lineage, inside = repository.common, repository.lineage, os.fsencode(repository.inside)
@@ -149,7 +139,7 @@ class RepositoryTable(LedgerTable):
             return
         with (
             contextlib.suppress(BusyError, StorageError),
-            self._database.at_once(),
+            self._database.without_waiting(),
             self._database.transaction(durable=False) as db,
         ):
             found = self._like(common, place)
@@ -166,11 +156,11 @@ class RepositoryTable(LedgerTable):
             self._places.pop(uid, None)
 
     def repository(self, uid: int) -> int | None:
-        """The repository a root belongs to; None when it lies in no checkout."""
+        """Return the repository of a root; None when it lies in no checkout."""
         return self._place(uid)[0]
 
     def twins(self, uid: int) -> list[int]:
-        """The same root in other worktrees."""
+        """Return the same root in other worktrees."""
         same = "SELECT id FROM roots WHERE repository = ? AND inside = ? AND id != ?"
         return [number for (number,) in self._database.rows(same, (*self._place(uid), uid))]
 
@@ -192,15 +182,11 @@ class ReviewTable(LedgerTable):
     """Texts that agents may be given unasked although their root lies in a checkout."""
 
     def __init__(self, database: Database, repositories: RepositoryTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._repositories = repositories
 
     def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
-        """Remember which texts (root id, path, SHA-256) a person reviewed, each with an audit record of its own.
-
-        Returns how many were not reviewed before.
-        """
+        """Record which texts (root id, path, SHA-256) a person reviewed, each in the audit; return how many are new."""
         count = 0
         with self._database.transaction() as db:
             for uid, path, sha in versions:
@@ -210,16 +196,16 @@ class ReviewTable(LedgerTable):
                 db.execute(
                     "INSERT INTO audit (root, path, actor, operation, before, after, at, state, note)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done', ?7)",
-                    (uid, os.fsencode(path), actor, REVIEWED, key, self._database.clock(), note),
+                    (uid, os.fsencode(path), actor, REVIEWED, key, self.clock(), note),
                 )
                 count += 1
         return count
 
     @checked
     def trusted(self, uid: int) -> dict[str, str]:
-        """Texts of a root that agents may be given unasked: by SHA-256 `LOCAL`, or `REVIEWED`, which counts for more.
+        """Return the trusted texts of a root, by SHA-256: `LOCAL`, or `REVIEWED`, which counts for more.
 
-        Those of the other folders of its repository are included.
+        Those of its repository's other folders are included.
         """
         rows = self._database.rows(
             f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
@@ -230,7 +216,7 @@ class ReviewTable(LedgerTable):
 
     @checked
     def trusts(self, uid: int, sha: str) -> bool:
-        """Whether agents may be given one text of a root unasked."""
+        """Tell whether one text of a root is trusted."""
         found = self._database.row(
             f"SELECT 1 FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
             " WHERE t.sha = ?3 AND (f.own OR t.state = 'reviewed')",
@@ -239,7 +225,7 @@ class ReviewTable(LedgerTable):
         return found is not None
 
     def was_noted(self, uid: int, sha: str, note: str) -> bool:
-        """Whether a text came into a root by a change with a note."""
+        """Tell whether a text came into a root by a change with this note."""
         found = self._database.row(
             "SELECT 1 FROM audit WHERE root = ? AND after = ? AND note = ? LIMIT 1", (uid, bytes.fromhex(sha), note)
         )
@@ -251,5 +237,7 @@ _FAMILY = (
     "SELECT r.id AS root, r.id = ?1 OR r.repository IS ?2 AS own FROM roots r WHERE r.id = ?1 OR r.repository = ?2"
     " OR r.repository IN (SELECT k.id FROM repositories p JOIN repositories k ON k.lineage = p.lineage WHERE p.id = ?2)"
 )
-"""The folders of one's own repository, and those of clones that say they come from the same place: anybody can say so,
-so only what a person reviewed counts there, because that is about bytes, wherever they are."""
+"""Folders of the same repository (`own`), and of clones that claim the same origin.
+
+Anybody can claim it, so only reviewed texts count there: a review is about bytes, wherever they are.
+"""

@@ -1,10 +1,8 @@
-"""Rows out of a damaged ledger: all that its pages still give, found by key ranges around each hole.
+"""Reads the rows of a damaged ledger by key ranges around each hole, and joins those of another one by content.
 
-One scan of a table ends at its first bad page and gives two thirds of it; what lies behind is reached by asking for
-keys from the other end, and between. Nothing here writes to the damaged file.
-
-What a backup has besides is joined by content: the numbers of one ledger mean nothing to another one, so whatever
-refers to a row is translated on its way. It is apart so that only a damaged ledger loads it.
+One scan of a table ends at its first bad page; rows behind it are reached from the other end, and between. Nothing here
+writes to the damaged file. Row ids of one ledger mean nothing in another, so references are translated. It is apart so
+that only a damaged ledger loads it.
 """
 
 from __future__ import annotations
@@ -31,29 +29,28 @@ else:
 
 LAST_KEY = (1 << 63) - 1
 _PAGE = 4096
-MOST_PROBES = 200_000
-"""Looks into the holes of one table; a second or two. What is left then counts as lost."""
+MAX_PROBES = 200_000
+"""Reads into the holes of one table, a second or two; the rest counts as lost."""
 BAD = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, UnicodeDecodeError)
-"""What is raised over a page, a record or a schema that makes no sense, or that the disk does not give."""
+"""Raised for an unreadable page, record or schema."""
 
 Hole = tuple[int, int]
-"""The first and the last key of a range in which nothing can be read."""
+"""First and last key of an unreadable range."""
 Put = Callable[[Row], object]
 
 
 class Table(NamedTuple):
-    """A table as its schema has it."""
+    """A table as its schema describes it."""
 
     name: str
     columns: tuple[str, ...]
     number: str
-    """What its rows are numbered by: a column, `rowid`, or nothing when it has no such numbers."""
+    """What its rows are numbered by: a column, `rowid`, or empty for none."""
     keys: tuple[str, ...]
-    """The columns of its primary key."""
 
     @property
     def listed(self) -> str:
-        """Its columns, as SQL lists them."""
+        """Its columns as an SQL list."""
         return ", ".join(map(quoted, self.columns))
 
 
@@ -62,17 +59,16 @@ class Salvaged(NamedTuple):
 
     holes: tuple[Hole, ...]
     parts: dict[int, dict[str, Any]]
-    """What indexes still tell of rows in the holes, by their numbers."""
+    """Values from indexes for rows in the holes, by row number."""
     rows: int
-    """How many rows were read."""
 
     def lacks(self, number: int) -> bool:
-        """Whether a row of this number, if there was one, could not be read."""
+        """Tell whether a row of this number would lie in a hole."""
         return any(first <= number <= last for first, last in self.holes)
 
 
 def tables(database: apsw.Connection) -> list[Table]:
-    """The tables of a ledger, those that others refer to first."""
+    """Return the tables of a ledger in schema order."""
     found = []
     for name, plain in list(
         database.execute(
@@ -89,7 +85,7 @@ def tables(database: apsw.Connection) -> list[Table]:
 
 
 def read(database: apsw.Connection, table: Table, put: Put) -> Salvaged:
-    """Read what there is of a table of a damaged ledger; `put` gets each row once, its number first if it has one."""
+    """Read the readable rows of a table; `put` gets each row once, its number first if it has one."""
     if not table.number:
         return _in_order(database, table, put)
     reader = _Reader(database, table, put)
@@ -104,7 +100,7 @@ class _Reader:
     def __init__(self, database: apsw.Connection, table: Table, put: Put) -> None:
         self._database = database
         self._put = put
-        self._probes = MOST_PROBES
+        self._probes = MAX_PROBES
         self.count = 0
         number = quoted(table.number)
         self._sql = (
@@ -113,7 +109,6 @@ class _Reader:
         )
 
     def around(self) -> list[Hole]:
-        """Read everything; returns where nothing could be read."""
         holes: list[Hole] = []
         ranges: list[Hole] = [(0, LAST_KEY)]
         while ranges:
@@ -136,7 +131,7 @@ class _Reader:
         return holes
 
     def _below_the_end(self, first: int) -> list[Hole] | None:
-        """Look for something readable in a range whose end cannot be read; None when there is nothing."""
+        """Find something readable in a range whose end is unreadable; None: nothing is."""
         width = 1
         while first + width < LAST_KEY:
             top = first + width
@@ -148,7 +143,7 @@ class _Reader:
         return None
 
     def _scan(self, first: int, last: int, way: str) -> Hole | None:
-        """Read a range in one direction; returns what is left of it, None when it was read whole."""
+        """Read a range in one direction; return what is left of it, None when it was read whole."""
         self._probes -= 1
         try:
             for row in self._database.execute(self._sql + way, (first, last)):
@@ -163,7 +158,6 @@ class _Reader:
 
 
 def _in_order(database: apsw.Connection, table: Table, put: Put) -> Salvaged:
-    """Read a table whose rows have no numbers, from both ends."""
     count, whole = 0, True
     for way in ("ASC", "DESC"):
         order = ", ".join(f"{quoted(key)} {way}" for key in table.keys)
@@ -179,7 +173,6 @@ def _in_order(database: apsw.Connection, table: Table, put: Put) -> Salvaged:
 
 
 def _parts(database: apsw.Connection, table: Table, holes: list[Hole]) -> dict[int, dict[str, Any]]:
-    """What the indexes of a table tell of rows that cannot be read."""
     parts: dict[int, dict[str, Any]] = {}
     for index, columns in _indexes(database, table):
         listed = ", ".join(quoted(column) for column in columns)
@@ -197,7 +190,6 @@ def _parts(database: apsw.Connection, table: Table, holes: list[Hole]) -> dict[i
 
 
 def _indexes(database: apsw.Connection, table: Table) -> Iterable[tuple[str, tuple[str, ...]]]:
-    """The indexes of a table that know all of its rows, and their columns."""
     try:
         names = [
             name
@@ -214,14 +206,14 @@ def _indexes(database: apsw.Connection, table: Table) -> Iterable[tuple[str, tup
 
 
 def unique(database: apsw.Connection, table: Table) -> list[tuple[str, ...]]:
-    """Columns that no two rows of a table have in common, besides their number."""
+    """Return the sets of columns that are unique, besides the row number."""
     names = list(database.execute('SELECT name, "unique" FROM pragma_index_list(?) ORDER BY seq DESC', (table.name,)))
     known = dict(_indexes(database, table))
     return [known[name] for name, one in names if one and name in known]
 
 
 def quoted(name: str) -> str:
-    """A name as SQL takes it."""
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -232,54 +224,50 @@ _SAME = {
     "proposals": ("run", "proposer", "kind", "fingerprint", "at"),
     "task_events": ("at", "kind", "client", "payload"),
 }
-"""What makes rows the same where no two need to differ in anything: what is never changed after they were written."""
+"""Columns that identify rows of tables without a unique key: those never changed after writing."""
 _REFERS = {
     "txns": {"reverses": "txns"},
     "audit": {"txn": "txns", "new_root": "roots"},
     "folders": {"root": "roots"},
     "days": {"version": "versions", "audit": "audit"},
 }
-"""Columns that hold a number of another table although the schema does not say so."""
+"""References to other tables that the schema does not declare."""
 _BLANKS: dict[str, Values] = {"roots": {"root_id": "", "at": 0}, "memories": {}}
-"""Tables whose rows are worth keeping for what hangs on them, and what stands where nothing is known."""
+"""Tables whose lost rows get placeholders, because others refer to them, and the default values."""
 
 
 class Kind(NamedTuple):
-    """A table, and how its rows are told apart."""
+    """A table, and how its rows are identified."""
 
     table: Table
     same: tuple[tuple[str, ...], ...]
-    """Columns that make rows the same; the first ones that do count. Without any, what points to a row tells."""
+    """Alternative sets of identifying columns, the first match counts; empty: what refers to a row tells."""
     refers: dict[str, str]
-    """Which of its columns hold numbers of which table."""
     loose: frozenset[str]
-    """Those of them that may hold nothing instead."""
+    """Those of them that may be NULL."""
 
     @property
     def number(self) -> str:
-        """The column that only numbers its rows; nothing when the number means something, or there is none."""
+        """The column that only numbers its rows; empty when the number has a meaning, or there is none."""
         number = self.table.number
         return number if number in ("id", "seq", "rowid") and number not in self.refers else ""
 
 
 class Join:
-    """Takes rows of one ledger into another one of the same version."""
+    """Copies rows from one ledger into another one of the same version."""
 
     def __init__(self, target: apsw.Connection, source: apsw.Connection) -> None:
-        """Take the ledger that gets the rows, and the one that has them."""
         self._target = target
         self._source = source
         self._ids: dict[str, dict[int, int]] = {}
-        """By table: numbers of the source's rows, and theirs in the target."""
+        """By table, row numbers of the source and their numbers in the target."""
         self.added: Counter[str] = Counter()
-        """By table: how many rows came."""
         self.blank: Counter[str] = Counter()
-        """By table: of how many rows only what an index tells is there."""
+        """Placeholder rows that are left, by table."""
         self.whole = 0
-        """How many rows of which an index told a part were made whole."""
 
     def fill(self, salvaged: dict[str, Salvaged]) -> None:
-        """Take what could not be read of each table, and only that: other rows are not there as they were removed."""
+        """Copy only rows that lie in holes: others are missing because they were removed."""
         for kind in kinds(self._target):
             filling = _Filling(self._target, kind, salvaged[kind.table.name])
             parts = len(filling.blank)
@@ -288,12 +276,12 @@ class Join:
             self.blank[kind.table.name] += len(filling.blank)
 
     def overlay(self) -> None:
-        """Take every row; where both have one, the source's state is the newer one, and no pin and no use is lost."""
+        """Copy every row; where both have one, the source's is newer, and no pin and no use is lost."""
         for kind in kinds(self._target):
             _Overlay(self._target, kind).take(self._ids, self._rows(kind), self.added)
 
     def _rows(self, kind: Kind) -> Iterator[tuple[int, Values]]:
-        """The source's rows, with numbers of the target in them; those that hang on nothing are left out."""
+        """Yield the source's rows with references translated; rows whose references are missing are skipped."""
         columns = kind.table.columns
         number = quoted(kind.table.number) if kind.table.number else "0"
         sql = f"SELECT {number} AS own, {kind.table.listed} FROM {quoted(kind.table.name)} ORDER BY own"
@@ -309,7 +297,7 @@ class Join:
 
 
 def kinds(database: apsw.Connection) -> list[Kind]:
-    """The tables of a ledger, those that others refer to first."""
+    """Return the tables of a ledger, referenced ones first."""
     waiting = [kind_of(database, table) for table in tables(database)]
     ordered: list[Kind] = []
     while waiting:
@@ -321,7 +309,7 @@ def kinds(database: apsw.Connection) -> list[Kind]:
 
 
 def kind_of(database: apsw.Connection, table: Table) -> Kind:
-    """How the rows of a table are told apart, and what they refer to."""
+    """Return how the rows of a table are identified, and what they refer to."""
     name = (table.name,)
     declared = dict(database.execute('SELECT "from", "table" FROM pragma_foreign_key_list(?)', name))
     bound = {
@@ -334,7 +322,7 @@ def kind_of(database: apsw.Connection, table: Table) -> Kind:
 
 
 class _Taking:
-    """Rows of one table on their way into the target."""
+    """Copies rows of one table into the target."""
 
     def __init__(self, target: apsw.Connection, kind: Kind) -> None:
         self.target = target
@@ -353,7 +341,6 @@ class _Taking:
                 del values[: len(same)]
 
     def take(self, ids: dict[str, dict[int, int]], rows: Iterator[tuple[int, Values]], added: Counter[str]) -> None:
-        """Take rows; learns their numbers in the target."""
         name = self.kind.table.name
         mine = ids.setdefault(name, {})
         for own, row in rows:
@@ -369,7 +356,7 @@ class _Taking:
             mine[own] = here
 
     def there(self, own: int, row: Values) -> int | None:
-        """The number of the same row in the target; each is given once."""
+        """Return the number of the same row in the target; each is returned once."""
         for same, known in zip(self.kind.same, self.known, strict=True):
             there = known.get(tuple(row[column] for column in same))
             if there:
@@ -377,15 +364,14 @@ class _Taking:
         return None
 
     def meet(self, here: int, row: Values) -> None:
-        """See to a row that is there already."""
+        """Handle a row that exists already."""
         raise NotImplementedError
 
     def place(self, own: int, row: Values) -> int | None:
-        """The number under which a row comes in; None when it does not."""
+        """Return the number for a new row; None to skip it."""
         raise NotImplementedError
 
     def insert(self, here: int, row: Values) -> None:
-        """Put a row in."""
         values = {**row, self.kind.number: here} if self.kind.number else row
         self.target.execute(
             f"INSERT OR IGNORE INTO {self.name} ({', '.join(map(quoted, values))})"
@@ -394,7 +380,6 @@ class _Taking:
         )
 
     def update(self, here: int, row: Values) -> None:
-        """Give a row that is there other values."""
         number = self.kind.number
         changed = {column: value for column, value in row.items() if column != number}
         which = {number: here} if number else {column: row[column] for column in self.kind.same[0]}
@@ -406,12 +391,10 @@ class _Taking:
 
 
 class _Filling(_Taking):
-    """Rows that fill holes."""
-
     def __init__(self, target: apsw.Connection, kind: Kind, salvaged: Salvaged) -> None:
         self.salvaged = salvaged
         self.claimed: dict[tuple[Row, Row], int] = {}
-        """What an index still gives of rows that are lost, and their numbers."""
+        """Keys that an index still has of lost rows, and their numbers."""
         self.blank: set[int] = set()
         super().__init__(target, kind)
         for number, part in salvaged.parts.items():
@@ -432,19 +415,17 @@ class _Filling(_Taking):
                     known[key].append(number)
 
     def there(self, own: int, row: Values) -> int | None:
-        """A row of its number is the same where nothing else tells: the backup is one of this ledger."""
+        """Return the row of the same number where nothing else identifies it: the backup is of this ledger."""
         if not self.kind.same:
             return own if own in self.numbers else None
         return super().there(own, row)
 
     def meet(self, here: int, row: Values) -> None:
-        """What an index still told is made whole."""
         if here in self.blank:
             self.update(here, row)
             self.blank.discard(here)
 
     def place(self, own: int, row: Values) -> int | None:
-        """A row that was lost comes under its number."""
         for same in self.kind.same:
             claimed = self.claimed.get((same, tuple(row[column] for column in same)))
             if claimed is not None:
@@ -453,10 +434,10 @@ class _Filling(_Taking):
 
 
 class _Overlay(_Taking):
-    """Rows of a ledger that went on after another one ended."""
+    """Adds rows of a ledger that was used after another one ended."""
 
     def meet(self, here: int, row: Values) -> None:
-        """The newer state holds; pins and uses of both are one memory's."""
+        """Take the newer row, and join pins and uses."""
         if self.kind.table.name == "memories":
             ((usage,),) = self.target.execute("SELECT usage FROM memories WHERE id = ?", (here,))
             if row["usage"] is None:
@@ -466,7 +447,7 @@ class _Overlay(_Taking):
         self.update(here, row)
 
     def _join(self, old: int, new: int) -> None:
-        """Let pins and uses of two rows be those of one: pinned if pinned in one, and the higher count."""
+        """Join two usage rows: pinned if pinned in one, and the higher count."""
         self.target.execute(
             "UPDATE usage SET (uses, heat, heat_at, last_used_at, last_written_at) ="
             " (SELECT uses, heat, heat_at, last_used_at, last_written_at FROM usage WHERE id = ?1)"
@@ -480,7 +461,7 @@ class _Overlay(_Taking):
             self.target.execute(f"UPDATE {table} SET usage = ? WHERE usage = ?", (new, old))
 
     def place(self, own: int, _: Values) -> int | None:
-        """What came later has a higher number, as order is told by it; a number that means something is kept."""
+        """Number new rows after the others, as the order counts; keep numbers that have a meaning."""
         if not self.kind.number:
             return own
         self.highest = max(own, self.highest + 1)
@@ -513,7 +494,7 @@ def copy_readable(path: str, scratch: str) -> None:
 
 
 def pages_with(path: str, begin: bytes, part: bytes) -> list[int]:
-    """The numbers of the pages, from 1, that begin with some bytes and have others in them."""
+    """Return the numbers, from 1, of pages that begin with `begin` and contain `part`."""
     found = []
     with open(path, "rb") as file:
         while page := file.read(_PAGE):

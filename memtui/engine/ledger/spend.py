@@ -1,26 +1,25 @@
-"""What was spent, by budget: a number that a model's own reply named, or an estimate until there is one."""
+"""Token spending by budget: numbers reported by a model, or estimates until there are some."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, checked
 from memtui.errors import UsageError
 
 KEPT_MS = 100 * DAY_MS
-"""For how long it is kept: longer than any window."""
+"""How long debits are kept: longer than any window."""
 LARGEST = 10**12
-"""Tokens that one debit can be of."""
 
 
 class Spent(NamedTuple):
-    """What a budget spent."""
+    """Spending of a budget."""
 
     real: int = 0
     estimate: int = 0
 
 
 class Debit(NamedTuple):
-    """One of what was counted."""
+    """One debit."""
 
     key: str
     ref: str
@@ -30,26 +29,17 @@ class Debit(NamedTuple):
 
 
 class SpendTable(LedgerTable):
-    """Debits by budget and by what they are for."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        super().__init__(database)
-        self.clock = database.clock
-        """Milliseconds since the epoch."""
+    """Debits by budget and reference."""
 
     def debit(self, key: str, ref: str, amount: int, *, real: bool, at: int, reason: str = "") -> bool:
-        """Count something once; says whether anything is new.
+        """Count something once; return whether anything is new.
 
-        A real number takes the place of its estimate, and of a smaller one.
-
-        Raises:
-            UsageError: no model used so many; a negative number has no reason.
+        A reported number replaces its estimate, and a smaller number. Raises `UsageError` for an implausible one.
         """
         if abs(amount) > LARGEST or (amount < 0 and not reason):
             raise UsageError(f"{amount} is no number of tokens.", hint="Only a reset with a reason is below 0.")
         with self._database.transaction() as db:
-            db.execute("DELETE FROM spend WHERE at < ?", (self._database.clock() - KEPT_MS,))
+            db.execute("DELETE FROM spend WHERE at < ?", (self.clock() - KEPT_MS,))
             db.execute(
                 "INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (key, ref) DO UPDATE SET"
                 " amount = excluded.amount, real = 1, sent = 0"
@@ -60,7 +50,7 @@ class SpendTable(LedgerTable):
 
     @checked
     def spent(self, key: str, begin: int, end: int) -> Spent:
-        """Add up a window, `begin` included and `end` not; times in milliseconds."""
+        """Sum up a window, `begin` included and `end` not, in milliseconds."""
         found = self._database.row(
             "SELECT coalesce(sum(iif(real, amount, 0)), 0), coalesce(sum(iif(real, 0, amount)), 0) FROM spend"
             " WHERE key = ? AND at >= ? AND at < ?",
@@ -71,7 +61,7 @@ class SpendTable(LedgerTable):
 
     @checked
     def newest(self, key: str, begin: int, end: int, limit: int) -> tuple[Debit, ...]:
-        """What was counted in a window, the newest first; see `spent`."""
+        """Return the debits of a window, newest first; see `spent`."""
         return self._debits("key = ? AND at >= ? AND at < ? ORDER BY at DESC, ref LIMIT ?", key, begin, end, limit)
 
     def _debits(self, where: str, *values: str | int) -> tuple[Debit, ...]:
@@ -80,11 +70,11 @@ class SpendTable(LedgerTable):
 
     @checked
     def unsent(self, key: str, limit: int) -> tuple[Debit, ...]:
-        """What of a budget was not `sent`, but for resets."""
+        """Return debits of a budget not marked `sent`, resets excepted."""
         return self._debits("key = ? AND NOT sent AND amount > 0 LIMIT ?", key, limit)
 
     def sent(self, debits: Iterable[Debit]) -> None:
-        """Remember that the team's server was told of them, as they were."""
+        """Mark debits as reported to the team's server."""
         same = "UPDATE spend SET sent = 1 WHERE key = ? AND ref = ? AND at = ? AND amount = ? AND real = ?"
         with self._database.transaction() as db:
             db.executemany(same, debits)

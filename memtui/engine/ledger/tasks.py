@@ -1,7 +1,7 @@
-"""Tasks in their lanes, the runs they led to, and what followers are told: all that must survive whoever works.
+"""Tasks in their lanes, their runs, and events for followers: all that must survive the worker.
 
-A lane is worked by the one process that holds its lock; what is `running` while nobody holds it was a dead process's.
-It is apart so that a command that queues nothing loads none of it.
+One process, which holds the lane's lock, works on a lane; a task that is `running` while nobody holds it was a dead
+process's. It is apart so that a command that queues nothing loads none of it.
 """
 
 import json
@@ -22,19 +22,19 @@ from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
 from memtui.errors import BusyError, ConflictError, NotFoundError
 
-KEPT, KEPT_MS, TEXT_MS = 1_000, 30 * DAY_MS, 7 * DAY_MS
-"""Tasks of a workspace that are kept, how long ended ones are, and for how long what one that failed was asked."""
-KEPT_RUNS, KEPT_EVENTS = 200, 1_000
-"""Runs of one kind in a workspace; events."""
+MAX_TASKS, KEPT_MS, TEXT_MS = 1_000, 30 * DAY_MS, 7 * DAY_MS
+"""Tasks kept in a workspace, how long ended ones are kept, and how long the request of a failed one is."""
+MAX_RUNS, MAX_EVENTS = 200, 1_000
+"""Runs of one kind kept in a workspace; events kept."""
 KEY_MS = DAY_MS
-"""For how long the same key means the same task."""
-WAITING_MOST, BACKGROUND_MOST = 16, 8
-"""Tasks of a workspace that may wait and run; how many of them may be anything but `remember`."""
-TIMED, TIMED_MOST = ("scheduled", "deliver"), 500
-"""Kinds that wait for their time, which takes no room from what somebody waits for; how many of them may wait."""
+"""How long the same key means the same task."""
+MAX_WAITING, MAX_BACKGROUND = 16, 8
+"""Waiting and running tasks of a workspace, and how many of them may be anything but `remember`."""
+TIMED, MAX_TIMED = ("scheduled", "deliver"), 500
+"""Kinds that wait for their time and take no room from others; how many of them may wait."""
 
 _HOW = "json_patch('{}', json_object('contextMode', request ->> 'contextMode', 'scope', request ->> 'scope'))"
-"""Of a request only how it was asked, which stays with what came of it."""
+"""The part of a request that stays with its result."""
 _TASK = (
     "id, seq, workspace, kind, state, client, request, created, updated, not_before, attempt, plan, txn, result,"
     " code, message, progress, trigger, stopping"
@@ -51,11 +51,6 @@ class TaskTable(LedgerTable):
         self._locks = os.path.join(database.directory, "locks")
         self._proposals = proposals
         self.cursors = cursors
-        """How far agents' session files were read."""
-        self.clock = database.clock
-        """Milliseconds since the epoch."""
-
-    # --- what is asked
 
     def enqueue(
         self,
@@ -67,28 +62,23 @@ class TaskTable(LedgerTable):
         trigger: str,
         not_before: int = 0,
         key: str | None = None,
-        most: int = WAITING_MOST,
-        most_background: int = BACKGROUND_MOST,
+        most: int = MAX_WAITING,
     ) -> Task:
-        """Put a request of JSON values into a lane, durably; due at `not_before`, in milliseconds.
+        """Put a request into a lane, durably, due at `not_before` (milliseconds).
 
-        It is of the turn that the door's session executes, also where others work it off: `turn` of the request.
-
-        Returns:
-            The task; the one that is there already for the same key of a client within a day, for a dream while one
-                waits or runs, and for an extract that waits with the same request.
+        Returns the task: an existing one for the same key of a client within a day, for an open dream, and for a
+        waiting extract with the same request. Its `turn` is the one that the door's session executes.
 
         Raises:
             BusyError: `E_QUEUE_FULL`. ConflictError: `E_TASK`, another request has the key.
-            StorageError: it cannot be kept; nothing was queued.
         """
-        text, now = _json(request), self._database.clock()
+        text, now = _json(request), self.clock()
         digest = sha256(f"{kind}\0{text}".encode()).hexdigest()
         with self._database.transaction() as db:
             met = self._met(kind, workspace, client, key, digest, now)
             if met is not None:
                 return met
-            self._refuse_full(kind, workspace, most, most_background)
+            self._refuse_full(kind, workspace, most)
             task = f"{kind}-{new_id()}"
             if turn := self._proposals.turn(db):
                 text = _json({**request, "turn": turn})
@@ -119,9 +109,8 @@ class TaskTable(LedgerTable):
             return self._find(f"{due} AND state = ? AND digest = ?", workspace, kind, now, QUEUED, digest)
         return None
 
-    def _refuse_full(self, kind: str, workspace: str, most: int, most_background: int) -> None:
-        if kind in TIMED:
-            most = most_background = TIMED_MOST
+    def _refuse_full(self, kind: str, workspace: str, most: int = MAX_WAITING) -> None:
+        most, most_background = (MAX_TIMED, MAX_TIMED) if kind in TIMED else (most, MAX_BACKGROUND)
         asked = self._database.row(
             "SELECT count(*), coalesce(sum(kind != 'remember'), 0) FROM tasks WHERE workspace = ? AND state IN (?, ?)"
             " AND (kind IN (?, ?)) = ?",
@@ -140,19 +129,15 @@ class TaskTable(LedgerTable):
 
     @checked
     def get(self, task: str) -> Task:
-        """The task of this id.
-
-        Raises:
-            NotFoundError: `E_TASK`.
-        """
-        row = self._database.glance(f"SELECT {_TASK} FROM tasks WHERE id = ?", (task,), kinds=_TASK_KINDS)
+        """Return a task by id; raises `E_TASK`."""
+        row = self._database.peek(f"SELECT {_TASK} FROM tasks WHERE id = ?", (task,), kinds=_TASK_KINDS)
         if row is None:
             raise NotFoundError(f"There is no task {task}.", code="E_TASK", hint="`memtui tasks` lists them.")
         return _task(row)
 
     @checked
     def all(self, workspace: str | None = None, states: Collection[str] = (), *, limit: int = 200) -> tuple[Task, ...]:
-        """Tasks of a lane or of all, in some states or in any, the newest first."""
+        """Return tasks of a lane or all, in some states or any, newest first."""
         where, values = ["1"], list[str | int]()
         if workspace is not None:
             where, values = ["workspace = ?"], [workspace]
@@ -163,7 +148,7 @@ class TaskTable(LedgerTable):
 
     @checked
     def next_due(self, workspace: str, now: int) -> Task | None:
-        """What is to be done next in a lane: what somebody waits for before what nobody does, older before newer."""
+        """Return the next task of a lane: those somebody waits for first, then by age."""
         return self._find(
             "workspace = ? AND state = ? AND not_before <= ?"
             " ORDER BY kind IN ('extract', 'dream', 'scheduled', 'deliver'), seq",
@@ -174,7 +159,7 @@ class TaskTable(LedgerTable):
 
     @contextmanager
     def at_hand(self) -> Iterator[bool]:
-        """Keep this process's other threads from the ledger for a block, if none is at it; says whether that is so."""
+        """Keep other threads of this process from the ledger for a block; the value tells whether that succeeded."""
         guard = self._database.guard
         free = guard.acquire(blocking=False)
         try:
@@ -183,18 +168,16 @@ class TaskTable(LedgerTable):
             if free:
                 guard.release()
 
-    # --- what whoever holds the lane does
-
-    def lane(self, workspace: str, who: str = "memtui") -> AbstractContextManager[bool]:
-        """Hold a lane for a block if nobody else does; says whether it is held."""
-        return locks.alone(self._locks, f"lane-{workspace}", who=who)
+    def lane(self, workspace: str) -> AbstractContextManager[bool]:
+        """Hold a lane for a block if nobody else does; the value tells whether it is held."""
+        return locks.alone(self._locks, f"lane-{workspace}")
 
     def is_worked_on(self, workspace: str) -> bool:
-        """Whether somebody says that they hold a lane."""
+        """Tell whether somebody holds a lane, by their own account."""
         return locks.is_signed(self._locks, f"lane-{workspace}")
 
     def start(self, task: str) -> Task | None:
-        """Take a task that waits, or that a dead process left running; None when it has ended meanwhile."""
+        """Start a waiting task, or one that a dead process left running; None when it has ended."""
         return self._change(
             task, "state = ?, attempt = attempt + 1, progress = ''", (RUNNING,), "state IN (?, ?)", OPEN, durable=False
         )
@@ -206,10 +189,10 @@ class TaskTable(LedgerTable):
         proposals: Iterable[Proposal] = (),
         read: Iterable[tuple[str, str, SessionCursor]] = (),
     ) -> bool:
-        """Keep what is to be written, before it is, and what is suggested; no when the task was cancelled meanwhile.
+        """Store what will be written and what is proposed; return false when the task was cancelled.
 
-        The ids of the proposals that wait now are in the result, as `proposals`. `read` is how far session files were
-        read for them: consumer, file and place.
+        Ids of waiting proposals become `proposals` of the result. `read`: consumer, file and position of the session
+        files that were read for them.
         """
         with self._database.transaction():
             kept = self._change(task, "plan = ?", (plan,), "state = ? AND NOT stopping", (RUNNING,), tell=False)
@@ -223,16 +206,16 @@ class TaskTable(LedgerTable):
             return kept is not None
 
     def note_progress(self, task: str, text: str) -> None:
-        """Say how far it is."""
+        """Store a progress text."""
         self._change(task, "progress = ?", (text,), "state = ?", (RUNNING,), durable=False, tell=False)
 
     def is_stopping(self, task: str) -> bool:
-        """Whether a task that runs was cancelled, or ended by somebody else."""
+        """Tell whether a running task was cancelled, or ended by somebody else."""
         runs = "SELECT 1 FROM tasks WHERE id = ? AND state = ? AND NOT stopping"
-        return self._database.glance(runs, (task, RUNNING)) is None
+        return self._database.peek(runs, (task, RUNNING)) is None
 
     def put_back(self, task: str, not_before: int, *, counted: bool) -> None:
-        """Let a task wait again, with its plan if it has one; `counted` says whether this was an attempt."""
+        """Requeue a task, with its plan if it has one; `counted` tells whether this was an attempt."""
         back = "state = ?, not_before = ?, progress = '', attempt = max(0, attempt - ?)"
         self._change(task, back, (QUEUED, not_before, int(not counted)), "state = ?", (RUNNING,))
 
@@ -245,17 +228,17 @@ class TaskTable(LedgerTable):
         error: tuple[str, str] | None = None,
         txn: str | None = None,
     ) -> Task:
-        """End a task, in one transaction with its event; one that has ended stays as it is.
+        """End a task and write its event; one that has ended is returned unchanged.
 
-        The text of what was asked goes with success, and stays for `TEXT_MS` for another try otherwise. Followers are
-        told `touchedScopes` of the result; `error` is a code and a sentence, `txn` the undo step it wrote.
+        A request is kept for `TEXT_MS` unless it succeeded. `error` is a code and a sentence, `txn` the undo step it
+        wrote.
         """
         code, message = error or (None, None)
         with self._database.transaction() as db:
             found = self.get(task)
             if found.state in ENDED:
                 return found
-            _prune(db, found.workspace, self._database.clock())
+            _prune(db, found.workspace, self.clock())
             said = {**(found.result or {}), **(result or {})} if state == COMPLETED else None
             ended = self._change(
                 task,
@@ -267,14 +250,8 @@ class TaskTable(LedgerTable):
             )
             return ended or found
 
-    # --- what people do
-
     def cancel(self, task: str) -> Task:
-        """End a task that waits, and ask one that runs to end; once its plan is kept it is carried out.
-
-        Returns:
-            The task as it is now; `stopping` when it will end.
-        """
+        """Cancel a waiting task, or ask a running one to stop, unless it has a plan; return it."""
         said = ("E_STOPPED", "It was cancelled before it began.")
         with self._database.transaction():
             self.get(task)
@@ -284,16 +261,11 @@ class TaskTable(LedgerTable):
             return self.get(task)
 
     def retry(self, task: str) -> Task:
-        """Queue a task again that failed or was cancelled.
-
-        Raises:
-            ConflictError: `E_TASK`: it did neither, or what was asked is not kept any more.
-            NotFoundError: `E_TASK`. BusyError: `E_QUEUE_FULL`.
-        """
+        """Requeue a failed or cancelled task; raises `E_TASK`, `E_QUEUE_FULL`."""
         with self._database.transaction():
             found = self.get(task)
             if found.state in (FAILED, CANCELLED):
-                self._refuse_full(found.kind, found.workspace, WAITING_MOST, BACKGROUND_MOST)
+                self._refuse_full(found.kind, found.workspace)
             again = "state = ?, attempt = 0, not_before = 0, stopping = 0, code = NULL, message = NULL"
             here = "state IN (?, ?) AND request NOT NULL"
             queued = self._change(task, again, (QUEUED,), here, (FAILED, CANCELLED))
@@ -304,10 +276,8 @@ class TaskTable(LedgerTable):
                 raise ConflictError(why, code="E_TASK", hint="Ask for it anew.")
             return queued
 
-    # --- runs and events
-
     def add_run(self, run: Run) -> None:
-        """Keep a run; one that is there already by its id is replaced."""
+        """Store a run, replacing an earlier state of it."""
         with self._database.transaction() as db:
             values = (*run[:9], _json(run.counts), run.at, run.ended)
             db.execute(
@@ -319,14 +289,14 @@ class TaskTable(LedgerTable):
             db.execute(
                 "DELETE FROM runs WHERE workspace = ?1 AND kind = ?2 AND (at < ?3 OR seq NOT IN"
                 " (SELECT seq FROM runs WHERE workspace = ?1 AND kind = ?2 ORDER BY seq DESC LIMIT ?4))",
-                (run.workspace, run.kind, self._database.clock() - KEPT_MS, KEPT_RUNS),
+                (run.workspace, run.kind, self.clock() - KEPT_MS, MAX_RUNS),
             )
 
     @checked
     def runs(
         self, workspace: str | None = None, kind: str | None = None, limit: int = 50, *, task: str | None = None
     ) -> tuple[Run, ...]:
-        """Runs, the newest first; of one lane, one kind, one task."""
+        """Return runs, newest first, of one lane, one kind or one task."""
         asked = {"workspace": workspace, "kind": kind, "task": task}
         chosen = {name: value for name, value in asked.items() if value is not None}
         where = " AND ".join(["1", *(f"{name} = ?" for name in chosen)])
@@ -338,8 +308,8 @@ class TaskTable(LedgerTable):
         return tuple(Run(*row)._replace(counts=_mapping(row[9])) for row in rows)
 
     @checked
-    def events_after(self, seq: int, limit: int = KEPT_EVENTS) -> tuple[TaskEvent, ...]:
-        """What happened after an event, oldest first; of what is kept."""
+    def events_after(self, seq: int, limit: int = MAX_EVENTS) -> tuple[TaskEvent, ...]:
+        """Return the kept events after an event, oldest first."""
         found = self._database.rows(
             "SELECT seq, at, kind, client, payload FROM task_events WHERE seq > ? ORDER BY seq LIMIT ?",
             (seq, limit),
@@ -348,13 +318,13 @@ class TaskTable(LedgerTable):
         return tuple(TaskEvent(number, at, kind, client, _mapping(text)) for number, at, kind, client, text in found)
 
     def last_event(self) -> int:
-        """The number of the newest event; 0 for none."""
-        found = self._database.glance("SELECT coalesce(max(seq), 0) FROM task_events")
+        """Return the number of the newest event; 0 for none."""
+        found = self._database.peek("SELECT coalesce(max(seq), 0) FROM task_events")
         return int(found[0]) if found else 0
 
     @checked
     def transaction_of(self, cause: str) -> Cause | None:
-        """What was written for a task or a run, whole or in part; None when nothing stands that was."""
+        """Return what was written for a task or run, whole or in part; None when nothing of it stands."""
         found = self._database.row(
             "SELECT id, whole, actor FROM txns WHERE cause = ? AND (whole OR (effective AND NOT undone))"
             " ORDER BY whole DESC, id DESC",
@@ -362,8 +332,6 @@ class TaskTable(LedgerTable):
             kinds="ift",
         )
         return None if found is None else Cause(str(found[0]), *found[1:])
-
-    # --- inside
 
     def _change(
         self,
@@ -376,11 +344,11 @@ class TaskTable(LedgerTable):
         durable: bool = True,
         tell: bool = True,
     ) -> Task | None:
-        """Change a task that is in a state, and tell; None when it is not in it."""
+        """Change a task that is in a state, and write an event; None when it is not in it."""
         with self._database.transaction(durable=durable) as db:
             db.execute(
                 f"UPDATE tasks SET {what}, updated = max(updated, ?) WHERE id = ? AND {when}",
-                (*values, self._database.clock(), task, *known),
+                (*values, self.clock(), task, *known),
             )
             if not db.changes():
                 return None
@@ -393,9 +361,9 @@ class TaskTable(LedgerTable):
         payload = {"task": now.id, "kind": now.kind, "state": now.state, "workspace": now.workspace, **came}
         db.execute(
             "INSERT INTO task_events (at, kind, client, payload) VALUES (?, 'task', ?, ?)",
-            (self._database.clock(), now.client, _json(payload)),
+            (self.clock(), now.client, _json(payload)),
         )
-        db.execute("DELETE FROM task_events WHERE seq <= ?", (db.last_insert_rowid() - KEPT_EVENTS,))
+        db.execute("DELETE FROM task_events WHERE seq <= ?", (db.last_insert_rowid() - MAX_EVENTS,))
         return now
 
     def _find(self, where: str, *values: str | int) -> Task | None:
@@ -433,21 +401,20 @@ def _mapping(text: str) -> dict[str, object]:
 
 
 def _prune(db: apsw.Connection, workspace: str, now: int) -> None:
-    """Remove old ended tasks, and what others were asked that nobody will try again."""
     ended = f"state IN ({', '.join(repr(state) for state in ENDED)})"
     db.execute(f"UPDATE tasks SET request = NULL WHERE {ended} AND request NOT NULL AND updated < ?", (now - TEXT_MS,))
     db.execute(f"DELETE FROM tasks WHERE {ended} AND updated < ?", (now - KEPT_MS,))
     ((count,),) = db.execute("SELECT count(*) FROM tasks WHERE workspace = ?", (workspace,))
-    if count > KEPT:
+    if count > MAX_TASKS:
         db.execute(
             "DELETE FROM tasks WHERE seq IN"
             f" (SELECT seq FROM tasks WHERE workspace = ? AND {ended} ORDER BY seq LIMIT ?)",
-            (workspace, count - KEPT),
+            (workspace, count - MAX_TASKS),
         )
 
 
 def unquote(database: apsw.Connection, quotes: Callable[[str], bool]) -> None:
-    """Take out of tasks, runs and events what holds a part of a text that is redacted; open tasks with it fail."""
+    """Clear in tasks, runs and events what holds a part of a redacted text; open tasks with it fail."""
     for seq, state, *texts in list(
         database.execute("SELECT seq, state, request, plan, result, message, progress FROM tasks")
     ):
@@ -467,7 +434,7 @@ def unquote(database: apsw.Connection, quotes: Callable[[str], bool]) -> None:
 
 
 def _strings(text: str) -> str:
-    """Everything that JSON text says, in lines; base64 of bytes as what it stands for."""
+    """Return every string in JSON text, one a line; base64 of bytes decoded."""
     try:
         waiting, found = [json.loads(text)], list[str]()
     except ValueError:

@@ -1,7 +1,7 @@
-"""What agents' own session files say that sessions did to memories, and where readers of the files stopped.
+"""What agents' session files say that sessions did to memories, and how far each file was read.
 
-A touch is of one call. The same call in copies of a session, as a fork makes them, has a row for each file and counts
-once. Nothing of what was said is kept: of the prompt only where it stands, of what was written only keyed digests.
+A touch belongs to one call. The same call in copies of a session, as a fork makes them, has a row for each file and
+counts once. No content is kept: of the prompt only its position, of written text only keyed digests.
 """
 
 import os
@@ -16,37 +16,36 @@ from memtui.engine.ledger.usage import Use, write
 from memtui.engine.model import Address
 
 LAST = 30
-"""Sessions among which it is counted how many opened a memory."""
+"""Sessions over which opens of a memory are counted."""
 SAME_USE_MS = 2_000
-"""A use through memtui's own door so near to a call is the same use."""
+"""A use through memtui's own door this near to a call is the same use."""
 DIGEST = 8
 _LINES = 4_000
 _LIVE = "NOT gone"
 
 
 class SessionCursor(NamedTuple):
-    """Where a look at an agent's session file ended, and how to tell that it is still the same file."""
+    """How far a session file was read, and how to tell that it is still the same file."""
 
     device: int
     inode: int
     offset: int
-    """Bytes; behind a line feed."""
+    """In bytes; after a line feed."""
     head: bytes
     """SHA-256 of the first 1,024 bytes, or of those before the offset."""
     tail: bytes
     """SHA-256 of the 256 bytes before the offset."""
     version: int
-    """The reader's."""
     leaf: str
-    """The id of the last record, where the agent keeps a tree."""
+    """Id of the last record, where the agent keeps a tree."""
 
 
 class CursorTable(LedgerTable):
-    """Places in session files."""
+    """Positions in session files."""
 
     @checked
     def get(self, consumer: str, file: str) -> SessionCursor | None:
-        """Where a consumer stopped in a file, by its path; None when it has not read it."""
+        """Return a consumer's position in a file; None when it has not read it."""
         found = self._database.row(
             "SELECT device, inode, place, head, tail, version, leaf FROM cursors WHERE consumer = ? AND file = ?",
             (consumer, os.fsencode(file)),
@@ -55,48 +54,47 @@ class CursorTable(LedgerTable):
         return SessionCursor(*found) if found is not None else None
 
     def move(self, consumer: str, file: str, cursor: SessionCursor) -> None:
-        """Remember where a consumer stopped. Call inside the transaction that keeps what it made of the file."""
+        """Store a consumer's position. Call inside the transaction that stores what was read."""
         values = consumer, os.fsencode(file), *cursor
         self._write("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 class PromptPlace(NamedTuple):
-    """Where the prompt stands that a call answered."""
+    """Position of the prompt that a call answered."""
 
     file: str
     offset: int
     length: int
     sha: bytes
-    """Of the line and which prompt of it: another one there is another prompt."""
+    """Digest of the line and of which prompt of it; another digest is another prompt."""
 
 
 class Touch(NamedTuple):
     """One thing that a call did to a memory."""
 
     call: str
-    """Its id; of a write, `#` and what tells it from another one with that id behind it."""
+    """Its id; of a write followed by `#` and what tells it from another one with that id."""
     kind: str
     """`opened`, `searched`, `loaded`, `wrote`, `created` or `deleted`."""
     uid: int
     path: str
     at: int
     sha: str | None = None
-    """Of the text afterwards, where the call says all of it."""
+    """Of the text afterwards, where the call has all of it."""
     added: bytes = b""
     """Digests of the lines it wrote (`TouchTable.digests`)."""
     taint: str = ""
-    """What the session had taken in from outside since the prompt."""
+    """What the session had read from outside since the prompt."""
     exact: bool = True
-    """Whether it wrote what it was asked to write: no person changed it on the way."""
+    """Whether it wrote what was asked: no person changed it on the way."""
     prompt: PromptPlace | None = None
     agent: str = ""
     session: str = ""
     number: int = 0
-    """Its row."""
 
 
 class SessionFile(NamedTuple):
-    """How far a file of a session goes."""
+    """A session file that was read."""
 
     file: str
     agent: str
@@ -105,9 +103,7 @@ class SessionFile(NamedTuple):
     began: int
     ended: int
     prompt: PromptPlace | None = None
-    """The last one."""
     taint: str = ""
-    """What was taken in from outside since."""
 
 
 class SessionUse(NamedTuple):
@@ -131,7 +127,7 @@ class SessionTouches(NamedTuple):
 
 
 class UseCounts(NamedTuple):
-    """In how many of the last sessions that used its folder a memory was loaded, and opened."""
+    """How many of the last sessions in its folder loaded a memory, and how many opened it."""
 
     loaded: int
     opened: int
@@ -142,27 +138,22 @@ class TouchTable(LedgerTable):
     """Touches by session and by memory."""
 
     def __init__(self, database: Database, cursors: CursorTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self.cursors = cursors
-        self.clock = database.clock
-        """Milliseconds since the epoch."""
-
-    # --- what is read
 
     def key(self) -> bytes:
-        """The ledger's own key of digests of lines."""
+        """Return the key of line digests."""
         return bytes(self._cell("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b"))
 
     def digests(self, lines: Iterable[str]) -> bytes:
-        """Digests of lines by the ledger's own key; of blank ones none, of very many the first."""
+        """Return keyed digests of lines; blank ones and those after the first `_LINES` are skipped."""
         key = self.key()
         found = {line_digest(key, line): None for line in lines if line.strip()}
         return b"".join([*found][:_LINES])
 
     @checked
     def file(self, file: str) -> SessionFile | None:
-        """How far a file goes that was read; None when it was not."""
+        """Return what is known of a session file; None when it was never read."""
         row = self._database.row(
             "SELECT taint, place, length, prompt, agent, session, cwd, began, ended FROM session_files WHERE file = ?",
             (os.fsencode(file),),
@@ -182,17 +173,14 @@ class TouchTable(LedgerTable):
         *,
         whole: bool,
     ) -> tuple[tuple[int, str], ...]:
-        """Keep what a look at a file gave, and how far it went, in one transaction.
+        """Store what was read of a session file, and its position, in one transaction.
 
         Args:
-            file: what is known of it now.
-            touches: what calls did; those of before `forget` are passed over.
-            failed: ids of calls of this file that failed after an earlier look took them for done.
-            cursor: whose look it is, and where it ended.
-            whole: whether it was read from the beginning: what earlier looks gave counts no longer.
+            failed: ids of calls that failed after an earlier pass counted them as done.
+            cursor: the consumer and its position.
+            whole: the file was read from its start, which replaces what earlier passes found.
 
-        Returns:
-            Roots and paths of memories that have more uses now.
+        Returns roots and paths of memories that have more uses now.
         """
         name = os.fsencode(file.file)
         with self._database.transaction() as db:
@@ -216,7 +204,6 @@ class TouchTable(LedgerTable):
         return tuple(dict.fromkeys((use.uid, use.path) for use in counted))
 
     def _put(self, db: apsw.Connection, file: SessionFile, one: Touch) -> bool:
-        """Keep a touch; says whether the call was not known in any file."""
         key = (file.agent, one.call, one.kind, one.uid, os.fsencode(one.path))
         where = "agent = ? AND call = ? AND kind = ? AND root = ? AND path = ?"
         known = any(db.execute(f"SELECT 1 FROM touches WHERE {where} LIMIT 1", key))
@@ -235,7 +222,7 @@ class TouchTable(LedgerTable):
         return not known
 
     def _is_counted(self, one: Touch) -> bool:
-        """Whether memtui's own door counted this use: the last one was then, and of no other call."""
+        """Tell whether memtui's own door counted this use: the last one was then, and of no other call."""
         return bool(
             self._database.row(
                 "SELECT 1 FROM memories m JOIN usage u ON u.id = m.usage"
@@ -247,16 +234,14 @@ class TouchTable(LedgerTable):
         )
 
     def forget(self) -> int:
-        """Drop all touches, and never keep any of before now again; returns how many there were."""
+        """Delete all touches and never store earlier ones again; return how many there were."""
         with self._database.transaction() as db:
             ((count,),) = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM touches WHERE {_LIVE} GROUP BY agent, call)")
             db.execute("DELETE FROM touches")
             db.execute("DELETE FROM session_files")
             db.execute("DELETE FROM forgotten_touches")
-            db.execute("INSERT INTO forgotten_touches VALUES (?)", (self._database.clock(),))
+            db.execute("INSERT INTO forgotten_touches VALUES (?)", (self.clock(),))
         return int(count)
-
-    # --- what is asked
 
     @checked
     def sessions(
@@ -268,9 +253,9 @@ class TouchTable(LedgerTable):
         memory: tuple[int, str] | None = None,
         limit: int = 200,
     ) -> tuple[SessionTouches, ...]:
-        """The sessions that touched a memory of these roots, the newest first.
+        """Return the sessions that touched a memory of these roots, newest first.
 
-        Only one agent's, those that did so since a time in milliseconds, or that touched one memory (root, path).
+        Optionally only one agent's, those after a time in milliseconds, or those that touched one memory (root, path).
         """
         where = [_LIVE, f"root IN ({', '.join(map(str, names)) or 'NULL'})", "at > ?"]
         values: list[str | int | bytes] = [since]
@@ -310,7 +295,7 @@ class TouchTable(LedgerTable):
 
     @checked
     def counts(self, uid: int, path: str) -> UseCounts:
-        """In how many of the last sessions that used its folder a memory was loaded, and opened."""
+        """Return how many of the last sessions in its folder loaded a memory, and how many opened it."""
         rows = self._database.rows(
             f"WITH last AS (SELECT agent, session FROM touches WHERE root = ?1 AND {_LIVE} GROUP BY agent, session"
             " ORDER BY max(at) DESC LIMIT ?3)"
@@ -325,9 +310,9 @@ class TouchTable(LedgerTable):
 
     @checked
     def never_opened(self, uid: int, since: int, least: int) -> frozenset[str]:
-        """Paths of memories of a root that every session was given since a time, and none opened or changed.
+        """Return paths that every session since a time was given and none opened or changed.
 
-        That is known of so many sessions at least, and where something is known of before that time (milliseconds).
+        Empty unless at least `least` sessions were given them, and sessions from before that time are known.
         """
         given = f"SELECT path, agent, session FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind = 'loaded'"
         rows = self._database.rows(
@@ -341,12 +326,12 @@ class TouchTable(LedgerTable):
         return frozenset(path for (path,) in rows)
 
     def of(self, uid: int, path: str) -> tuple[Touch, ...]:
-        """What calls did to a memory, each once, the oldest first."""
+        """Return what calls did to a memory, each once, oldest first."""
         return self._touches("root = ? AND path = ?", uid, os.fsencode(path))
 
     @checked
     def taints(self) -> dict[tuple[int, str, str], str]:
-        """What sessions had taken in from outside before they wrote a text: by root, path and SHA-256, or `""`."""
+        """Return what sessions had read from outside before they wrote a text: by root, path and SHA-256, or `""`."""
         rows = self._database.rows(
             f"SELECT root, path, coalesce(sha, x''), taint FROM touches WHERE {_LIVE} AND taint != '' ORDER BY at",
             kinds="ipht",
@@ -354,12 +339,12 @@ class TouchTable(LedgerTable):
         return {(root, path, sha): taint for root, path, sha, taint in rows}
 
     def maker(self, uid: int, path: str, sha: str) -> Touch | None:
-        """The last call that says it wrote exactly this text."""
+        """Return the last call that says it wrote exactly this text."""
         found = self._touches("root = ? AND path = ? AND sha = ?", uid, os.fsencode(path), bytes.fromhex(sha))
         return found[-1] if found else None
 
     def numbered(self, numbers: Iterable[int]) -> dict[int, Touch]:
-        """Touches by their numbers, of those that are still known."""
+        """Return touches by row id, those that are still known."""
         wanted = sorted(set(numbers))
         found = self._touches(f"id IN ({', '.join('?' * len(wanted))})", *wanted)
         return {one.number: one for one in found}
@@ -376,7 +361,7 @@ class TouchTable(LedgerTable):
 
 
 def line_digest(key: bytes, line: str) -> bytes:
-    """Digest of a line, whatever ends it."""
+    """Return the keyed digest of a line, without its line ending."""
     return blake2b(line.rstrip().encode("utf-8", "surrogateescape"), key=key, digest_size=DIGEST).digest()
 
 

@@ -1,8 +1,8 @@
-"""Turns: one prompt that a session executes, who asked, and in which chat; and the people that gateways speak for.
+"""Turns: one prompt that a session executes, who asked it and in which chat; and the people behind gateways.
 
-A gateway tells them as they happen (`request`, `begin`, `end`), or they are read from an agent's own session file
-(`keep_read`). Who asked is what the gateway says: it is shown as that, and is never a right. It is apart so that a
-command without a session loads none of it.
+A gateway reports them as they happen (`request`, `begin`, `end`), or they are read from a session file (`keep_read`).
+Who asked is what the gateway claims: it is shown as a claim and grants no right. It is apart so that a command without
+a session loads none of it.
 """
 
 import json
@@ -18,7 +18,7 @@ from memtui.errors import BusyError, NotFoundError, UsageError
 from memtui.safe_text import visible
 
 QUIET_MS = 30 * 60_000
-"""A turn that gives no sign for so long is lost."""
+"""A turn without activity for so long is lost."""
 REQUESTED, EXECUTING, ENDED, LOST = "requested", "executing", "ended", "lost"
 TOLD, READ = "told", "read"
 ONCE = {REQUESTED: EXECUTING, EXECUTING: ENDED}
@@ -41,59 +41,57 @@ class Chat(NamedTuple):
     """Whether more than one person can speak in it."""
 
 
-class AskedTurn(NamedTuple):
+class TurnRecord(NamedTuple):
     """One prompt of a session."""
 
     id: str
     session: str
     via: str
-    """The gateway that told it, or the agent whose file says so."""
+    """The gateway that reported it, or the agent whose session file has it."""
     source: str
     state: str
     person: str
-    """Whom the gateway spoke for, as a keyed hash; empty: nobody is known."""
+    """Keyed hash of the person the gateway named; empty: unknown."""
     name: str
-    """Empty when it is not known, or was forgotten."""
+    """Empty when it is not known, or was deleted."""
     channel: str
     chat: str
     thread: str
     several: int
     requested: int
-    """Times in milliseconds."""
+    """In milliseconds, as all times here."""
     begun: int | None
     ended: int | None
     sign: int
     schedule: str
-    """What it runs for by itself, where nobody asked."""
     tokens_in: int | None
     tokens_out: int | None
     model: str
 
     @property
     def who(self) -> str:
-        """Name the person."""
+        """Display name of the person."""
         return self.name or (f"person {self.person[:6]}" if self.person else "unknown")
 
     @property
     def words(self) -> str:
-        """Say who caused it: `ann · qwen · team-eng`."""
+        """Who caused it: `ann · qwen · team-eng`."""
         return " · ".join(visible(part) for part in (self.who, self.via, self.channel) if part)
 
 
 class ReadTurn(NamedTuple):
-    """A prompt that stands in an agent's session file."""
+    """A prompt in an agent's session file."""
 
     session: str
     name: str
-    """Who speaks, by the head of the prompt; empty: nobody is named."""
+    """The speaker, by the head of the prompt; empty: nobody is named."""
     schedule: str
     at: int
     prompt: bytes
-    """SHA-256 of its line."""
 
 
 class TurnUse(NamedTuple):
-    """What a turn used, as the model's own reply says."""
+    """What a turn used, as the model's reply reports."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -101,16 +99,11 @@ class TurnUse(NamedTuple):
 
 
 class TurnTable(LedgerTable):
-    """Turns, chats, people."""
+    """Turns, chats and people."""
 
     def __init__(self, database: Database, journal: JournalTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._journal = journal
-        self.clock = database.clock
-        """Milliseconds since the epoch."""
-
-    # --- told by a gateway
 
     def request(
         self,
@@ -122,13 +115,12 @@ class TurnTable(LedgerTable):
         name: str = "",
         prompt: bytes | None = None,
         schedule: str = "",
-    ) -> AskedTurn:
-        """Keep that somebody asked for something, durably; it is carried out when its session comes to it.
+    ) -> TurnRecord:
+        """Record a request, durably; its session executes it later.
 
-        Who asked is the id and the name by which the gateway (`via`) knows them, if it does; the prompt is the SHA-256
-        of what was asked.
+        `person` and `name` are as the gateway (`via`) knows them; `prompt` is the SHA-256 of the request.
         """
-        now, turn = self._database.clock(), new_id()
+        now, turn = self.clock(), new_id()
         with self._database.transaction() as db:
             where = self._chat(db, chat, now)
             who = self._person(db, via, chat, person, name, now)
@@ -136,23 +128,15 @@ class TurnTable(LedgerTable):
             insert(db, "turns", id=turn, chat=where, source=TOLD, state=REQUESTED, requested=now, sign=now, **said)
             return self._told(turn, prompt)
 
-    def begin(self, turn: str) -> AskedTurn:
-        """Have a session execute a turn.
-
-        Raises:
-            NotFoundError: there is none. BusyError: `E_TURN`: the session executes another one, or this one began.
-        """
+    def begin(self, turn: str) -> TurnRecord:
+        """Mark a turn as executing; raises `E_TURN` when the session executes another one, or this one began."""
         return self._step(turn, REQUESTED)
 
-    def end(self, turn: str, usage: TurnUse = TurnUse()) -> AskedTurn:  # noqa: B008
-        """End a turn, with what the model's reply says that it used.
-
-        Raises:
-            NotFoundError: there is none. BusyError: `E_TURN`: it is not being executed.
-        """
+    def end(self, turn: str, usage: TurnUse = TurnUse()) -> TurnRecord:  # noqa: B008
+        """End a turn, with what it used; raises `E_TURN` when it is not executing."""
         return self._step(turn, EXECUTING, usage)
 
-    def _step(self, turn: str, state: str, usage: TurnUse = TurnUse()) -> AskedTurn:  # noqa: B008
+    def _step(self, turn: str, state: str, usage: TurnUse = TurnUse()) -> TurnRecord:  # noqa: B008
         with self._database.transaction() as db:
             self._lose(db)
             found = self.get(turn)
@@ -164,18 +148,17 @@ class TurnTable(LedgerTable):
             db.execute(
                 f"UPDATE turns SET state = ?1, {times} = ?2, sign = ?2, tokens_in = ?3, tokens_out = ?4, model = ?5"
                 " WHERE id = ?6",
-                (ONCE[state], self._database.clock(), *usage, turn),
+                (ONCE[state], self.clock(), *usage, turn),
             )
             return self._told(turn)
 
     def _lose(self, db: apsw.Connection) -> None:
-        """End what gave no sign for long: whoever executed it is gone."""
-        now = self._database.clock()
+        now = self.clock()
         lost = "UPDATE turns SET state = 'lost', ended = ? WHERE state = 'executing' AND sign <= ? RETURNING id"
         for (turn,) in list(db.execute(lost, (now, now - QUIET_MS))):
             self._told(turn)
 
-    def _told(self, turn: str, prompt: bytes | None = None) -> AskedTurn:
+    def _told(self, turn: str, prompt: bytes | None = None) -> TurnRecord:
         one = self.get(turn)
         body = {"turn": one.id, "state": one.state, "session": one.session, "via": one.via, "person": one.person}
         more = {"schedule": one.schedule, "prompt": prompt.hex() if prompt else ""}
@@ -183,37 +166,35 @@ class TurnTable(LedgerTable):
         self._journal.add("turn", {**body, **self._journal.chat(one.channel, one.chat, one.thread), **more, **used})
         return one
 
-    # --- chats and people
-
     def chat(self, chat: Chat) -> int:
-        """Remember a chat, so that it can be sent to; returns its number."""
+        """Store a chat; return its id."""
         with self._database.transaction() as db:
-            return self._chat(db, chat, self._database.clock()) or 0
+            return self._chat(db, chat, self.clock()) or 0
 
     @checked
     def chats(self) -> tuple[Chat, ...]:
-        """The chats that are known, the one told of last first."""
+        """Return the known chats, the most recently used first."""
         sql = "SELECT channel, chat, thread, several FROM chats ORDER BY at DESC LIMIT 1000"
         return tuple(Chat(*row) for row in self._database.rows(sql, kinds="tttf"))
 
     def open_chat(self, session: str, via: str, chat: Chat) -> bool:
-        """Note that a session was given the memory of its chat; says whether it was the first time."""
+        """Record that a session was given its chat's memory; return whether it was the first time."""
         with self._database.transaction():
             self.keep_session(session, via, "", chat)
             opened = "UPDATE chat_sessions SET opened = ? WHERE session = ? AND via = ? AND opened IS NULL"
-            return self._write(opened, (self._database.clock(), session, via))
+            return self._write(opened, (self.clock(), session, via))
 
     def keep_asked(self, chat: Chat, *asked: str) -> None:
-        """Keep what somebody has to confirm in a chat, in the place of what was there: what, who, and the code."""
+        """Store what somebody has to confirm in a chat (what, who, code), replacing an earlier question."""
         with self._database.transaction() as db:
-            now = self._database.clock()
+            now = self.clock()
             text = json.dumps([*asked, now])
             db.execute("UPDATE chats SET asked = ? WHERE id = ?", (text, self._chat(db, chat, now)))
 
     def take_asked(self, chat: Chat, person: str) -> tuple[str, str, int] | None:
         """Take what this person has to confirm in a chat, once: what, the code, and when it was asked."""
         with self._database.transaction() as db:
-            number = self._chat(db, chat, self._database.clock())
+            number = self._chat(db, chat, self.clock())
             ((text,),) = db.execute("SELECT asked FROM chats WHERE id = ?", (number,))
             what, who, code, at = json.loads(text or '["", "", "", 0]')
             if not what or who != person:
@@ -240,7 +221,7 @@ class TurnTable(LedgerTable):
         return who
 
     def forget(self, name: str) -> int:
-        """Remove a name of people, also given as `person 1a2b3c`; returns how many had it. What they did stays."""
+        """Delete a name of people, also `person 1a2b3c`; return how many had it. Their turns stay."""
         with self._database.transaction() as db:
             part = name.removeprefix("person ")
             db.execute(
@@ -250,7 +231,7 @@ class TurnTable(LedgerTable):
             return int(db.changes())
 
     def people(self, name: str) -> tuple[str, ...]:
-        """The people of a name."""
+        """Return the ids of people with a name."""
         rows = self._database.rows(
             "SELECT id FROM people WHERE name = ?1 UNION SELECT person FROM turns WHERE length(?2) >= 6"
             " AND substr(person, 1, length(?2)) = ?2",
@@ -259,10 +240,8 @@ class TurnTable(LedgerTable):
         )
         return tuple(one for (one,) in rows)
 
-    # --- read from an agent's session files
-
     def keep_session(self, session: str, via: str, sender: str, chat: Chat) -> None:
-        """Remember which chat a session is of; one that a gateway tells of itself stays that gateway's."""
+        """Record the chat of a session; a gateway's own report takes precedence."""
         with self._database.transaction():
             self._write(
                 "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -271,7 +250,7 @@ class TurnTable(LedgerTable):
 
     @checked
     def read_session(self, session: str) -> tuple[str, str, Chat] | None:
-        """The agent, the sender and the chat of a session whose turns are read; None: they are not."""
+        """Return agent, sender and chat of a session whose turns are read from its file, or None."""
         row = self._database.row(
             "SELECT s.via, s.sender, c.channel, c.chat, c.thread, c.several FROM chat_sessions s"
             " JOIN chats c ON c.id = s.chat WHERE s.session = ?1"
@@ -283,7 +262,7 @@ class TurnTable(LedgerTable):
         return None if row is None else (row[0], row[1], Chat(*row[2:]))
 
     def keep_read(self, turns: Iterable[ReadTurn]) -> None:
-        """Keep prompts of sessions that are in `read_session`, each once."""
+        """Store prompts of sessions that `read_session` knows, each once."""
         with self._database.transaction() as db:
             for one in turns:
                 known = self.read_session(one.session)
@@ -294,7 +273,7 @@ class TurnTable(LedgerTable):
                 via, sender, chat = known
                 name = one.name if chat.several else ""  # who is alone with the agent may type anything
                 person = f"name:{name}" if name else "" if chat.several else sender
-                now = self._database.clock()
+                now = self.clock()
                 turn, where = new_id(), self._chat(db, chat, now)
                 who = self._person(db, via, chat, person, name, one.at)
                 said = {
@@ -308,43 +287,37 @@ class TurnTable(LedgerTable):
                 insert(db, "turns", id=turn, chat=where, source=READ, state=ENDED, **said, **times)
                 self._told(turn, one.prompt)
 
-    # --- what is asked
-
     @property
     def known(self) -> bool:
         """Whether there ever was a turn."""
         return self._database.row("SELECT 1 FROM turns LIMIT 1") is not None
 
-    def get(self, turn: str) -> AskedTurn:
-        """One turn by its id.
-
-        Raises:
-            NotFoundError: there is none.
-        """
+    def get(self, turn: str) -> TurnRecord:
+        """Return a turn by id; raises `NotFoundError`."""
         found = self._turns("WHERE t.id = ?", turn)
         if not found:
             raise NotFoundError("There is no turn with that id.", hint="`memtui turn request` gives it.")
         return found[0]
 
-    def executing(self, session: str, via: str) -> AskedTurn | None:
-        """The turn that a session of a gateway executes."""
-        quiet = self._database.clock() - QUIET_MS
+    def executing(self, session: str, via: str) -> TurnRecord | None:
+        """Return the turn that a session of a gateway executes."""
+        quiet = self.clock() - QUIET_MS
         found = self._turns(
             "WHERE t.session = ? AND t.via = ? AND t.state = 'executing' AND t.sign > ?", session, via, quiet
         )
         return found[0] if found else None
 
-    def all(self, *, since: int = 0, open_only: bool = False, limit: int = 200) -> tuple[AskedTurn, ...]:
-        """Turns since a time, the newest first; or only those that wait or are executed."""
+    def all(self, *, since: int = 0, open_only: bool = False, limit: int = 200) -> tuple[TurnRecord, ...]:
+        """Return turns since a time, newest first; or only open ones."""
         only = " AND (t.state = 'requested' OR (t.state = 'executing' AND t.sign > ?))" if open_only else ""
-        quiet = (self._database.clock() - QUIET_MS,) if open_only else ()
+        quiet = (self.clock() - QUIET_MS,) if open_only else ()
         return self._turns(
             f"WHERE t.requested >= ?{only} ORDER BY t.requested DESC, t.id LIMIT ?", since, *quiet, limit
         )
 
     @checked
-    def makers(self, uid: int, path: str) -> dict[str, AskedTurn]:
-        """Whose turn made which version of a memory: by the door's session, else by what the session's file says."""
+    def makers(self, uid: int, path: str) -> dict[str, TurnRecord]:
+        """Return the turn that made each version of a memory, by the door's session or the session file."""
         if not self.known:
             return {}
         rows = self._database.rows(
@@ -359,8 +332,8 @@ class TurnTable(LedgerTable):
         return self._named(rows)
 
     @checked
-    def of_records(self, seqs: Iterable[int]) -> dict[int, AskedTurn]:
-        """Whose turn made the changes that audit records with these numbers tell, as far as one is known."""
+    def of_records(self, seqs: Iterable[int]) -> dict[int, TurnRecord]:
+        """Return the turns behind audit records, by record number, where known."""
         if not self.known:
             return {}
         touch = (
@@ -375,23 +348,23 @@ class TurnTable(LedgerTable):
         )
         return self._named(rows)
 
-    def _named(self, rows: list[Row]) -> dict[Any, AskedTurn]:
+    def _named(self, rows: list[Row]) -> dict[Any, TurnRecord]:
         known = {one.id: one for turn in {turn for _, turn in rows} for one in self._turns("WHERE t.id = ?", turn)}
         return {key: known[turn] for key, turn in rows if turn in known}
 
-    def of_prompt(self, session: str, prompt: bytes) -> AskedTurn | None:
-        """The turn of a prompt that stands in a session's file, by the SHA-256 of its line."""
+    def of_prompt(self, session: str, prompt: bytes) -> TurnRecord | None:
+        """Return the turn of a prompt in a session file, by the SHA-256 of its line."""
         return next(iter(self._turns("WHERE t.session = ? AND t.prompt = ?", session, prompt)), None)
 
     @checked
-    def _turns(self, where: str, *values: str | int | bytes) -> tuple[AskedTurn, ...]:
-        return tuple(AskedTurn(*row) for row in self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS))
+    def _turns(self, where: str, *values: str | int | bytes) -> tuple[TurnRecord, ...]:
+        return tuple(TurnRecord(*row) for row in self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS))
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:
-    """The turn that a session executes, which gives a sign by what is done in it. Call inside a transaction.
+    """Return the turn that a session executes, and note its activity. Call inside a transaction.
 
-    A door says its session and not whose: where two gateways told turns of that id, it is of none.
+    A door knows its session and not the gateway: where two gateways use the same session id, there is none.
     """
     found = db.execute(
         "UPDATE turns SET sign = max(sign, ?1) WHERE session = ?2 AND state = 'executing' AND sign > ?3 AND NOT EXISTS"
@@ -402,11 +375,7 @@ def sign(db: apsw.Connection, session: str, now: int) -> str | None:
 
 
 def usage(tokens_in: object, tokens_out: object, model: object) -> TurnUse:
-    """Check what a gateway says that a turn used.
-
-    Raises:
-        UsageError: a number is none, is negative, or no model ever used so many.
-    """
+    """Validate what a gateway says that a turn used."""
     for number in (tokens_in, tokens_out):
         if number is not None and (
             not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= 10**12

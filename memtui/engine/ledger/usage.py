@@ -1,11 +1,8 @@
-"""Whose pins and uses a memory has: those of this memory in every worktree, and none of what had its name before.
+"""Pins and uses: shared by a memory's worktrees, never inherited by another memory that takes its name.
 
-A row of `usage` belongs to one memory. Every row of `memories` that is this memory points to it, one in each worktree
-of its repository, and so do the versions it had: by them a text that comes back finds its pins and uses again.
-
-A look at a memory must not cost a write, so uses wait for the next transaction, or for a second. What waits is written
-before anything else this process asks of or tells the ledger, so nobody can see it missing; only a kill, within a
-second, can lose a count.
+Each `usage` row belongs to one memory. Its rows in `memories`, one in each worktree, and its versions refer to it, so
+that a text that comes back finds its pins and uses. As reading must not cost a write, uses wait for the next
+transaction, or a second; only a kill within that second loses a count.
 """
 
 import os
@@ -17,18 +14,18 @@ from typing import NamedTuple
 import apsw
 
 HALF_LIFE_MS = 7 * 24 * 3_600_000
-"""A use counts half after this long."""
+"""Time after which a use counts half."""
 _TWINS = (
     "(SELECT t.id FROM roots r JOIN roots t ON t.repository = r.repository AND t.inside = r.inside AND t.id != r.id"
     " WHERE r.id = ?1)"
 )
 """The same root in other worktrees."""
 _HAD = "(v.note = '' OR v.operation = 'renamed')"
-"""Versions that were under the name. A text that was refused is kept as well, and anybody may have offered it."""
+"""Versions that were under the name; refused texts are stored as well, and anybody may have offered those."""
 
 
 def usage_of(database: apsw.Connection, uid: int, path: str) -> int:
-    """The row of a memory's pins and uses, made when it has none yet. Call inside a transaction."""
+    """Return the usage row of a memory, inserting it if need be. Call inside a transaction."""
     encoded = os.fsencode(path)
     ((memory, usage),) = database.execute(
         "INSERT INTO memories (root, path) VALUES (?, ?) ON CONFLICT (root, path) DO UPDATE SET path = path"
@@ -47,9 +44,9 @@ def usage_of(database: apsw.Connection, uid: int, path: str) -> int:
 
 
 def shared(columns: str, twins: Iterable[int]) -> str:
-    """SQL for the pins and uses that memories have in other worktrees and not yet in a root, which is its `?1`.
+    """Return SQL for pins and uses that memories have in other worktrees and not yet in root `?1`.
 
-    As `usage_for` would find them: by each text a memory had there, latest last, and without a text for any other one.
+    By each text a memory had there, latest last, and NULL for any other text; consistent with `usage_for`.
     """
     same = f"m.root IN ({', '.join(map(str, twins))})"
     return (
@@ -69,10 +66,11 @@ def shared(columns: str, twins: Iterable[int]) -> str:
 def usage_for(
     database: apsw.Connection, uid: int, path: bytes, blob: int, *, memory: int | None, usage: int | None, back: bool
 ) -> int | None:
-    """Find whose pins and uses a text has that comes under a name. Call inside a transaction, before it is recorded.
+    """Return the usage row for a text that comes under a name; call before it is recorded.
 
-    The row of the name, if it has one, is `memory`, and points to `usage`. Nothing is under the name, or somebody took
-    it back to this text, whatever is there.
+    Args:
+        memory, usage: the name's row, and the usage row it refers to.
+        back: somebody restored this text over the present one; otherwise nothing is under the name.
     """
     found = next(
         iter(
@@ -95,7 +93,7 @@ def usage_for(
 
 
 def join(database: apsw.Connection, uid: int) -> None:
-    """Let the memories of a root be those of the other worktrees: pinned if pinned in one, uses added."""
+    """Join the memories of a root with those of other worktrees: pinned if pinned in one, uses added."""
     pairs = list(
         database.execute(
             f"SELECT m.id, t.id FROM memories m JOIN memories t ON t.path = m.path AND t.root IN {_TWINS}"
@@ -114,7 +112,7 @@ def join(database: apsw.Connection, uid: int) -> None:
 
 
 def leave(database: apsw.Connection, uid: int) -> None:
-    """Let a root be no worktree of its repository any more: what it shared stays there."""
+    """Detach a root from its repository's pins and uses, which stay there."""
     shared = "usage IN (SELECT usage FROM memories WHERE root != ?1)"
     database.execute(
         f"UPDATE versions SET usage = NULL WHERE memory IN (SELECT id FROM memories WHERE root = ?1) AND {shared}",
@@ -124,7 +122,7 @@ def leave(database: apsw.Connection, uid: int) -> None:
 
 
 def had_any(database: apsw.Connection, memory: int) -> bool:
-    """Whether any text was under a name before."""
+    """Tell whether any text was under a name before."""
     return any(database.execute(f"SELECT 1 FROM versions v WHERE memory = ? AND {_HAD} LIMIT 1", (memory,)))
 
 
@@ -146,7 +144,7 @@ def _merge(database: apsw.Connection, one: int, other: int) -> None:
 
 
 def _give(database: apsw.Connection, memory: int, usage: int | None) -> None:
-    """Let a memory that has no pins and uses yet, and the versions it had, have these."""
+    """Give a memory without pins and uses, and its versions, this usage row."""
     database.execute("UPDATE memories SET usage = ? WHERE id = ? AND usage IS NULL", (usage, memory))
     if database.changes():
         database.execute("UPDATE versions SET usage = ? WHERE memory = ? AND usage IS NULL", (usage, memory))
@@ -158,7 +156,7 @@ def _new(database: apsw.Connection) -> int:
 
 
 def _living(database: apsw.Connection, uid: int, path: bytes) -> int | None:
-    """What the memory of this name has in another worktree, unless it was deleted there."""
+    """Return the usage row of this name's memory in another worktree, unless it was deleted there."""
     found: Iterable[tuple[int]] = database.execute(
         f"SELECT usage FROM memories WHERE path = ?2 AND root IN {_TWINS} AND usage NOT NULL"
         " AND (sha NOT NULL OR NOT versions) LIMIT 1",
@@ -168,13 +166,12 @@ def _living(database: apsw.Connection, uid: int, path: bytes) -> int | None:
 
 
 DELAY = 1.0
-"""Seconds until what waits is written although nobody asked."""
+"""Seconds until pending uses are written by themselves."""
 MOST = 1_000
-"""How many wait at most where they cannot be written."""
 
 
 def decay(heat: float, elapsed: int) -> float:
-    """What a heat is worth `elapsed` milliseconds later."""
+    """Return what a heat is worth `elapsed` milliseconds later."""
     if not heat:
         return 0.0
     result: float = heat * 0.5 ** (max(0, elapsed) / HALF_LIFE_MS)
@@ -191,7 +188,7 @@ class Use(NamedTuple):
 
 
 def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
-    """Count uses, each at its own time, which may be before that of others. Call inside a transaction."""
+    """Count uses, each at its own time, in any order. Call inside a transaction."""
     for uid, path, at, wrote in uses:
         # As `decay` has it, in one statement: a change takes uses along, and every statement is a part of its time.
         count = (
@@ -211,7 +208,7 @@ def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
 def take(
     database: apsw.Connection, uid: int, path: str, uses: int, used_at: int | None, written_at: int | None
 ) -> bool:
-    """Raise a count to one from elsewhere, if that is higher; returns whether it was. Call inside a transaction."""
+    """Raise a count to a higher one from elsewhere; return whether it rose. Call inside a transaction."""
     database.execute(
         "UPDATE usage SET uses = ?2,"
         # Both heats as of the later time, as `decay` has it.
@@ -226,22 +223,21 @@ def take(
     return bool(database.changes())
 
 
-class WaitingUses:
-    """Uses that are not written yet. Its owner holds the lock of the ledger around every call but `start`."""
+class PendingUses:
+    """Uses that are not written yet. Hold the ledger's lock around every call."""
 
     def __init__(self, write: Callable[[], None], guard: threading.RLock) -> None:
-        """Take what writes everything that waits, called on a thread of its own, and the owner's lock."""
         self._write = write
         self._guard = guard
         self.uses: list[Use] = []
         self.uids: dict[str, int] = {}
-        """Ids of roots, by name, as long as what waits goes to the same file: finding one out is dear."""
+        """Root ids by name, valid while uses are pending: looking one up is slow."""
         self._thread: threading.Thread | None = None
         self._busy = False
-        """Whether somebody took uses since the thread last looked."""
+        """Whether uses were taken since the thread last looked."""
 
     def add(self, use: Use) -> None:
-        """Let a use wait."""
+        """Add a use."""
         del self.uses[: max(0, len(self.uses) + 1 - MOST)]
         self.uses.append(use)
         if self._thread is None:
@@ -250,14 +246,14 @@ class WaitingUses:
             self._thread.start()
 
     def take(self) -> list[Use]:
-        """Give what waits to whoever writes it."""
+        """Return and clear the pending uses."""
         taken, self.uses = self.uses, []
         self.uids.clear()
         self._busy = self._busy or bool(taken)
         return taken
 
     def give_back(self, uses: list[Use]) -> None:
-        """Let uses wait again that were not written after all."""
+        """Add uses again that could not be written."""
         later, self.uses = self.uses, []
         for use in (*uses, *later):
             self.add(use)

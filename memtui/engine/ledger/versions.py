@@ -17,14 +17,14 @@ RECORDED = (
     "(SELECT v.usage FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = memories.id AND b.sha = ?1"
     " ORDER BY v.id DESC LIMIT 1)"
 )
-"""Whose pins and uses the text has that is under a name now, as was found when it was put on the history."""
+"""The usage row of the text that is under a name, as found when it was recorded."""
 
 GONE = "[redacted]"
-"""What stands where a redaction took words away."""
+"""Placeholder for redacted words."""
 
 
 class Observation(NamedTuple):
-    """One settled change made by a writer outside memtui."""
+    """One settled change by a writer outside memtui."""
 
     path: str
     kind: str
@@ -36,7 +36,7 @@ class Observation(NamedTuple):
     old_path: str | None = None
 
 
-class OldText(NamedTuple):
+class StoredVersion(NamedTuple):
     """A stored text of a memory, without the text."""
 
     path: str
@@ -46,7 +46,7 @@ class OldText(NamedTuple):
 
 
 def pack(data: bytes) -> tuple[int, bytes]:
-    """Compress when that is worth it: (1, zlib) or (0, plain)."""
+    """Compress data if that saves space: (1, zlib) or (0, plain)."""
     if len(data) > _WORTH_PACKING:
         packed = zlib.compress(data, 1)
         if len(packed) < len(data):
@@ -55,12 +55,11 @@ def pack(data: bytes) -> tuple[int, bytes]:
 
 
 def unpack(packed: int, data: bytes) -> bytes:
-    """Undo `pack`; a damaged cell that holds no bytes is a `TypeError`, also where `bytes` would make some of it."""
+    """Undo `pack`; raises `TypeError` for a damaged cell that holds no bytes."""
     return zlib.decompress(data) if packed else bytes(memoryview(data))
 
 
 def _is_whole(found: Row | None, data: bytes) -> bool:
-    """Whether a row of packed and stored bytes gives a text back."""
     try:
         return found is not None and found[1] is not None and unpack(*found) == data
     except (zlib.error, TypeError):
@@ -68,18 +67,16 @@ def _is_whole(found: Row | None, data: bytes) -> bool:
 
 
 class VersionTable(LedgerTable):
-    """Blobs and the versions that point to them."""
+    """Texts, and the versions that refer to them."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
         self._memories = memories
 
     def store(self, data: bytes, sha: str) -> int:
-        """Keep a text; returns its row id. Call inside a transaction.
+        """Store a text; return its row id. Call inside a transaction.
 
-        A text that was redacted and is written again by somebody comes back: it is on disk, so hiding it keeps nothing.
-        That is said.
+        A redacted text that is written again is stored again, with a notice: it is on disk, so hiding it keeps nothing.
         """
         key = bytes.fromhex(sha)
         packed, body = pack(data)
@@ -101,8 +98,8 @@ class VersionTable(LedgerTable):
             return int(number)
 
     def is_kept(self, uid: int, path: str, data: bytes, sha: str) -> bool:
-        """Whether a text is a memory's recorded version, and can be given back byte for byte."""
-        found = self._database.glance(
+        """Tell whether a text is a memory's recorded version, and intact."""
+        found = self._database.peek(
             "SELECT packed, data FROM blobs WHERE sha = ?3"
             " AND (SELECT sha FROM memories WHERE root = ?1 AND path = ?2) = ?3",
             (uid, os.fsencode(path), bytes.fromhex(sha)),
@@ -110,9 +107,9 @@ class VersionTable(LedgerTable):
         return _is_whole(found, data)
 
     def heal(self, data: bytes, sha: str) -> None:
-        """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
+        """Store a text again unless it is intact; for a text that is about to leave the disk."""
         key = bytes.fromhex(sha)
-        if not _is_whole(self._database.glance("SELECT packed, data FROM blobs WHERE sha = ?", (key,)), data):
+        if not _is_whole(self._database.peek("SELECT packed, data FROM blobs WHERE sha = ?", (key,)), data):
             with self._database.transaction() as db:
                 self.store(data, sha)
                 db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (*pack(data), key))
@@ -120,7 +117,7 @@ class VersionTable(LedgerTable):
     def add_version(
         self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
     ) -> None:
-        """Put a stored text on a memory's history. Call inside a transaction."""
+        """Add a stored text to a memory's history. Call inside a transaction."""
         with self._database.transaction() as db:
             encoded = os.fsencode(path)
             ((memory, usage, current),) = db.execute(
@@ -135,7 +132,7 @@ class VersionTable(LedgerTable):
             insert(db, "versions", memory=memory, blob=blob, **said, usage=usage)
 
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
-        """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
+        """Note why the newest version with this text is not under the name. Call inside a transaction."""
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE versions SET note = ? WHERE id = (SELECT v.id FROM versions v JOIN blobs b ON b.id = v.blob"
@@ -144,7 +141,7 @@ class VersionTable(LedgerTable):
             )
 
     def keep_found(self, uid: int, path: str, data: bytes, sha: str, *, at: int) -> None:
-        """Put what others left under a name on its history, unless it is its newest version; inside a transaction."""
+        """Add what others left under a name to its history, unless it is the newest version; inside a transaction."""
         found = self._database.row(
             "SELECT sha, versions FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="Hi"
         )
@@ -158,13 +155,10 @@ class VersionTable(LedgerTable):
     def set_moved(
         self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int, told: tuple[str, int], seen: bool
     ) -> None:
-        """Put a rename on a memory's history, and the version under its new name. Call inside a transaction.
+        """Add a rename to a memory's history, with the version under its new name. Call inside a transaction.
 
-        Both names have rows, and from now on the actor and the time that are `told`; the text of the version is stored.
-        Of several renames in a row only the last is kept. With `seen` the user knows what is under both names now.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`, when its text is not there.
+        Of several renames in a row only the last is kept. `told` are actor and time for the rows of both names; `seen`:
+        the user knows what is under them now.
         """
         old, new, key = os.fsencode(path), os.fsencode(new_path), bytes.fromhex(sha)
         with self._database.transaction() as db:
@@ -192,7 +186,7 @@ class VersionTable(LedgerTable):
             )
 
     def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str) -> str:
-        """Keep a text that is not (or no longer) under the name, on the memory's history; returns its SHA-256."""
+        """Store a text that is not under the name on the memory's history; return its SHA-256."""
         sha = sha256(data).hexdigest()
         with self._database.transaction():
             blob = self.store(data, sha)
@@ -201,14 +195,14 @@ class VersionTable(LedgerTable):
                 (self._memories.memory_id(uid, path),),
             )
             if newest != (blob, note):
-                at = self._database.clock()
+                at = self.clock()
                 self.add_version(uid, path, blob, actor=actor, at=at, operation="modified", note=note)
         return sha
 
     def observe(self, uid: int, observations: Sequence[Observation], *, baseline: bool = False) -> None:
-        """Record what others did, oldest first, in one transaction: texts, versions, the current version, the audit.
+        """Record what others did, oldest first, in one transaction: texts, versions, audit.
 
-        As a `baseline`, because the root is seen for the first time, nothing of it is news.
+        In a `baseline`, the first pass over a root, nothing is news.
         """
         with self._database.transaction():
             for item in observations:
@@ -219,7 +213,7 @@ class VersionTable(LedgerTable):
                     self._note_outside(uid, item, before)
 
     def _record(self, uid: int, item: Observation, *, baseline: bool = False) -> bytes | None:
-        """Let what was observed be what is under a name, and on its history; returns the digest of what was there."""
+        """Make an observed text the current version; return the digest of the one before."""
         path, after = os.fsencode(item.path), key_of(item.sha256)
         with self._database.transaction() as db:
             found = self._database.row("SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path))
@@ -260,12 +254,7 @@ class VersionTable(LedgerTable):
             )
 
     def blob(self, sha: str) -> bytes | None:
-        """A stored text, checked against its sha-256; None when it was never stored.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`.
-            RefusedError: `E_REDACTED`.
-        """
+        """Return a stored text, None if it never was; raises `E_STORE_DAMAGED` or `E_REDACTED`."""
         key = (bytes.fromhex(sha),)
         sql = "SELECT packed, data, reason FROM blobs {} WHERE sha = ?"
         found = self._database.row(sql.format(""), key, kinds="iBT")
@@ -297,7 +286,7 @@ class VersionTable(LedgerTable):
 
     @checked
     def history(self, uid: int, path: str) -> tuple[Version, ...]:
-        """The versions of a memory, newest first."""
+        """Return the versions of a memory, newest first."""
         rows = self._database.rows(
             "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
             " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
@@ -308,11 +297,8 @@ class VersionTable(LedgerTable):
         return tuple(Version(*row) for row in rows)
 
     @checked
-    def old_texts(self, uid: int) -> tuple[OldText, ...]:
-        """Every stored text of the memories of a root, each text of a memory once, newest first; none that is redacted.
-
-        The texts themselves are many times as large, so they are asked for with `stored`, a few at a time.
-        """
+    def old_texts(self, uid: int) -> tuple[StoredVersion, ...]:
+        """Return the stored versions of a root without their texts (see `stored`), each text once, newest first."""
         rows = self._database.rows(
             "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.redacted, v.note"
             " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
@@ -321,10 +307,10 @@ class VersionTable(LedgerTable):
             (uid,),
             kinds="pihititft",
         )
-        return tuple(OldText(path, blob, Version(*version)) for path, blob, *version in rows)
+        return tuple(StoredVersion(path, blob, Version(*version)) for path, blob, *version in rows)
 
     def stored(self, blobs: Sequence[int]) -> dict[int, bytes]:
-        """Stored texts by row id, for searching; one that is damaged or was redacted meanwhile is left out."""
+        """Return stored texts by row id, for searching; damaged and redacted ones are left out."""
         marks = ", ".join("?" * len(blobs))
         found = {}
         for number, packed, data in self._database.rows(
@@ -337,11 +323,7 @@ class VersionTable(LedgerTable):
         return found
 
     def find_version(self, uid: int, path: str, prefix: str) -> str:
-        """The full sha-256 of a version of a memory, from at least six hex digits of it.
-
-        Raises:
-            NotFoundError: no version, or several, begin like this.
-        """
+        """Return the full sha-256 of a version, from at least six hex digits; raises `NotFoundError`."""
         wanted = prefix.lower()
         known = self.history(uid, path) if len(wanted) >= 6 else ()
         found = {one.sha256 for one in known if one.sha256.startswith(wanted)}
@@ -353,12 +335,9 @@ class VersionTable(LedgerTable):
         return found.pop()
 
     def version_text(self, uid: int, path: str, prefix: str) -> bytes | None:
-        """The text of a version of a memory; None when it is no longer stored.
+        """Return the text of a version; None when it is no longer stored. Raises as `find_version` and `blob`.
 
-        A version that was redacted stays so, although its text may be stored again for another memory that has it.
-
-        Raises:
-            NotFoundError, RefusedError, StorageError: as `find_version` and `blob`.
+        A redacted version stays redacted although its text may be stored for another memory.
         """
         sha = self.find_version(uid, path, prefix)
         data = self.blob(sha)
@@ -372,15 +351,11 @@ class VersionTable(LedgerTable):
         return data
 
     def prune(self, retention: Retention) -> int:
-        """Remove versions that no rule keeps, and texts nothing points to.
+        """Remove versions that no rule keeps, and unreferenced texts; return how many versions were removed.
 
-        Age is counted in days on which something was written; those of a clock that is wrong are days like others.
-        Kept: the newest of each memory, everything that was written or displaced lately, the current and the last seen
-        version, the base of a draft or a proposal, the sides of a conflict that is being decided, and both texts of a
-        refused save that no later change of that text settled.
-
-        Returns:
-            How many versions were removed.
+        Age is counted in days on which something was written, so that a wrong clock deletes nothing. Kept are the
+        newest of each memory, everything written or displaced lately, the current and last seen version, bases of
+        drafts and proposals, sides of open conflicts, and both texts of a refused save that no later change settled.
         """
         with self._database.transaction() as db:
             before = db.total_changes()

@@ -338,7 +338,7 @@ class Roots:
                 handle = self._handles.put(root.id, RootHandle(root))
             uid, _ = self._uid(root, handle.identity)
             if uid <= 0:  # nothing could be registered when the ledger was asked
-                self._ledger.renew()
+                self._ledger.reopen()
                 uid, _ = self._uid(root, handle.identity)
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             lock = self._locks.get((root.path, handle.identity))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from memtui.engine.ledger.turns import AskedTurn, Chat, usage
+from memtui.engine.ledger.turns import Chat, TurnRecord, usage
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.chat import chat_of, checked_id, marker, plain_name
 from memtui.wire.outcomes import Json
@@ -107,7 +107,7 @@ def _mine(engine: Engine, via: str, fields: Fields) -> str:
     return found.id
 
 
-def turn_json(turn: AskedTurn) -> Json:
+def turn_json(turn: TurnRecord) -> Json:
     """Turn a turn into JSON."""
     return {
         "turn": turn.id,

@@ -22,8 +22,8 @@ from memtui.engine.ledger.origins import (
     OUTSIDE,
     PROVEN,
     LineOrigin,
-    inherited,
-    of_text,
+    inherit,
+    origins_of_text,
 )
 from memtui.errors import MemtuiError
 from memtui.features.actors import UNKNOWN, who_words
@@ -101,7 +101,7 @@ def blame(engine: Engine, address: Address) -> Blamed:
             old = engine.history.read(address, sha)
         except MemtuiError:
             old = None  # then all of it counts as new
-    known = of_text(sha, origins, old, now.bytes, now.modified_at)
+    known = origins_of_text(sha, origins, old, now.bytes, now.modified_at)
     touches = engine.touches.numbered({one for each in known for one in (each.touch, each.rival) if one})
     lines = masked_lines(now.bytes.decode("utf-8", "replace"))
     makers = engine.turns.makers(uid, address.path)
@@ -235,8 +235,8 @@ def committed(path: str, lines: Sequence[str]) -> Sequence[CommittedLine | None]
     for change in reversed(changes):
         new = _lines(objects, change.new)
         here = CommittedLine(change.commit, change.at, _author(objects, change.commit))
-        old, known = new, [one or here for one in inherited(old, known, new)]
-    return [one if one is not None and one.commit else None for one in inherited(old, known, lines)]
+        old, known = new, [one or here for one in inherit(old, known, new)]
+    return [one if one is not None and one.commit else None for one in inherit(old, known, lines)]
 
 
 def _changes(past: CheckoutHistory, path: str) -> Iterator[CommittedChange]:

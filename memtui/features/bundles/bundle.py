@@ -1,7 +1,7 @@
-"""A bundle: memories with their pins, uses and, on request, history, as a tar file with a list of what is in it.
+"""A bundle: memories with pins, uses and, on request, history, as a tar file with a list of its contents.
 
-Equal memories give equal bytes, so a bundle can be compared and kept in git. Nothing of it is believed when it is read:
-each text must be what the list says by its sha-256, each path stay below a root, and nothing may be in it unlisted.
+Equal memories give equal bytes, so a bundle can be compared and kept in git. Nothing in it is trusted when it is read:
+each text must have the listed sha-256, each path stay below a root, and nothing may be in it unlisted.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from typing import NamedTuple
 from memtui.engine.disk import paths
 from memtui.engine.model import SCOPES, Version
 from memtui.errors import MemtuiError
-from memtui.features.bundles.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, unpack
+from memtui.features.bundles.tarball import MAX_BYTES, MAX_FILES, bad, pack, too_big, unpack
 
 LIST = "memtui-bundle.json"
 FORMAT, NUMBER = "memtui-bundle", 2
-MOST_LIST = 16 * 1024 * 1024
-MOST_MEMORIES, MOST_VERSIONS = MOST_FILES, 200_000
+MAX_LIST = 16 * 1024 * 1024
+MAX_MEMORIES, MAX_VERSIONS = MAX_FILES, 200_000
 _MOST_WORDS = 1_000
-"""Characters of an actor, an id or a note."""
 _MOST_NUMBER = 1 << 53
 
 
@@ -33,18 +32,20 @@ class Origin(NamedTuple):
     scope: str
     aliases: tuple[str, ...] = ()
     index_file: str | None = None
-    """Where its layout has an index of links, as `Policy.index_file`; empty where it has none. None: an older memtui,
-    which did not say, wrote the bundle."""
+    """`Policy.index_file` of a root with an index of links; empty: it has none.
+
+    None: not recorded by an older memtui.
+    """
 
 
-class PackedPast(NamedTuple):
+class BundledVersion(NamedTuple):
     """One version a memory had."""
 
     version: Version
     data: bytes
 
 
-class Packed(NamedTuple):
+class BundledMemory(NamedTuple):
     """One memory in a bundle."""
 
     origin: Origin
@@ -54,8 +55,8 @@ class Packed(NamedTuple):
     uses: int = 0
     last_used_at: int | None = None
     last_written_at: int | None = None
-    history: tuple[PackedPast, ...] = ()
-    """Newest first; the current text among them."""
+    history: tuple[BundledVersion, ...] = ()
+    """Newest first; includes the current text."""
 
     @property
     def sha256(self) -> str:
@@ -64,11 +65,10 @@ class Packed(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """What is in a bundle."""
+    """The contents of a bundle."""
 
-    memories: tuple[Packed, ...]
-    deleted: tuple[Packed, ...] = ()
-    """Memories that are no more, by their histories alone; they have no text."""
+    memories: tuple[BundledMemory, ...]
+    deleted: tuple[BundledMemory, ...] = ()
 
     @property
     def origins(self) -> tuple[Origin, ...]:
@@ -76,15 +76,8 @@ class Bundle(NamedTuple):
         return tuple(dict.fromkeys(memory.origin for memory in (*self.memories, *self.deleted)))
 
 
-# --- writing
-
-
 def write(bundle: Bundle) -> bytes:
-    """Write a bundle; equal ones give equal bytes.
-
-    Raises:
-        RefusedError: `E_TOO_BIG`.
-    """
+    """Serialize a bundle; equal ones give equal bytes."""
     memories = sorted(bundle.memories, key=lambda memory: (memory.origin.id, memory.path))
     deleted = sorted(bundle.deleted, key=lambda memory: (memory.origin.id, memory.path))
     origins = sorted(set(bundle.origins), key=lambda one: (*one[:4], one.index_file or ""))
@@ -111,20 +104,20 @@ def write(bundle: Bundle) -> bytes:
             for memory in deleted
         ]
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True).encode() + b"\n"
-    if len(text) > MOST_LIST:
-        raise too_big(MOST_LIST)
+    if len(text) > MAX_LIST:
+        raise too_big(MAX_LIST)
     data = pack([(LIST, text), *files.items()])
-    if len(data) > MOST_BYTES:
-        raise too_big(MOST_BYTES)
+    if len(data) > MAX_BYTES:
+        raise too_big(MAX_BYTES)
     return data
 
 
 def _file(root: int, path: str) -> str:
-    """The name that a memory's text has in the tar file, which is the only one it may have when it is read."""
+    """Return the only name a memory's text may have in the tar file."""
     return f"memories/{root + 1}/{path}"
 
 
-def _listed(memory: Packed, name: str, root: int) -> dict[str, object]:
+def _listed(memory: BundledMemory, name: str, root: int) -> dict[str, object]:
     return {
         "root": root,
         "path": memory.path,
@@ -139,7 +132,7 @@ def _listed(memory: Packed, name: str, root: int) -> dict[str, object]:
     }
 
 
-def _history(memory: Packed) -> list[dict[str, object]]:
+def _history(memory: BundledMemory) -> list[dict[str, object]]:
     return [
         {
             "sha256": past.version.sha256,
@@ -153,46 +146,39 @@ def _history(memory: Packed) -> list[dict[str, object]]:
     ]
 
 
-# --- reading
-
-
 def read(data: bytes) -> Bundle:
-    """Read a bundle, believing nothing.
-
-    Raises:
-        RefusedError: `E_BUNDLE`, `E_TOO_BIG`.
-    """
+    """Parse a bundle, trusting nothing; raises `E_BUNDLE`, `E_TOO_BIG`."""
     files = unpack(data)
     if LIST not in files:
         raise bad(f"it holds no {LIST}")
     document = _document(files[LIST])
-    origins = [_origin(one) for one in _rows(document, "roots", MOST_MEMORIES)]
+    origins = [_origin(one) for one in _rows(document, "roots", MAX_MEMORIES)]
     rest = {name: text for name, text in files.items() if name != LIST}
     shas = {name: sha256(text).hexdigest() for name, text in rest.items()}
     by_sha = {shas[name]: text for name, text in rest.items()}
     named: set[str] = set()
-    memories: list[Packed] = []
+    memories: list[BundledMemory] = []
     seen: set[tuple[Origin, str]] = set()
     versions = 0
-    for row in _rows(document, "memories", MOST_MEMORIES):
+    for row in _rows(document, "memories", MAX_MEMORIES):
         memory, name = _memory(row, origins, rest, shas, by_sha)
         if (memory.origin, memory.path) in seen or name in named:
             raise bad(f"{memory.path!r} is listed twice")
         seen.add((memory.origin, memory.path))
         named.add(name)
         versions += len(memory.history)
-        if versions > MOST_VERSIONS:
-            raise bad(f"it lists more than {MOST_VERSIONS:,} versions")
+        if versions > MAX_VERSIONS:
+            raise bad(f"it lists more than {MAX_VERSIONS:,} versions")
         memories.append(memory)
-    deleted: list[Packed] = []
-    for row in _rows(document, "deleted", MOST_MEMORIES) if "deleted" in document else ():
+    deleted: list[BundledMemory] = []
+    for row in _rows(document, "deleted", MAX_MEMORIES) if "deleted" in document else ():
         origin, path = _place(row, origins)
-        history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
+        history = tuple(_past(one, by_sha) for one in _rows(row, "history", MAX_VERSIONS))
         versions += len(history)
-        if (origin, path) in seen or versions > MOST_VERSIONS:
+        if (origin, path) in seen or versions > MAX_VERSIONS:
             raise bad(f"{path!r} is listed twice, or has too many versions")
         seen.add((origin, path))
-        deleted.append(Packed(origin, path, b"", history=history))
+        deleted.append(BundledMemory(origin, path, b"", history=history))
     used = {past.version.sha256 for memory in (*memories, *deleted) for past in memory.history}
     for name in rest:
         if name not in named and not (name == f"history/{shas[name]}" and shas[name] in used):
@@ -201,8 +187,8 @@ def read(data: bytes) -> Bundle:
 
 
 def _document(data: bytes) -> Mapping[str, object]:
-    if len(data) > MOST_LIST:
-        raise bad(f"its list has more than {MOST_LIST:,} bytes")
+    if len(data) > MAX_LIST:
+        raise bad(f"its list has more than {MAX_LIST:,} bytes")
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -263,8 +249,7 @@ def _memory(
     files: Mapping[str, bytes],
     shas: Mapping[str, str],
     by_sha: Mapping[str, bytes],
-) -> tuple[Packed, str]:
-    """One memory of the list, and the name of its file."""
+) -> tuple[BundledMemory, str]:
     origin, path = _place(row, origins)
     name = _word(row, "file", most=4_096, empty=False)
     if name not in files:
@@ -277,9 +262,9 @@ def _memory(
     pinned = row.get("pinned")
     if not isinstance(pinned, bool):
         raise bad("pinned is damaged in its list")
-    history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
+    history = tuple(_past(one, by_sha) for one in _rows(row, "history", MAX_VERSIONS))
     uses, used, written = _count(row, "uses"), _time(row, "last_used_at"), _time(row, "last_written_at")
-    return Packed(origin, path, data, pinned, uses, used, written, history), name
+    return BundledMemory(origin, path, data, pinned, uses, used, written, history), name
 
 
 def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, str]:
@@ -293,7 +278,7 @@ def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, st
     return origins[number], path
 
 
-def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> PackedPast:
+def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> BundledVersion:
     sha = _word(row, "sha256")
     if sha not in by_sha or len(by_sha[sha]) != _count(row, "bytes"):
         raise bad(f"version {sha[:12]!r} is not in it")
@@ -305,4 +290,4 @@ def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> PackedPast:
         _word(row, "operation"),
         note=_word(row, "note"),
     )
-    return PackedPast(version, by_sha[sha])
+    return BundledVersion(version, by_sha[sha])

@@ -1,19 +1,15 @@
-"""The file a bundle is in: read whole within a limit, written whole or not at all, over another only when asked."""
+"""The file of a bundle: read whole within a limit, written whole or not at all, replaced only on request."""
 
 import errno
 import os
 import stat
 
 from memtui.errors import ConflictError, NotFoundError, RefusedError, StorageError
-from memtui.features.bundles.tarball import MOST_BYTES, too_big
+from memtui.features.bundles.tarball import MAX_BYTES, too_big
 
 
 def read(path: str) -> bytes:
-    """Read a bundle's file.
-
-    Raises:
-        NotFoundError: there is none. RefusedError: `E_TOO_BIG`, `E_NOT_REGULAR`. StorageError: it cannot be read.
-    """
+    """Read a bundle's file; raises `E_TOO_BIG`, `E_NOT_REGULAR`."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -25,25 +21,16 @@ def read(path: str) -> bytes:
         os.close(opened)
         raise RefusedError(f"{path} is no file.", code="E_NOT_REGULAR", hint="Give the path of a bundle.")
     with os.fdopen(opened, "rb") as file:
-        if status.st_size > MOST_BYTES:
-            raise too_big(MOST_BYTES)
+        if status.st_size > MAX_BYTES:
+            raise too_big(MAX_BYTES)
         try:
-            return file.read(MOST_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
         except OSError as error:
             raise _failed(path, "read", error) from None
 
 
 def write(path: str, data: bytes, *, over: bool = False) -> None:
-    """Write a bundle's file, readable only by the user, because memories are nobody else's business.
-
-    Args:
-        path: where.
-        data: the whole file.
-        over: take the place of a file that is there.
-
-    Raises:
-        ConflictError: `E_EXISTS`. StorageError: it cannot be written; what was there is as it was.
-    """
+    """Write a bundle's file, readable only by the user; `over` replaces an existing one (else `E_EXISTS`)."""
     folder, name = os.path.split(os.path.abspath(path))
     temp = os.path.join(folder, f".{name[:100]}.{os.getpid()}.new")
     try:

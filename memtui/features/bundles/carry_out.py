@@ -1,6 +1,6 @@
-"""Doing an import that was planned: what is written is one step of undo, with the past and the pins it brings.
+"""Carries out a planned import: one step of undo, with the history and pins it brings.
 
-Nothing is written over a text that nobody has seen: what cannot be merged is kept as a draft, and the workbench asks.
+Nothing is written over an unseen text: what cannot be merged is kept as a draft, and the workbench asks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Remove, UseCount, Write
 from memtui.errors import ConflictError
-from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, ImportPlan
+from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, ImportItem, ImportPlan
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -19,30 +19,18 @@ if TYPE_CHECKING:
 
 
 class Imported(NamedTuple):
-    """What an import did."""
+    """Result of an import."""
 
     done: Done | None
-    """The one step of undo; None when nothing was written."""
     pinned: int
     conflicts: tuple[Address, ...]
-    """Memories whose text from the bundle waits as a draft for a decision."""
+    """Memories whose bundled text waits as a draft."""
     waiting: tuple[Address, ...]
-    """Those that have a draft of their own already, which stays: the bundle's text is not kept."""
+    """Memories that have a draft already; the bundled text is not kept."""
 
 
 def apply(engine: Engine, wanted: ImportPlan, *, actor: Actor, now: int) -> Imported:
-    """Do what a plan says: everything that is written as one undo step, conflicts as drafts for the workbench.
-
-    Args:
-        engine: what writes.
-        wanted: from `plan`.
-        actor: who does it.
-        now: milliseconds since the epoch.
-
-    Raises:
-        ConflictError: something changed meanwhile; nothing was written.
-        MemtuiError: as `Engine.together`; nothing was written.
-    """
+    """Carry out an import plan as one undo step, or nothing of it (`ConflictError`); conflicts become drafts."""
     for arrival in (*wanted.written, *wanted.of(CONFLICT)):
         _keep_history(engine, arrival, actor)
     done = _write(engine, wanted, actor)
@@ -57,8 +45,7 @@ def apply(engine: Engine, wanted: ImportPlan, *, actor: Actor, now: int) -> Impo
     return Imported(done, pinned, conflicts, waiting)
 
 
-def _keep_history(engine: Engine, arrival: Arrival, actor: Actor) -> None:
-    """Put the versions it had on its history here; what is written comes on top of them."""
+def _keep_history(engine: Engine, arrival: ImportItem, actor: Actor) -> None:
     past = [(one.version, one.data) for one in reversed(arrival.packed.history)]
     if past and arrival.address is not None:
         engine.history.keep(arrival.address, past, actor=actor)
@@ -84,8 +71,8 @@ def _write(engine: Engine, wanted: ImportPlan, actor: Actor) -> Done | None:
     return done
 
 
-def _open(engine: Engine, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
-    """Keep the bundle's texts as drafts of what both had in common, so that the merge screen can decide."""
+def _open(engine: Engine, arrivals: Sequence[ImportItem], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
+    """Keep bundled texts as drafts based on the common version, for the merge screen."""
     drafts = {draft.address: draft for draft in engine.drafts.all()} if arrivals else {}
     opened: list[Address] = []
     waiting: list[Address] = []

@@ -1,10 +1,9 @@
 """The entry in the table of features: memories into one file, and out of it."""
 
 from memtui.features.feature import Feature
+from memtui.features.transfer.entry import AS_IS, DRY_RUN
 from memtui.wire.verb import Param, Verb
 
-AS_IS = Param("--as-is", "keep every byte, also when the other agent's root wants another front matter", "flag")
-DRY_RUN = Param("--dry-run", "show what would be written, and write nothing", "flag")
 _VERBS = (
     Verb(
         "export",

@@ -1,4 +1,4 @@
-"""Putting memories into a bundle: bytes, pins, uses, and every version that history still has the text of."""
+"""Collects memories for a bundle: bytes, pins, uses, and every version that history still has the text of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui import mask
 from memtui.engine.model import Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.bundles.bundle import Bundle, Origin, Packed, PackedPast
+from memtui.features.bundles.bundle import Bundle, BundledMemory, BundledVersion, Origin
 from memtui.features.transfer.index_lines import LINKS
 from memtui.features.transfer.plan import refused_for_secrets
 
@@ -17,36 +17,26 @@ if TYPE_CHECKING:
 
 
 class Exported(NamedTuple):
-    """What an export would write."""
+    """Contents of an export."""
 
     bundle: Bundle
     left: tuple[tuple[Address, str], ...]
-    """Memories that cannot go along, and why."""
 
     @property
     def versions(self) -> int:
-        """How many versions go along."""
+        """Number of versions in it."""
         return sum(len(memory.history) for memory in (*self.bundle.memories, *self.bundle.deleted))
 
 
 def collect(
     reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = (), secrets: str = ""
 ) -> Exported:
-    """Read memories for a bundle.
+    """Read memories for a bundle, and the deletions of others; raises `NotFoundError` when there is none.
 
-    Args:
-        reader: an engine.
-        rows: which.
-        history: with the versions they had.
-        deleted: memories that are no more, whose deletion goes along.
-        secrets: what becomes of memories that hold some: `keep`, `mask` (older versions with one stay out), `leave`
-            them out, or empty: nobody said.
-
-    Raises:
-        NotFoundError: there is none to export.
-        RefusedError: `E_SECRET`, there are secrets, and nobody said what becomes of them.
+    `secrets` is `keep`, `mask` (older versions with one stay out), `leave` such memories out, or empty: undecided,
+    which raises `E_SECRET`.
     """
-    packed: list[Packed] = []
+    packed: list[BundledMemory] = []
     left: list[tuple[Address, str]] = []
     secret: list[Address] = []
     for row in rows:
@@ -67,7 +57,7 @@ def collect(
                 continue
             data, past = mask.shown_bytes(data), tuple(one for one in past if not _has_secret(one.data))
         packed.append(
-            Packed(
+            BundledMemory(
                 _origin(reader, row.address),
                 row.address.path,
                 data,
@@ -88,14 +78,14 @@ def collect(
     return Exported(Bundle(tuple(packed), tuple(gone)), tuple(left))
 
 
-def _deleted(reader: Engine, deleted: Sequence[Address], *, keep: bool) -> tuple[list[Packed], list[Address]]:
-    """The deletions that go along, without versions that hold a secret unless those are kept; and whose had one."""
+def _deleted(reader: Engine, deleted: Sequence[Address], *, keep: bool) -> tuple[list[BundledMemory], list[Address]]:
+    """Return the included deletions, without versions with secrets unless `keep`; and whose had one."""
     gone, told = [], []
     for address in deleted:
         history = _past(reader, address)
         clean = history if keep else tuple(past for past in history if not _has_secret(past.data))
         told += [address] if clean != history else []
-        gone += [Packed(_origin(reader, address), address.path, b"", history=clean)] if clean else []
+        gone += [BundledMemory(_origin(reader, address), address.path, b"", history=clean)] if clean else []
     return gone, told
 
 
@@ -109,7 +99,7 @@ def _origin(reader: Engine, address: Address) -> Origin:
     return Origin(root.id, root.agent, root.scope, root.aliases, index or "")
 
 
-def _past(reader: Engine, address: Address) -> tuple[PackedPast, ...]:
+def _past(reader: Engine, address: Address) -> tuple[BundledVersion, ...]:
     found = []
     for version in reader.history.of(address):
         if version.redacted:
@@ -118,5 +108,5 @@ def _past(reader: Engine, address: Address) -> tuple[PackedPast, ...]:
             data = reader.history.read(address, version.sha256)
         except MemtuiError:
             continue  # redacted, or no longer kept: its text is nowhere, so there is nothing to take along
-        found.append(PackedPast(Version(*version[:5], note=version.note), data))
+        found.append(BundledVersion(Version(*version[:5], note=version.note), data))
     return tuple(found)

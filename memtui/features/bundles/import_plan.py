@@ -1,34 +1,31 @@
-"""What an import would do, memory by memory: nothing, a new memory, a newer text, a merge or a conflict.
+"""Plans an import, memory by memory: nothing, a new memory, a newer text, a merge or a conflict.
 
-Both sides are compared with the last text they had in common, as the histories of both tell, in the shape that the
-agent here wants. Nothing is written: `importing` does what is planned here.
+Both sides are compared with the last text they had in common, by both histories, in the format of the agent here.
+Nothing is written: `carry_out` does what is planned here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import agent_of
+from memtui.diff.merge import merged_alone
 from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Policy, Root, Version
 from memtui.errors import MemtuiError, NotFoundError, UsageError
-from memtui.features.bundles.bundle import Bundle, Origin, Packed
+from memtui.features.bundles.bundle import Bundle, BundledMemory, Origin
 from memtui.features.transfer import index_lines
-from memtui.features.transfer.fields import DESCRIPTION, NAME, Hints, translate
+from memtui.features.transfer.fields import DESCRIPTION, NAME, Hints, nesting, nests_type, translate
 from memtui.features.transfer.index_lines import Mention
 from memtui.features.transfer.model import IndexChange, Note, Transfer, mapped_words
 from memtui.features.transfer.names import TakenNames, fitted, refusal
-from memtui.features.transfer.plan import INDEX
-from memtui.features.transfer.remarks import dead_links, habit, nested, remarks
+from memtui.features.transfer.plan import INDEX, dead_links, remarks
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
-
-Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
-"""From the text both had in common, the bundle's and the one here, to all of it; None when a person must decide."""
 
 SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS, DELETED = (
     "unchanged",
@@ -40,65 +37,62 @@ SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS, DELETED = (
     "stays out",
     "deleted",
 )
-"""What becomes of a memory: its text is here; it is not here; the one here is an earlier one of it; a later one; both
-changed, at different places; both changed at one place, or nobody knows what they had in common; it cannot be here; it
-was deleted there after the version that is here."""
+"""What happens to a memory.
+
+Its text is here; it is new; the one here is an earlier version of it; a later one; both changed in different places; in
+the same place, or without a known common text; it cannot be imported; it was deleted there after the version that is
+here.
+"""
 WRITTEN = (NEW, NEWER, MERGED)
 
 
-class Arrival(NamedTuple):
-    """One memory of a bundle, and what becomes of it here."""
+class ImportItem(NamedTuple):
+    """One memory of a bundle, and what happens to it here."""
 
-    packed: Packed
+    packed: BundledMemory
     address: Address | None
-    """Where; None when no root here is meant."""
+    """None when no root here is meant."""
     what: str
-    """`NEW` and so on."""
     why: str = ""
     """Why it stays out, or what is worth knowing. May hold hostile text."""
     data: bytes = b""
-    """What would be written."""
     here: bytes | None = None
-    """The text that is here."""
     base: bytes | None = None
-    """The text both had in common."""
     pins: bool = False
-    """It would be pinned."""
     shaped: bytes | None = None
-    """The bundle's text as the agent here wants it; None where that is not another one."""
+    """The bundled text in the format of the agent here; None where that is the same."""
     notes: tuple[Note, ...] = ()
-    """What became of it by that."""
 
     @property
     def expected_sha256(self) -> str | None:
-        """The version it is written over; None when it is not here."""
+        """The version it replaces; None when it is not here."""
         return None if self.here is None else sha256(self.here).hexdigest()
 
 
 class ImportPlan(NamedTuple):
     """A whole import, before it is done."""
 
-    arrivals: tuple[Arrival, ...]
+    arrivals: tuple[ImportItem, ...]
     indexes: tuple[IndexChange, ...] = ()
-    """Indexes that get lines for what comes from other agents."""
+    """Indexes that get lines for memories of other agents."""
 
-    def of(self, *what: str) -> tuple[Arrival, ...]:
-        """The memories of which this becomes."""
+    def of(self, *what: str) -> tuple[ImportItem, ...]:
+        """Return the items with one of these results."""
         return tuple(arrival for arrival in self.arrivals if arrival.what in what)
 
     @property
-    def written(self) -> tuple[Arrival, ...]:
-        """Those that would be written."""
+    def written(self) -> tuple[ImportItem, ...]:
+        """The items that would be written."""
         return self.of(*WRITTEN)
 
     @property
     def idle(self) -> bool:
-        """Whether nothing would come of it."""
+        """Whether nothing would happen."""
         return not self.written and not self.of(CONFLICT, DELETED) and not any(one.pins for one in self.arrivals)
 
     @property
     def words(self) -> str:
-        """How many of which, for people: `3 new, 1 conflict`."""
+        """The counts for people: `3 new, 1 conflict`."""
         counts = [(what, len(self.of(what))) for what in (NEW, NEWER, MERGED, DELETED, CONFLICT, SAME, OLDER, STAYS)]
         pins = sum(one.pins for one in self.arrivals)
         said = [f"{count:,} {what}{'s' * (what == CONFLICT and count != 1)}" for what, count in counts if count]
@@ -106,30 +100,23 @@ class ImportPlan(NamedTuple):
 
     @property
     def all_words(self) -> str:
-        """`words`, and `also` behind them."""
+        """`words`, followed by `also`."""
         return f"{self.words}; {self.also}" if self.also else self.words
 
     @property
     def also(self) -> str:
-        """What is done for another agent, for people: `front matter mapped, 1 line added in …`; empty for nothing."""
+        """What is done for another agent: `front matter mapped, 1 line added in …`; may be empty."""
         mapped = sum(one.shaped is not None for one in self.of(*WRITTEN, CONFLICT))
         said = [mapped_words(mapped, len(self.arrivals))] if mapped else []
         return ", ".join([*said, *(f"{one.what} in {one.address}" for one in self.indexes if one.what)])
 
 
-def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> ImportPlan:
-    """Work out an import; nothing is written.
+def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], *, as_is: bool = False) -> ImportPlan:
+    """Plan an import; nothing is written.
 
     Args:
-        reader: an engine.
-        bundle: what arrives.
-        into: root ids here by root ids of the bundle; under `` the root for all others.
-        merge: merges what can be merged.
+        into: root ids here by root ids of the bundle; under `""` the root for all others.
         as_is: keep every byte, also of what comes from another agent.
-
-    Raises:
-        NotFoundError: `E_NO_ROOT`, for a root in `into`.
-        UsageError: `into` names a root that the bundle does not have.
     """
     unknown = into.keys() - {origin.id for origin in bundle.origins} - {""}
     if unknown:
@@ -141,13 +128,13 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
     for row in reader.rows.list(ids).items if ids else ():
         if not row.missing and row.address.root in rows:
             rows[row.address.root][row.address.path] = row
-    packs: dict[Origin, list[Packed]] = {origin: [] for origin in targets}
+    packs: dict[Origin, list[BundledMemory]] = {origin: [] for origin in targets}
     for packed in bundle.memories:
         packs[packed.origin].append(packed)
-    ways: dict[Origin, Straight] = {
-        origin: Straight()
+    ways: dict[Origin, SameAgent] = {
+        origin: SameAgent()
         if as_is or origin.agent == root.agent
-        else Crossing(reader, origin, root, packs[origin], rows[root.id])
+        else OtherAgent(reader, origin, root, packs[origin], rows[root.id])
         for origin, root in targets.items()
         if root is not None
     }
@@ -158,7 +145,7 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         root = targets[packed.origin]
         if root is None:
             why = f"no root here is {packed.origin.id}: --into says where it goes"
-            found.append(Arrival(packed, None, STAYS, why))
+            found.append(ImportItem(packed, None, STAYS, why))
             continue
         way = ways[packed.origin]
         address = Address(root.id, way.path(packed))
@@ -166,10 +153,10 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         why = "another one of the bundle has this name" if address in used else way.refusal(packed)
         why = why or ("" if mine is not None else _clash(address, root, taken[root.id]))
         if why:
-            found.append(Arrival(packed, address, STAYS, why))
+            found.append(ImportItem(packed, address, STAYS, why))
             continue
         used.add(address)
-        found.append(_arrival(reader, packed, root, mine, merge, way))
+        found.append(_arrival(reader, packed, root, mine, way))
         if found[-1].what == NEW:
             taken[root.id].add(address.path)
     for packed in bundle.deleted:
@@ -180,24 +167,24 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
 
 
 def _clash(address: Address, root: Root, taken: TakenNames) -> str:
-    """Say why a new name would be refused beside those there are; empty when it would not."""
+    """Return why a new name would be refused beside the present ones; empty when it would not."""
     other = "" if root.policy.any_name else taken.clash(address.path)
     return f"it differs from {other} there only by case or Unicode form" if other else ""
 
 
 def _indexes(
     reader: Engine,
-    arrivals: Sequence[Arrival],
-    ways: Mapping[Origin, Straight],
+    arrivals: Sequence[ImportItem],
+    ways: Mapping[Origin, SameAgent],
     rows: Mapping[str, Mapping[str, Memory]],
 ) -> tuple[IndexChange, ...]:
-    """Work out the lines that indexes get for new memories that come from other agents."""
+    """Return the lines that indexes get for new memories of other agents."""
     places = {one.address: one for one in arrivals if one.address is not None and one.what != STAYS}
     items: dict[str, list[Transfer]] = {}
     said: dict[Address, Mention] = {}
     for address, one in places.items():
         way = ways[one.packed.origin]
-        if one.what == NEW and isinstance(way, Crossing):
+        if one.what == NEW and isinstance(way, OtherAgent):
             item = Transfer(Address(one.packed.origin.id, one.packed.path), address, one.packed.data, one.data)
             items.setdefault(address.root, []).append(item)
             said[item.old] = way.said.get(one.packed.path, Mention())
@@ -219,7 +206,6 @@ def _indexes(
 
 
 def _target(reader: Engine, origin: Origin, into: Mapping[str, str]) -> Root | None:
-    """The root here that a root of a bundle means."""
     named = into.get(origin.id) or into.get("")
     if named:
         return reader.roots.find(named)
@@ -233,12 +219,12 @@ def _target(reader: Engine, origin: Origin, into: Mapping[str, str]) -> Root | N
     return alike[0] if len(alike) == 1 else None
 
 
-def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, merge: Merge, way: Straight) -> Arrival:
+def _arrival(reader: Engine, packed: BundledMemory, root: Root, row: Memory | None, way: SameAgent) -> ImportItem:
     address = Address(root.id, way.path(packed))
     if row is None:
         sides = way.sides(packed, None)
         side = next(sides)
-        arrival = _shaped(Arrival(packed, address, NEW, data=side.data, pins=packed.pinned), side)
+        arrival = _shaped(ImportItem(packed, address, NEW, data=side.data, pins=packed.pinned), side)
         why = refusal(address, root) or _over(side.data, root)
         if why:
             return arrival._replace(what=STAYS, why=why, pins=False)
@@ -255,27 +241,31 @@ def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, mer
     try:
         here = reader.read(address).bytes
     except MemtuiError as error:
-        return Arrival(packed, address, STAYS, error.message.rstrip("."))
+        return ImportItem(packed, address, STAYS, error.message.rstrip("."))
     pins = packed.pinned and not row.pinned
     sides = way.sides(packed, here)
     side = next(sides)
-    arrival = _shaped(Arrival(packed, address, SAME, here=here, pins=pins), side)
+    arrival = _shaped(ImportItem(packed, address, SAME, here=here, pins=pins), side)
     if here == side.data:
         return arrival
     if root.read_only:
         return arrival._replace(what=STAYS, why=f"{root.id} is read-only", pins=False)
-    return _different(reader, arrival, side, sides, here, merge)
+    return _different(reader, arrival, side, sides, here)
 
 
-def _shaped(arrival: Arrival, side: AgentSide) -> Arrival:
+def _shaped(arrival: ImportItem, side: TranslatedMemory) -> ImportItem:
     shaped = None if side.data == arrival.packed.data else side.data
     return arrival._replace(shaped=shaped, notes=side.notes)
 
 
 def _different(
-    reader: Engine, arrival: Arrival, side: AgentSide, others: Iterable[AgentSide], here: bytes, merge: Merge
-) -> Arrival:
-    """Compare two texts with the last one they had in common, which may have come in another shape."""
+    reader: Engine,
+    arrival: ImportItem,
+    side: TranslatedMemory,
+    others: Iterable[TranslatedMemory],
+    here: bytes,
+) -> ImportItem:
+    """Compare two texts with their last common one, which may have come in another format."""
     assert arrival.address is not None
     mine, root = sha256(here).hexdigest(), reader.roots.find(arrival.address.root)
     there = _states_there(arrival) if arrival.shaped is None else ()
@@ -284,7 +274,7 @@ def _different(
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     if relation == APART:
         base = next((one for one in side.past if sha256(one).hexdigest() == base_sha), None)
-        return _merged(arrival, side, base, here, root, merge)
+        return _merged(arrival, side, base, here, root)
     if relation == AHEAD or mine in side.digests:
         over = _over(side.data, root)
         return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
@@ -293,12 +283,11 @@ def _different(
     if any(sha256(one.data).hexdigest() in known for one in sides):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
     common = min((n for one in sides for n, sha in enumerate(one.digests) if sha in known), default=None)
-    return _merged(arrival, side, None if common is None else side.past[common], here, root, merge)
+    return _merged(arrival, side, None if common is None else side.past[common], here, root)
 
 
-def _merged(arrival: Arrival, side: AgentSide, base: bytes | None, here: bytes, root: Root, merge: Merge) -> Arrival:
-    """Bring together what both made of a text they had in common."""
-    merged = merge(base, side.data, here) if base is not None else None
+def _merged(arrival: ImportItem, side: TranslatedMemory, base: bytes | None, here: bytes, root: Root) -> ImportItem:
+    merged = merged_alone(base, side.data, here) if base is not None else None
     if merged is not None:
         if merged == here:
             return arrival._replace(what=OLDER, why="all of it is here", base=base)
@@ -310,15 +299,14 @@ def _merged(arrival: Arrival, side: AgentSide, base: bytes | None, here: bytes, 
     return arrival._replace(what=CONFLICT, why=why, data=side.data, base=base)
 
 
-def _states_there(arrival: Arrival) -> tuple[Current, ...]:
+def _states_there(arrival: ImportItem) -> tuple[HistoryState, ...]:
     packed = arrival.packed
     return states([past.version for past in packed.history], packed.sha256)
 
 
-def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
-    """Say what becomes of a memory here that was deleted there."""
+def _deletion(reader: Engine, packed: BundledMemory, root: Root) -> ImportItem:
     address = Address(root.id, packed.path)
-    arrival = Arrival(packed, address, OLDER, why="deleted there, and changed here since")
+    arrival = ImportItem(packed, address, OLDER, why="deleted there, and changed here since")
     try:
         here = reader.read(address).bytes
     except MemtuiError as error:
@@ -335,7 +323,7 @@ def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
 
 
 def _had(reader: Engine, address: Address) -> frozenset[str]:
-    """The texts that were under a name here, not those that were only kept beside it, as in a conflict."""
+    """Return the texts that were under a name here, not those kept beside it, as in a conflict."""
     return frozenset(version.sha256 for version in reader.history.of(address) if not version.note)
 
 
@@ -353,49 +341,39 @@ def _is_text(data: bytes) -> bool:
 
 
 EQUAL, AHEAD, BEHIND, APART, UNKNOWN = "equal", "ahead", "behind", "apart", "unknown"
-"""What the other side is: in the same state; gone on from what is here; what is here went on from it; both went on;
-there is no version that both have."""
+"""The other side's relation: same state, newer, older, both changed, or no common version."""
 
 
-class Current(NamedTuple):
+class HistoryState(NamedTuple):
     """What a memory was for a while."""
 
     sha256: str
     """Empty: deleted."""
     ids: frozenset[tuple[str, int]]
-    """The versions that had this text, one after the other: an import makes one more of the version it brings."""
+    """Consecutive versions with this text: an import adds another version of the text it brings."""
 
 
-DELETED_STATE = Current("", frozenset())
+DELETED_STATE = HistoryState("", frozenset())
 
 
-def states(history: Sequence[Version], present: str | None) -> tuple[Current, ...]:
-    """The states of a memory, oldest first.
+def states(history: Sequence[Version], present: str | None) -> tuple[HistoryState, ...]:
+    """Return the states of a memory, oldest first; none when its history lacks the present text.
 
-    Args:
-        history: its versions, newest first. What is newer than the present text was only kept beside it.
-        present: the sha-256 of its text; None: it is deleted.
-
-    Returns:
-        None of them when the history does not know the present text.
+    What is newer in its history than `present` (None: deleted) was only kept beside it.
     """
     first = 0 if present is None else next((n for n, one in enumerate(history) if one.sha256 == present), len(history))
-    found: list[Current] = []
+    found: list[HistoryState] = []
     for one in reversed(history[first:]):
         name = frozenset({(one.sha256, one.at)})
         if found and found[-1].sha256 == one.sha256 and one.operation != "restored":
-            found[-1] = Current(one.sha256, found[-1].ids | name)
+            found[-1] = HistoryState(one.sha256, found[-1].ids | name)
         else:
-            found.append(Current(one.sha256, name))
+            found.append(HistoryState(one.sha256, name))
     return (*found, DELETED_STATE) if found and present is None else tuple(found)
 
 
-def compare(here: Sequence[Current], there: Sequence[Current]) -> tuple[str, str | None]:
-    """Say what the other side is to what is here.
-
-    Returns:
-        `EQUAL` and so on, and the sha-256 of the last text both had; None where there is none.
-    """
+def compare(here: Sequence[HistoryState], there: Sequence[HistoryState]) -> tuple[str, str | None]:
+    """Return the other side's relation (`EQUAL` and so on), and the sha-256 of the last common text, or None."""
     mine, theirs = _ids(here), _ids(there)
     last_here = max((n for n, one in enumerate(here) if one.ids & theirs), default=-1)
     last_there = max((n for n, one in enumerate(there) if one.ids & mine), default=-1)
@@ -412,7 +390,7 @@ def compare(here: Sequence[Current], there: Sequence[Current]) -> tuple[str, str
     return {(True, True): EQUAL, (True, False): AHEAD, (False, True): BEHIND, (False, False): APART}[at_end], base
 
 
-def _ids(states: Sequence[Current]) -> frozenset[tuple[str, int]]:
+def _ids(states: Sequence[HistoryState]) -> frozenset[tuple[str, int]]:
     return frozenset[tuple[str, int]]().union(*(one.ids for one in states))
 
 
@@ -423,8 +401,8 @@ def _ids(states: Sequence[Current]) -> frozenset[tuple[str, int]]:
 NAMED = "the index there has this name"
 
 
-class AgentSide(NamedTuple):
-    """What a bundle has of one memory, in one shape."""
+class TranslatedMemory(NamedTuple):
+    """One memory of a bundle, in one format."""
 
     data: bytes
     past: tuple[bytes, ...]
@@ -437,42 +415,34 @@ class AgentSide(NamedTuple):
         return tuple(sha256(data).hexdigest() for data in self.past)
 
 
-class Straight:
-    """The memories of one root of a bundle, byte for byte as they are in it."""
+class SameAgent:
+    """Memories of one root of a bundle, byte for byte."""
 
-    def path(self, packed: Packed) -> str:
-        """Say what a memory is called here."""
+    def path(self, packed: BundledMemory) -> str:
+        """Return a memory's path here."""
         return packed.path
 
-    def refusal(self, packed: Packed) -> str:  # noqa: ARG002
-        """Say why a memory stays out; empty when it need not."""
+    def refusal(self, packed: BundledMemory) -> str:  # noqa: ARG002
+        """Return why a memory stays out, or empty."""
         return ""
 
-    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:  # noqa: ARG002
-        """Give a memory in the shape it would have here, then in each other shape that it may have come in before.
-
-        Args:
-            packed: the memory.
-            here: the text that is here; None when there is none.
-        """
-        yield AgentSide(packed.data, tuple(past.data for past in packed.history))
+    def sides(self, packed: BundledMemory, here: bytes | None) -> Iterator[TranslatedMemory]:  # noqa: ARG002
+        """Yield a memory in its format here, then in other formats it may have come in before."""
+        yield TranslatedMemory(packed.data, tuple(past.data for past in packed.history))
 
 
-class Crossing(Straight):
-    """The memories of one root of a bundle, as another agent wants them."""
+class OtherAgent(SameAgent):
+    """Memories of one root of a bundle, in the format of another agent."""
 
     def __init__(
-        self, reader: Engine, origin: Origin, target: Root, memories: Sequence[Packed], rows: Mapping[str, Memory]
+        self,
+        reader: Engine,
+        origin: Origin,
+        target: Root,
+        memories: Sequence[BundledMemory],
+        rows: Mapping[str, Memory],
     ) -> None:
-        """Look at how memories are written at both ends.
-
-        Args:
-            reader: an engine.
-            origin: the root in the bundle.
-            target: the root here.
-            memories: all that the bundle has of that root.
-            rows: the memories of the root here, by path.
-        """
+        """Learn how memories are written at both ends; `rows` are the memories here, by path."""
         self.target = target
         texts = {packed.path: packed.data for packed in memories}
 
@@ -483,24 +453,23 @@ class Crossing(Straight):
 
         self.present = texts
         self.there = rows.keys() | {fitted(path, target) for path in texts}
-        """The memories there will be here."""
         self.policy = _policy(origin)
         self.said = index_lines.mentions(text, self.policy, list(texts), texts)
-        self.nested = habit(reader, rows.values())
+        self.nested = nests_type(reader, rows.values())
 
-    def path(self, packed: Packed) -> str:
+    def path(self, packed: BundledMemory) -> str:
         """Give it the ending that is read here."""
         return fitted(packed.path, self.target)
 
-    def refusal(self, packed: Packed) -> str:
-        """Keep indexes out: their lines go with the memories they name."""
+    def refusal(self, packed: BundledMemory) -> str:
+        """Refuse indexes: their lines go with the memories they name."""
         if self.policy.is_index(packed.path):
             return INDEX
         policy = self.target.policy
         return NAMED if policy.index_format == index_lines.LINKS and policy.is_index(self.path(packed)) else ""
 
-    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:
-        """Give it translated."""
+    def sides(self, packed: BundledMemory, here: bytes | None) -> Iterator[TranslatedMemory]:
+        """Translate it."""
         said = self.said.get(packed.path, Mention())
         plain = Hints(said.title, said.hook, self.nested)
         remarked = self._remarks(packed)
@@ -509,9 +478,9 @@ class Crossing(Straight):
                 translate(data, self.target, self.path(packed), hints)
                 for data in (packed.data, *(one.data for one in packed.history))
             )
-            yield AgentSide(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
+            yield TranslatedMemory(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
 
-    def _remarks(self, packed: Packed) -> list[Note]:
+    def _remarks(self, packed: BundledMemory) -> list[Note]:
         path = self.path(packed)
         return [
             *remarks(packed.data, packed.path.rpartition("/")[2], Address(self.target.id, path), self.target),
@@ -523,10 +492,10 @@ _SHAPES = (True, False, None)
 
 
 def _as_here(plain: Hints, here: bytes | None) -> Hints:
-    """Take what a translation would make up from the text that is here."""
+    """Take what a translation would fill in from the text that is here."""
     if here is None:
         return plain
-    fields, inner = read.split(here).fields, nested(here)
+    fields, inner = read.split(here).fields, nesting(here)
     name, description = fields.get(NAME), fields.get(DESCRIPTION)
     return Hints(
         name if isinstance(name, str) and name.strip() else plain.title,
@@ -536,7 +505,7 @@ def _as_here(plain: Hints, here: bytes | None) -> Hints:
 
 
 def _policy(origin: Origin) -> Policy:
-    """What is known of the index at the source: from the list of the bundle, or an older one's by its agent."""
+    """Return what is known of the source's index: from the bundle, or for older ones from its agent."""
     if origin.index_file is not None:
         return Policy(index_file=origin.index_file or None, index_format=index_lines.LINKS if origin.index_file else "")
     found = agent_of(origin.agent).policy or Policy()

@@ -1,31 +1,28 @@
-"""A tar file of plain files, written the same way every time, and read as if its writer were an enemy.
+"""Tar files of plain files, written reproducibly, and read as if their writer were an enemy.
 
-Anybody's `tar` can look into one. Reading takes nothing but plain files: no link, device or folder, no name twice, no
-size that is not there. `tarfile` does not read here: its filters judge only what is extracted, and hostile headers hang
-it before that in some releases of Python 3.11 to 3.13 (CVE-2024-6232, CVE-2025-8194).
+Reading accepts only plain files: no link, device or folder, no name twice, no size that is not there. `tarfile` does
+not read here: its filters check only what is extracted, and hostile headers hang it in some releases of Python 3.11 to
+3.13 (CVE-2024-6232, CVE-2025-8194).
 """
 
-import zlib
 from collections.abc import Iterable, Mapping
 
 from memtui.errors import RefusedError
 
-MOST_BYTES = 128 * 1024 * 1024
-"""The largest bundle that is read, unpacked."""
-MOST_FILES = 100_000
+MAX_BYTES = 128 * 1024 * 1024
+MAX_FILES = 100_000
 _BLOCK = 512
 _PLAIN, _LONG = (b"0", b"\0"), b"x"
 _MOST_HEADER = 65_536
-_GZIP = b"\x1f\x8b"
 
 
 def bad(text: str) -> RefusedError:
-    """Make the refusal of a bundle."""
+    """Return the refusal of a bundle."""
     return RefusedError(f"The bundle is refused: {text}.", code="E_BUNDLE", hint="Export it again where it came from.")
 
 
 def too_big(limit: int) -> RefusedError:
-    """Make the refusal of a bundle that is too big; the limit in bytes."""
+    """Return the refusal of a bundle over a limit in bytes."""
     return RefusedError(
         f"The bundle has more than {limit:,} bytes.",
         code="E_TOO_BIG",
@@ -35,7 +32,7 @@ def too_big(limit: int) -> RefusedError:
 
 
 def pack(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Write files as tar: in the given order, without time, owner or anything else of this machine."""
+    """Write files as tar, in the given order, without time, owner or anything else of this machine."""
     import io
     import tarfile
 
@@ -48,20 +45,10 @@ def pack(files: Iterable[tuple[str, bytes]]) -> bytes:
     return out.getvalue()
 
 
-def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
-    """Read a tar file, also one that was compressed with gzip.
-
-    Args:
-        data: the file.
-        limit: bytes it may have, unpacked.
-
-    Raises:
-        RefusedError: `E_BUNDLE`, `E_TOO_BIG`.
-    """
-    if data.startswith(_GZIP):
-        data = _inflated(data, limit)
-    if len(data) > limit:
-        raise too_big(limit)
+def unpack(data: bytes) -> Mapping[str, bytes]:
+    """Read a tar file; raises `E_BUNDLE`, `E_TOO_BIG`."""
+    if len(data) > MAX_BYTES:
+        raise too_big(MAX_BYTES)
     found: dict[str, bytes] = {}
     at, long_name, ended = 0, "", False
     while at + _BLOCK <= len(data):
@@ -89,8 +76,8 @@ def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
         if name in found:
             raise bad(f"{name!r} is in it twice")
         found[name] = body
-        if len(found) > MOST_FILES:
-            raise bad(f"it holds more than {MOST_FILES:,} files")
+        if len(found) > MAX_FILES:
+            raise bad(f"it holds more than {MAX_FILES:,} files")
     if not ended or not found:
         raise bad("it is cut off, or no bundle at all")
     if data.count(0, at) != len(data) - at:
@@ -98,22 +85,7 @@ def unpack(data: bytes, *, limit: int = MOST_BYTES) -> Mapping[str, bytes]:
     return found
 
 
-def _inflated(data: bytes, limit: int) -> bytes:
-    """Decompress, and stop as soon as it is too much."""
-    machine = zlib.decompressobj(wbits=31)
-    try:
-        out = machine.decompress(data, limit + 1)
-    except zlib.error:
-        raise bad("it is damaged") from None
-    if len(out) > limit:
-        raise too_big(limit)
-    if not machine.eof or machine.unused_data:
-        raise bad("it is cut off, or something is behind its end")
-    return out
-
-
 def _checked(header: bytes) -> int:
-    """Check one header; returns the size it gives."""
     if header[257:262] != b"ustar":
         raise bad("it is no tar file of the kind that memtui writes")
     blanked = header[:148] + b" " * 8 + header[156:]
@@ -135,7 +107,7 @@ def _name(header: bytes) -> str:
 
 
 def _long_name(body: bytes) -> str:
-    """The name in an extended header, which may hold nothing else that changes what follows."""
+    """Return the name in an extended header, which may hold nothing else."""
     if len(body) > _MOST_HEADER:
         raise bad("a header in it is too long")
     name = ""

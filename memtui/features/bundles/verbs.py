@@ -1,17 +1,16 @@
-"""Bundles: memories into one file, and out of it again; what an import would do is shown on request."""
+"""The verbs `export` and `import`."""
 
 import os
 import sys
 from hashlib import sha256
 
 from memtui.config.directories import expand_user
-from memtui.diff.merge import merged_alone
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.bundles import bundle, bundle_file, carry_out, import_plan
 from memtui.features.bundles.export import Exported, collect
-from memtui.features.bundles.tarball import MOST_BYTES, too_big
+from memtui.features.bundles.tarball import MAX_BYTES, too_big
 from memtui.features.transfer.verbs import diff, index_json, notes_json, tell_notes, whole_diff
 from memtui.wire import outcomes, places
 from memtui.wire.call import Call
@@ -55,7 +54,7 @@ def export(call: Call) -> int:
 
 
 def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
-    """The memories that are meant, and the roots that hold more than can be listed, with the reason."""
+    """Return the chosen memories, and the roots that hold more than can be listed, with the reason."""
     engine, chosen = call.engine, call.args.texts("places")
     if not chosen:
         found = engine.rows.list([root.id for root in engine.roots.all() if root.kind == "memories"])
@@ -74,7 +73,6 @@ def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
 
 
 def _deleted(call: Call) -> list[Address]:
-    """The deleted memories of the places that are meant."""
     engine = call.engine
     chosen = [places.place(engine, text) for text in call.args.texts("places")]
     roots = {root.id for root in engine.roots.all() if root.kind == "memories"}
@@ -108,12 +106,12 @@ def _path(call: Call, file: str) -> str:
 
 
 def import_(call: Call) -> int:
-    """Show what a bundle brings, or take it in."""
+    """Import a bundle, or show what it brings."""
     file, out = call.args.need("file"), call.out
     data = _input() if file == "-" else bundle_file.read(_path(call, file))
     as_is = call.args.flag("as_is")
     call.engine.rows.lift_limits()  # a memory that is here must not be taken for a new one
-    wanted = import_plan.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
+    wanted = import_plan.plan(call.engine, bundle.read(data), _into(call), as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:
             out.document(_imports_json(wanted, None))
@@ -135,9 +133,9 @@ def import_(call: Call) -> int:
 def _input() -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("There is no bundle on standard input.", hint="Give a file.")
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise too_big(MOST_BYTES)
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise too_big(MAX_BYTES)
     return data
 
 
@@ -163,7 +161,6 @@ def _table(call: Call, wanted: import_plan.ImportPlan) -> None:
 
 
 def _show(call: Call, wanted: import_plan.ImportPlan) -> None:
-    """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
             call.out.diff(diff(str(one.address), one.packed.data, one.shaped, secrets=call.out.secrets))
@@ -173,7 +170,7 @@ def _show(call: Call, wanted: import_plan.ImportPlan) -> None:
     _tell_notes(call, wanted)
 
 
-def _shown(wanted: import_plan.ImportPlan) -> tuple[import_plan.Arrival, ...]:
+def _shown(wanted: import_plan.ImportPlan) -> tuple[import_plan.ImportItem, ...]:
     return wanted.of(*import_plan.WRITTEN, import_plan.CONFLICT)
 
 
@@ -197,7 +194,6 @@ def _tell(call: Call, wanted: import_plan.ImportPlan, done: carry_out.Imported) 
 
 
 def _imports_json(value: import_plan.ImportPlan, done: carry_out.Imported | None) -> Json:
-    """Turn an import into JSON; without `done` it was only shown."""
     step = done.done if done is not None else None
     return {
         "written": done is not None,
@@ -211,7 +207,7 @@ def _imports_json(value: import_plan.ImportPlan, done: carry_out.Imported | None
     }
 
 
-def _arrival_json(value: import_plan.Arrival) -> Json:
+def _arrival_json(value: import_plan.ImportItem) -> Json:
     return {
         "path": value.packed.path,
         "from": value.packed.origin.id,

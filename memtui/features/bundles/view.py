@@ -1,7 +1,7 @@
-"""What a bundle brings, before anything of it is written: each memory with what becomes of it here, and the difference.
+"""The preview of an import: each memory with what happens to it here, and the difference.
 
-The plan that is shown is the very one that is done, so nothing can be written that was not seen. It is apart from
-the import itself because only the workbench draws.
+The plan that is shown is the very one that is done. It is apart from the import itself because only the workbench
+draws.
 """
 
 from __future__ import annotations
@@ -11,11 +11,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtui.diff.hunks import why_not_text
-from memtui.diff.merge import merged_alone
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.bundles import bundle, bundle_file, import_plan
-from memtui.features.bundles.import_plan import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, ImportPlan
+from memtui.features.bundles.import_plan import (
+    CONFLICT,
+    DELETED,
+    NEW,
+    NEWER,
+    OLDER,
+    SAME,
+    STAYS,
+    ImportItem,
+    ImportPlan,
+)
 from memtui.features.transfer.model import KEPT, LOST
 from memtui.features.transfer.view import index_details
 from memtui.safe_text import cell_width, visible
@@ -36,29 +45,29 @@ if TYPE_CHECKING:
 
 GROUP = "bundle"
 INTO = " --into "
-"""What may stand behind the file, before a root."""
+"""Option after the file name: the root to import into."""
 AS_IS = " --as-is"
-"""What may stand at the end, to keep every byte of what comes from another agent."""
+"""Option at the end: keep every byte of another agent's memories."""
 _FIRST = {CONFLICT: 0, DELETED: 1, STAYS: 2, NEW: 3, NEWER: 4, import_plan.MERGED: 5, OLDER: 6, SAME: 7}
-"""What needs a person comes first, what nothing happens to last."""
+"""Sort order: what needs a person comes first."""
 _STYLES = {CONFLICT: "conflict", STAYS: "warning", DELETED: "del", OLDER: "dim", SAME: "dim"}
 
 
 def path_of(text: str, home: str | None) -> str | None:
-    """The file that a text means, as an absolute path; None when it is none."""
+    """Return the absolute path that a text means, or None."""
     path = text.strip()
     if home and path.startswith("~/"):
         path = home + path[1:]
     return None if not path or path.endswith("/") else os.path.abspath(path)
 
 
-def name_of(arrival: Arrival) -> str:
-    """Where it goes, or where it came from when it goes nowhere."""
+def name_of(arrival: ImportItem) -> str:
+    """Return where it goes, or where it came from when it goes nowhere."""
     return str(arrival.address or Address(arrival.packed.origin.id, arrival.packed.path))
 
 
 class ImportScreen(PlanScreen["ImportPlan | None"]):
-    """The file, and what is in it; gives the plan that is to be done, or nothing."""
+    """Asks for the file and shows its contents; returns the plan to carry out, or None."""
 
     HELP = """Type the file of a bundle; enter shows what becomes of each of its memories here, and enter again does it.
 Behind the file --into ROOT names the root they go to, and --as-is keeps every byte of what comes from another agent.
@@ -67,17 +76,14 @@ conflict waits for your decision, and the first of them opens. Below the list is
 cursor. Shift with up and down scrolls it."""
 
     def __init__(self, table: tuple[Action, ...], jobs: Jobs, home: str | None, *, plain: bool) -> None:
-        """Take the actions, what reads the file, the user's home folder, and whether only ASCII is drawn."""
         self.arrivals = PlanList(self._draw_row)
         question = Question("import from", "", self._entered, self.leave, self._typed, self._hint)
         super().__init__(table, self.arrivals, question, plain=plain)
         self._jobs = jobs
         self._home = home
         self.plan: ImportPlan | None = None
-        """What becomes of what is in the file, as the line stands; None while that is not known."""
 
-    def _draw_row(self, row: Arrival, room: int) -> Sequence[Run]:
-        """Draw one: what becomes of it, where, and why."""
+    def _draw_row(self, row: ImportItem, room: int) -> Sequence[Run]:
         what = f"{row.what:<9} "
         why = visible(f"  {row.why}") if row.why else ""
         note = both_ends(why, max(room // 2, 16), plain=self._plain)
@@ -98,7 +104,7 @@ cursor. Shift with up and down scrolls it."""
             self.dismiss(self.plan)
 
     def _work_out(self, text: str) -> None:
-        """Read the file in the background; what arrives late for another line is dropped."""
+        """Read the file in the background; a result for another line is dropped."""
         as_is = text.rstrip().endswith(AS_IS)
         file, _, into = (text.rstrip().removesuffix(AS_IS) if as_is else text).partition(INTO)
         path = path_of(file, self._home)
@@ -120,9 +126,7 @@ cursor. Shift with up and down scrolls it."""
                 self.draw()
 
         self._jobs.run(
-            lambda engine: import_plan.plan(
-                engine, bundle.read(bundle_file.read(path)), named, merged_alone, as_is=as_is
-            ),
+            lambda engine: import_plan.plan(engine, bundle.read(bundle_file.read(path)), named, as_is=as_is),
             arrived,
             what="read the bundle",
             otherwise=refused,
@@ -141,7 +145,7 @@ cursor. Shift with up and down scrolls it."""
         self.show_detailed(detailed=found is not None)
 
     def show_details(self) -> None:
-        """Show what becomes of the memory under the cursor, and what is written besides."""
+        """Show what happens to the memory under the cursor, and what else is written."""
         found, at = self.plan, self.list.cursor
         if found is None or at >= len(self.arrivals.rows):
             self.details.show([], top=0)
@@ -160,8 +164,8 @@ cursor. Shift with up and down scrolls it."""
         return [bars.title("Import", notes, width, focused=True, plain=self._plain)]
 
 
-def details(row: Arrival, look: DiffStyle) -> list[Line]:
-    """Draw what becomes of one memory: why, what is mapped for another agent, and the difference."""
+def details(row: ImportItem, look: DiffStyle) -> list[Line]:
+    """Draw what happens to one memory: why, its conversion, and the difference."""
     sentences: list[tuple[str, str]] = [(row.why, "warning" if row.what == STAYS else "description")]
     sentences += [(f"{note.kind}: {note.text}", _NOTES.get(note.kind, "good")) for note in row.notes]
     if row.pins:
@@ -179,7 +183,6 @@ def details(row: Arrival, look: DiffStyle) -> list[Line]:
 
 
 def _text(here: bytes | None, after: bytes, look: DiffStyle) -> Page:
-    """The text that is not here yet, or how the bundle's differs from the one that is."""
     if here is None:
         return text_page(after, look.width, plain=look.plain)
     sides = (("Here", why_not_text(here, SHOWN_BYTES)), ("In the bundle", why_not_text(after, SHOWN_BYTES)))

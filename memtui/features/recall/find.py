@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
-from memtui.engine.find.holders import Holders, WordHolders
+from memtui.engine.find.finder import Holders, WordHolders
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Memory, SearchQuery
 from memtui.errors import MemtuiError

@@ -14,7 +14,7 @@ from math import log
 from typing import NamedTuple
 from unicodedata import normalize
 
-from memtui.engine.find.holders import Holders
+from memtui.engine.find.finder import Holders
 from memtui.engine.find.index import words
 from memtui.engine.model import Memory
 from memtui.matching import fold

@@ -19,7 +19,7 @@ from memtui.features.entries.parse import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
 from memtui.features.transfer.model import IndexChange, steps_of
 from memtui.features.transfer.names import TakenNames, fitted
-from memtui.features.transfer.new_memory import Sheet, shaped, usual_path
+from memtui.features.transfer.new_memory import MemoryFields, shaped, usual_path
 from memtui.given.reach import reviewed, texts
 from memtui.matching import holds_all
 from memtui.pointers.lines import is_text
@@ -165,7 +165,7 @@ def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
     while taken.clash(path) or path in rows:
         number += 1
         path = usual_path(root, f"{fact.slug}-{number}", fact.type, rows)
-    sheet = Sheet(fact.name, fact.description, fact.type, fact.body)
+    sheet = MemoryFields(fact.name, fact.description, fact.type, fact.body)
     return RememberPlan(fact, Address(root.id, path), shaped(engine, root, path, sheet, rows))
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from memtui.ui.action import Action
 
 GROUP = "remember"
-WORKED_OUT = 0.1
+PLAN_DELAY = 0.1
 """Seconds after the last key before the preview is computed."""
 LIKE = 3
 """Similar memories shown, each sharing two words."""
@@ -101,7 +101,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         self.outlook = self._refused = None
         self._jobs.drop(GROUP)
         if text.strip():
-            self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
+            self._stop_timer = self.set_timer(PLAN_DELAY, self._work_out).stop
         else:
             self._show()
 

@@ -1,13 +1,13 @@
-"""The front matter of a memory as another agent wants it: fields under the names and in the places it reads.
+"""Maps a memory's front matter to another agent's fields.
 
-The body never changes, and no field goes unsaid: what the new agent does not read is kept and named, what it may not
-have is left out and named. A block that cannot be read is never guessed at.
+The body never changes, and every field is accounted for: what the new agent does not read is kept and named, what it
+may not have is removed and named. A block that cannot be read is left alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
@@ -15,64 +15,40 @@ from memtui.engine.frontmatter import BOM, DUPLICATE, EMPTY, NONE, OK, Value
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import FieldEdit, Root
-from memtui.errors import RefusedError
+from memtui.errors import MemtuiError, RefusedError
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, Note, Translation
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Memory
 
 NAME, DESCRIPTION, TYPE, METADATA = "name", "description", "type", "metadata"
 FORBIDDEN, REQUIRED = "forbidden", "required"
 _OTHER_NAMES = {NAME: ("title",), DESCRIPTION: ("summary",)}
-"""What other programs call a field."""
-_MEANT = {
-    "preference": "user",
-    "preferences": "user",
-    "persona": "user",
-    "profile": "user",
-    "human": "user",
-    "style": "feedback",
-    "correction": "feedback",
-    "rule": "feedback",
-    "convention": "feedback",
-    "decision": "project",
-    "fact": "project",
-    "note": "project",
-    "architecture": "project",
-    "doc": "reference",
-    "docs": "reference",
-    "link": "reference",
-    "resource": "reference",
-}
-"""Types that other programs give, and the common one that means the same."""
+"""Names that other programs give a field."""
 _SHOWN, _DESCRIBED = 60, 150
+_SAMPLES = 8
 
 
 class Hints(NamedTuple):
     """What is known about a memory besides its text."""
 
     title: str = ""
-    """What the index at the source calls it."""
     hook: str = ""
-    """What that index says about it."""
     nested: bool | None = None
-    """Whether memories at the target keep their type below `metadata`; None: nobody knows."""
+    """Whether memories at the target have their type below `metadata`; None: unknown."""
 
 
 def takes_none(root: Root, path: str) -> bool:
-    """Whether front matter in a file of a root is text to its agent."""
+    """Tell whether a root's agent reads front matter in this file as text."""
     policy = root.policy
     return policy.front_matter == FORBIDDEN or paths.matches(path, policy.whole)
 
 
 def translate(data: bytes, target: Root, path: str, hints: Hints = Hints()) -> Translation:  # noqa: B008
-    """Bring a memory into the shape of another agent.
+    """Map a memory to the front matter of another agent; where nothing can or must change, the text stays.
 
-    Args:
-        data: the memory.
-        target: where it goes.
-        path: its path there.
-        hints: what is known besides.
-
-    Returns:
-        The new text, and what became of each field. The text itself where nothing has to change or nothing can.
+    `path` is its path in `target`.
     """
     title = title_of(target.agent)
     front = frontmatter.split(data)
@@ -101,7 +77,7 @@ def _problem(problem: object) -> str:
 
 
 def _without(data: bytes, front: frontmatter.FrontMatter, target: Root, path: str, title: str) -> Translation:
-    """The text alone, below what described it; in a file of entries a heading would be an entry, or a list of tags."""
+    """Remove the front matter; a description becomes a heading, except in a file of entries."""
     if front.status == NONE:
         return Translation(data)
     mark = BOM if data.startswith(BOM) else b""
@@ -121,8 +97,6 @@ def _without(data: bytes, front: frontmatter.FrontMatter, target: Root, path: st
 
 
 class _Mapping:
-    """One block being mapped."""
-
     def __init__(self, data: bytes, fields: Mapping[str, Value], target: Root, hints: Hints, title: str) -> None:
         self.data, self.fields, self.target, self.hints, self.title = data, fields, target, hints, title
         self.policy = target.policy
@@ -131,11 +105,6 @@ class _Mapping:
         self.notes: list[Note] = []
 
     def done(self) -> Translation:
-        """Map every field.
-
-        Raises:
-            RefusedError: the block cannot be edited without changing something else.
-        """
         if self.required or self.fields:
             for field in self.policy.fields:
                 if field == TYPE:
@@ -149,10 +118,7 @@ class _Mapping:
         data = set_fields(self.data, self.edits) if self.edits else self.data
         return Translation(data, tuple(self.notes))
 
-    # --- one field
-
     def _text(self, field: str) -> None:
-        """See to it that a field the agent reads is there, when there is anything to put into it."""
         value = self.fields.get(field)
         if isinstance(value, str) and value.strip():
             return
@@ -168,7 +134,7 @@ class _Mapping:
             self.notes.append(Note(SAID, f"{self.title} wants {field}, and nothing here says what it could be"))
 
     def _made(self, field: str) -> tuple[str, str]:
-        """A value for a field that is missing, and where it is from; empty when it would have to be made up."""
+        """Return a value for a missing field and its source; empty when it would have to be invented."""
         if field == DESCRIPTION and self.hints.hook:
             return self.hints.hook, "the index"
         if field == NAME and self.hints.title:
@@ -183,8 +149,6 @@ class _Mapping:
         if text:
             self.notes.append(Note(kind, text))
 
-    # --- the type, which some keep one level further down
-
     def _type(self) -> str:
         top = self.fields.get(TYPE)
         return top.strip() if isinstance(top, str) and top.strip() else self._inner_type()
@@ -198,7 +162,7 @@ class _Mapping:
         value, types = self._type(), self.policy.types
         if not value and not self.required:
             return
-        wanted = value if value in types else _meant(value, types)
+        wanted = next((one for one in types if one == value.casefold()), "")
         if not wanted and not self.required:
             self.notes.append(Note(KEPT, f"type: {_shown(value)}, which {self.title} does not know"))
             wanted = value
@@ -229,10 +193,7 @@ class _Mapping:
         elif not nested and inner:
             self._set((METADATA, TYPE), None, MAPPED, f"type: {_shown(value)} (was metadata.type)")
 
-    # --- the rest
-
     def _others(self) -> None:
-        """Say what the agent does not read."""
         if not self.policy.fields:
             return
         read = {*self.policy.fields, *([METADATA] if set(_keys(self.fields.get(METADATA))) <= {TYPE} else [])}
@@ -247,7 +208,6 @@ class _Mapping:
             self.notes.append(Note(KEPT, f"{names}, which {self.title} does not read"))
 
     def _alone(self) -> Translation:
-        """The text with no field but those the agent takes."""
         values: dict[str, str] = {}
         for field in self.policy.fields:
             value = self.fields.get(field)
@@ -272,16 +232,7 @@ def _keys(value: Value | None) -> tuple[str, ...]:
     return tuple(value) if isinstance(value, dict) else ("",) if value else ()
 
 
-def _meant(value: str, types: tuple[str, ...]) -> str:
-    lowered = value.casefold()
-    if lowered in types:
-        return lowered
-    meant = _MEANT.get(lowered, "")
-    return meant if meant in types else ""
-
-
 def _first_line(data: bytes) -> str:
-    """The first line of the text that says anything, as plain words."""
     body = _body(data)[:4_096].decode("utf-8", "replace")
     for line in body.splitlines():
         words = " ".join(line.strip().lstrip("#>-*+ ").split())
@@ -299,3 +250,24 @@ def _shown(value: Value) -> str:
     else:
         text = " ".join(value.split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def nests_type(reader: Engine, rows: Iterable[Memory]) -> bool | None:
+    """Tell whether the newest memories have their type below `metadata`; None: unknown."""
+    for row in sorted(rows, key=lambda row: -row.modified_at)[:_SAMPLES]:
+        try:
+            found = nesting(reader.read_bytes(row.address))
+        except MemtuiError:
+            continue  # what cannot be read is no example
+        if found is not None:
+            return found
+    return None
+
+
+def nesting(data: bytes) -> bool | None:
+    """Tell whether a memory has its type below `metadata`; None: it has none."""
+    fields = frontmatter.split(data).fields
+    inner = fields.get(METADATA)
+    if isinstance(inner, dict) and TYPE in inner:
+        return True
+    return False if TYPE in fields else None

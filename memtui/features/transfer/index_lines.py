@@ -1,6 +1,6 @@
-"""The lines that an index gets for memories which come into its root, in its own style.
+"""The lines an index gets for memories that come into its root, in its own style.
 
-Lines that go at the source are in `pointers.references`; both are written in the same step of undo.
+Lines removed at the source are in `pointers.references`; both are written in the same step of undo.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BREAKS = re.compile(r"[\u2028\u2029]")
 
 
 class Mention(NamedTuple):
-    """What an index says of a memory."""
+    """A memory's title and description in an index."""
 
     title: str = ""
     hook: str = ""
@@ -40,14 +40,7 @@ class Mention(NamedTuple):
 def mentions(
     text: Callable[[str], bytes], policy: Policy, wanted: Sequence[str], present: Mapping[str, object]
 ) -> dict[str, Mention]:
-    """Read what the indexes of a root, and the files with their rest, say of some of its memories.
-
-    Args:
-        text: reads a file of the root, or raises a `MemtuiError`.
-        policy: the root's.
-        wanted: the memories.
-        present: the paths there are below the root.
-    """
+    """Return what the indexes of a root, read by `text`, and their continuation files say of some memories."""
     if policy.index_format != LINKS or policy.index_file is None:
         return {}
     found: dict[str, Mention] = {}
@@ -72,18 +65,9 @@ def added(
     present: Mapping[str, object],
     pending: Mapping[Address, IndexChange],
 ) -> list[IndexChange]:
-    """Work out what the indexes of a root get.
+    """Return the changes of a root's indexes for new memories.
 
-    Args:
-        reader: an engine.
-        root: where the memories go.
-        items: those that come.
-        said: what the source's index says, by old address.
-        present: the paths that are there now.
-        pending: what is written in any case; lines are added to that.
-
-    Returns:
-        A change for each index that gets lines.
+    `said` is what the source's index says, by old address; lines are added to `pending` changes where there are some.
     """
     policy = root.policy
     if policy.index_format != LINKS or policy.index_file is None:
@@ -140,11 +124,7 @@ def _one(
 def with_lines(
     data: bytes, home: str, root: Root, items: Sequence[Transfer], said: Mapping[Address, Mention]
 ) -> tuple[bytes, list[str]]:
-    """Add a line for each memory that an index does not name yet.
-
-    Returns:
-        The new index, and the names of memories that cannot be written as a link that is read as meant.
-    """
+    """Add a line for each memory that an index does not name yet; return it and the names that have no link."""
     pointers = parse(data, home, {item.new.path for item in items})
     known = {pointer.path for pointer in pointers}
     lines = spans(data)
@@ -189,7 +169,7 @@ def _line(item: Transfer, home: str, root: Root, style: Style, said: Mention, st
 
 
 def _below(after: bytes, home: str, root: Root, items: Sequence[Transfer]) -> list[str]:
-    """Say which of the new lines the agent would not load."""
+    """Return notes on new lines that the agent would not load."""
     cut = measure(after, root.policy).cut
     if cut is None:
         return []

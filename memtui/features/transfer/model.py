@@ -1,6 +1,6 @@
-"""What a transfer would do, as values: each memory with what becomes of its front matter, each index, what is left.
+"""A transfer's plan as values: each memory with its front matter changes, each index, what stays.
 
-They exist so that every front shows the very bytes that would be written, and so that nothing is dropped unsaid.
+Every front shows the very bytes that would be written, and nothing is dropped silently.
 """
 
 from collections.abc import Iterable
@@ -10,12 +10,11 @@ from memtui.engine.model import Address, Step, Write
 from memtui.pointers.references import OutdatedMemory
 
 MAPPED, ADDED, KEPT, LOST, SAID = "mapped", "added", "kept", "left behind", "note"
-"""Kinds of notes: a field in another shape or place; one made up; one the target does not read; one it may not have;
-anything else that should be known."""
+"""Kinds of notes: a field moved or converted; filled in; not read by the target; removed; anything else."""
 
 
 class Note(NamedTuple):
-    """One thing that becomes of a memory."""
+    """One remark on a memory."""
 
     kind: str
     text: str
@@ -23,14 +22,14 @@ class Note(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A memory as its new agent wants it."""
+    """A memory in its new agent's format."""
 
     data: bytes
     notes: tuple[Note, ...] = ()
 
 
 class Transfer(NamedTuple):
-    """One memory that is to go elsewhere."""
+    """One memory to copy or move."""
 
     old: Address
     new: Address
@@ -38,32 +37,31 @@ class Transfer(NamedTuple):
     after: bytes = b""
     notes: tuple[Note, ...] = ()
     problem: str = ""
-    """Why it cannot go; it stays as it is then. May hold hostile text."""
+    """Why it stays. May hold hostile text."""
     is_index: bool = False
     """It stays because it is an index, whose lines go with the memories they name."""
 
     @property
     def changed(self) -> bool:
-        """Whether its bytes become others."""
+        """Whether its bytes change."""
         return self.before != self.after
 
 
 class IndexChange(NamedTuple):
-    """An index, or another memory, that is written along."""
+    """An index, or another memory, that is written as well."""
 
     address: Address
     before: bytes
     after: bytes
     expected_sha256: str | None
-    """None: there is no such file yet."""
+    """None: the file does not exist yet."""
     what: str
     """For people: `2 lines added`."""
     notes: tuple[str, ...] = ()
-    """Sentences."""
 
 
 def steps_of(changes: Iterable[IndexChange]) -> tuple[Step, ...]:
-    """Give what changes of files do, for `Engine.together`; what stays as it is does nothing."""
+    """Return the steps of changes for `Engine.together`; unchanged files have none."""
     return tuple(Write(one.address, one.after, one.expected_sha256) for one in changes if one.after != one.before)
 
 
@@ -74,13 +72,12 @@ class TransferPlan(NamedTuple):
     items: tuple[Transfer, ...]
     indexes: tuple[IndexChange, ...] = ()
     steps: tuple[Step, ...] = ()
-    """For `Engine.together`."""
     left: tuple[OutdatedMemory, ...] = ()
-    """Memories that go on naming what went."""
+    """Memories that still link to what moved."""
     carried: int = 0
-    """So many pointers at the source follow."""
+    """Number of links at the source that are updated."""
     rest: str = ""
-    """What does not follow, for people, in one or two sentences."""
+    """What is not updated, for people, in one or two sentences."""
 
     @property
     def going(self) -> tuple[Transfer, ...]:
@@ -89,12 +86,12 @@ class TransferPlan(NamedTuple):
 
     @property
     def staying(self) -> tuple[Transfer, ...]:
-        """Those that cannot."""
+        """The memories that cannot."""
         return tuple(item for item in self.items if item.problem)
 
     @property
     def words(self) -> str:
-        """The whole in a few words, as a label: `move a.md to b.md`."""
+        """A label: `move a.md to b.md`."""
         verb, going = "move" if self.moving else "copy", self.going
         if len(going) == 1:
             return f"{verb} {going[0].old} to {going[0].new}"
@@ -103,7 +100,7 @@ class TransferPlan(NamedTuple):
 
     @property
     def also(self) -> str:
-        """What is written along, for people: `1 index line added, 2 links updated`; empty for nothing."""
+        """What else is written: `1 index line added, 2 links updated`; may be empty."""
         parts = [f"{change.what} in {change.address}" for change in self.indexes if change.what]
         if self.carried:
             parts.append(f"{self.carried:,} link{'s' * (self.carried != 1)} updated")
@@ -114,5 +111,5 @@ class TransferPlan(NamedTuple):
 
 
 def mapped_words(count: int, whole: int) -> str:
-    """Say that the front matter of so many memories of so many became another one."""
+    """Return the phrase for so many mapped memories of so many."""
     return f"front matter of {count:,} mapped" if whole > 1 else "front matter mapped"

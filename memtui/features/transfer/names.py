@@ -1,6 +1,6 @@
-"""What a memory is called where it goes: the target's own endings, and why a name cannot be used there.
+"""Names of memories at their target: the target's endings, and why a name cannot be used.
 
-A name that a person typed is never changed: then only what is wrong with it is said.
+A name that a person typed is never changed, only refused.
 """
 
 import posixpath
@@ -13,9 +13,8 @@ from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
 
 _ENDINGS = (".mdc", ".markdown", ".md", ".txt")
-"""Endings of text that give way to the one an agent reads."""
+"""Text endings that are replaced by the one an agent reads."""
 _SLUG = 48
-"""Characters."""
 
 
 def fitted(path: str, root: Root) -> str:
@@ -28,7 +27,7 @@ def fitted(path: str, root: Root) -> str:
 
 
 def slug_of(name: str) -> str:
-    """Make a name fit for a path: letters and digits of any alphabet, and dashes between words."""
+    """Make a file name of words: letters and digits of any alphabet, with dashes between."""
     plain = normalize("NFKC", name).casefold().replace("'", "").replace("’", "")
     words = "".join(sign if sign.isalnum() or category(sign)[0] == "M" else " " for sign in plain).split()
     slug = "-".join(words)
@@ -38,7 +37,7 @@ def slug_of(name: str) -> str:
 
 
 def refusal(address: Address, root: Root) -> str:
-    """Say why memtui would not make a memory there; empty when it would."""
+    """Return why memtui would not create a memory there; empty when it would."""
     policy = root.policy
     if root.read_only:
         return f"{root.id} is read-only"
@@ -57,7 +56,7 @@ def refusal(address: Address, root: Root) -> str:
 
 
 def unseen(address: Address, root: Root) -> str:
-    """Say why the agent would not see a memory there; empty when it would."""
+    """Return why the agent would not see a memory there; empty when it would."""
     suffix = root.policy.suffix
     if suffix and not address.path.lower().endswith(suffix):
         return f"{title_of(root.agent)} reads only names that end in {suffix}"
@@ -65,23 +64,22 @@ def unseen(address: Address, root: Root) -> str:
 
 
 class TakenNames:
-    """The names there are in a root, and which of them a file system that ignores case would confuse with a new one."""
+    """The names in a root, compared as a case-insensitive file system would."""
 
     def __init__(self, known: Iterable[str]) -> None:
-        """Know these paths."""
         self._by_fold: dict[tuple[str, str], list[str]] = {}
         for path in known:
             self.add(path)
 
     def add(self, path: str) -> None:
-        """Know one more path, and the folders it is in."""
+        """Add a path and its folders."""
         for above, name in _steps(path):
             names = self._by_fold.setdefault((above, paths.fold(name)), [])
             if name not in names:
                 names.append(name)
 
     def clash(self, path: str) -> str:
-        """Return the path, or the folder, that a new path would be confused with; empty for none."""
+        """Return the path or folder that a new path would be confused with; empty for none."""
         for above, name in _steps(path):
             names = self._by_fold.get((above, paths.fold(name)))
             if names is None:
@@ -92,7 +90,7 @@ class TakenNames:
 
 
 def _steps(path: str) -> Iterator[tuple[str, str]]:
-    """Each part of a path with what is above it: `("", "a"), ("a/", "b.md")`."""
+    """Yield each part of a path with what is above it: `("", "a"), ("a/", "b.md")`."""
     above = ""
     for part in path.split("/"):
         yield above, part
@@ -100,16 +98,9 @@ def _steps(path: str) -> Iterator[tuple[str, str]]:
 
 
 def below(source: Address, target: Address, rows: Iterable[Address], *, keep: bool) -> list[tuple[Address, Address]]:
-    """Say where a memory, or each memory of a folder or a root, goes.
+    """Return old and new addresses of a memory, or each memory (of `rows`) of a folder or root (empty path).
 
-    Args:
-        source: what goes; an empty path for a whole root.
-        target: where to; an empty path for the root itself.
-        rows: the memories there are.
-        keep: it goes into the target, under its own name; else it takes the target's name.
-
-    Returns:
-        Old and new addresses.
+    With `keep` it goes into the target under its own name; otherwise it takes the target's name.
     """
     above = source.path.rpartition("/")[0] if keep else source.path
     found = []

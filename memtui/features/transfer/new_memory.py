@@ -1,7 +1,7 @@
-"""A new memory as the agent of its root would write it: where it goes, its front matter, its line in the index.
+"""New memories as the agent of their root would write them: path, front matter, line in the index.
 
-It is planned whole before the first byte and written as one step, so that no memory is made which its agent does not
-find. What is remembered and what a person makes with a form go the same way.
+Planned whole before the first byte and written as one step, so that no memory is created that its agent does not find.
+Used by `remember` and by the form for a new memory.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import TYPES, Address, FieldEdit, Root, Step
 from memtui.errors import ConflictError, RefusedError, UsageError
-from memtui.features.transfer.fields import DESCRIPTION, METADATA, NAME, REQUIRED, TYPE, Hints, translate
+from memtui.features.transfer.fields import DESCRIPTION, METADATA, NAME, REQUIRED, TYPE, Hints, nests_type, translate
 from memtui.features.transfer.index_lines import LINKS, Mention, added
 from memtui.features.transfer.model import IndexChange, Transfer, steps_of
 from memtui.features.transfer.names import TakenNames, fitted, refusal, slug_of
-from memtui.features.transfer.remarks import habit
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
 
 
-class Sheet(NamedTuple):
-    """What is to stand in a new memory."""
+class MemoryFields(NamedTuple):
+    """Contents of a new memory."""
 
     name: str
     description: str = ""
@@ -34,7 +33,7 @@ class Sheet(NamedTuple):
 
 
 class NewPlan(NamedTuple):
-    """A new memory, before it is made."""
+    """A new memory, before it is created."""
 
     address: Address
     changes: tuple[IndexChange, ...]
@@ -47,27 +46,20 @@ class NewPlan(NamedTuple):
 
 
 def has_shape(root: Root) -> bool:
-    """Whether the agent of a root wants fields in a memory, or finds one by a line of its index."""
+    """Tell whether a root's agent wants fields in a memory, or finds one by a line of its index."""
     return bool(root.policy.fields) or root.policy.index_format == LINKS
 
 
 def fields_of(root: Root) -> tuple[str, ...]:
-    """Say what a form for a new memory of a root asks for."""
+    """Return the fields of the form for a new memory of a root."""
     typed = TYPE in root.policy.fields and root.policy.types
     return (NAME, DESCRIPTION, TYPE) if typed else (NAME, DESCRIPTION)
 
 
-def plan_new(engine: Engine, root: Root, folder: str, sheet: Sheet) -> NewPlan:
-    """Work out a memory that a person makes; nothing is written.
+def plan_new(engine: Engine, root: Root, folder: str, sheet: MemoryFields) -> NewPlan:
+    """Plan a memory that a person creates in a folder (empty: the usual place); nothing is written.
 
-    Args:
-        engine: an engine.
-        root: where it goes.
-        folder: the folder in it; empty for the place that fits the others.
-        sheet: what was typed. A name with the ending of a file is the name of the file.
-
-    Raises:
-        UsageError: it has no name. ConflictError: `E_EXISTS`. RefusedError: it cannot be made there.
+    A name with the ending of a file is the name of the file.
     """
     if not sheet.name.strip():
         raise UsageError("Type a name.")
@@ -93,14 +85,7 @@ def plan_new(engine: Engine, root: Root, folder: str, sheet: Sheet) -> NewPlan:
 
 
 def usual_path(root: Root, slug: str, kind: str, rows: Mapping[str, Memory]) -> str:
-    """Give the path of a new memory beside the others, as they are named there; it may be taken.
-
-    Args:
-        root: where it goes.
-        slug: its name as a part of a path.
-        kind: its type; empty for none.
-        rows: the memories there are.
-    """
+    """Return the path of a new memory, named like its siblings (`rows`); it may be taken."""
     names = [path for path in rows if not root.policy.is_index(path) and path.endswith(root.policy.suffix or ".md")]
     folders = any(path.partition("/")[0] in TYPES for path in names if "/" in path)
     flat = [path for path in names if "/" not in path]
@@ -115,22 +100,10 @@ def usual_path(root: Root, slug: str, kind: str, rows: Mapping[str, Memory]) -> 
     return fitted(f"{stem}.md", root)
 
 
-def shaped(engine: Engine, root: Root, path: str, sheet: Sheet, rows: Mapping[str, Memory]) -> tuple[IndexChange, ...]:
-    """Write a memory as the agent of its root does, with its line in the index; nothing is written.
-
-    Args:
-        engine: an engine.
-        root: where it goes.
-        path: its path there, which is free.
-        sheet: what is to stand in it.
-        rows: the memories there are.
-
-    Returns:
-        The memory first, then the index that names it.
-
-    Raises:
-        RefusedError: it cannot be made there.
-    """
+def shaped(
+    engine: Engine, root: Root, path: str, sheet: MemoryFields, rows: Mapping[str, Memory]
+) -> tuple[IndexChange, ...]:
+    """Return the changes that create a memory in its agent's format: the memory, then its index."""
     address = Address(root.id, path)
     why = refusal(address, root)
     if why:
@@ -138,7 +111,7 @@ def shaped(engine: Engine, root: Root, path: str, sheet: Sheet, rows: Mapping[st
             f"It cannot become {address}: {why}.", hint="Choose another root with --to, or write it with memtui create."
         )
     policy = root.policy
-    lately = habit(engine, rows.values())
+    lately = nests_type(engine, rows.values())
     nested = policy.front_matter != REQUIRED and (policy.nests_type if lately is None else lately)
     values = {NAME: sheet.name, DESCRIPTION: sheet.description, TYPE: sheet.type}
     edits = [

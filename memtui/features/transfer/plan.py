@@ -1,24 +1,25 @@
-"""A transfer as a whole: each memory mapped, both indexes, one list of steps; planned first, then one step of undo.
+"""A transfer as a whole: each memory mapped, both indexes, one list of steps; planned first, then one undo step.
 
-Nothing is written while planning. What cannot go stays as it is, and is said with the reason.
+Nothing is written while planning. What cannot go stays, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
+from memtui.agents.table import title_of
+from memtui.engine.disk import paths
 from memtui.engine.model import Actor, Address, Done, Outcome, Rename, Root, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.features.transfer import index_lines
-from memtui.features.transfer.fields import Hints, translate
+from memtui.features.transfer.fields import Hints, nests_type, translate
 from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan, Translation, steps_of
-from memtui.features.transfer.names import fitted, refusal
-from memtui.features.transfer.remarks import dead_links, habit, remarks
-from memtui.pointers import references
+from memtui.features.transfer.model import SAID, IndexChange, Note, Transfer, TransferPlan, Translation, steps_of
+from memtui.features.transfer.names import fitted, refusal, unseen
+from memtui.pointers import links, references
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 TAKEN, MISSING = "the name is taken", "there is no such memory"
 INDEX = "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
+_SHOWN_LINKS = 3
 
 
-class Wish(NamedTuple):
-    """How a transfer is wanted."""
+class TransferOptions(NamedTuple):
+    """How to transfer."""
 
     moving: bool = False
     as_is: bool = False
@@ -40,11 +42,11 @@ class Wish(NamedTuple):
     fit: bool = True
     """Give names the target's own ending."""
     masked: bool = False
-    """Mask the secrets of what is copied to another root."""
+    """Mask secrets in copies to another root."""
 
 
 def secrets_of(reader: Engine, pairs: Iterable[tuple[Address, Address]]) -> tuple[Address, ...]:
-    """Find which memories would take a secret to another root; one that cannot be read does not go there."""
+    """Return the memories that would take a secret to another root."""
     found = []
     for old, new in pairs:
         if old.root != new.root:
@@ -57,40 +59,26 @@ def secrets_of(reader: Engine, pairs: Iterable[tuple[Address, Address]]) -> tupl
 
 
 def refused_for_secrets(found: Sequence[Address], hint: str) -> RefusedError:
-    """Make the error of a copy or a bundle that would take secrets along, which nobody said."""
+    """Return the error for secrets that nobody decided about."""
     first = f"{found[0]} holds a secret" if len(found) == 1 else f"{len(found):,} memories hold secrets: {found[0]}, .."
     return RefusedError(f"{first}.", code="E_SECRET", unharmed="Nothing was written.", hint=hint)
 
 
 def differs(source: Root, target: Root) -> bool:
-    """Whether a memory needs more than a copy of its bytes to be at home in another root."""
+    """Tell whether another root needs more than a copy of a memory's bytes."""
     linked = any(root.policy.index_format == index_lines.LINKS for root in (source, target))
     return source.id != target.id and (source.agent != target.agent or linked)
 
 
-def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> TransferPlan:
-    """Work out a transfer; nothing is written.
-
-    Args:
-        reader: an engine.
-        pairs: memories, by their old addresses and the new ones.
-        wish: how it is wanted.
-
-    Raises:
-        NotFoundError: `E_NO_ROOT`.
-    """
-    return _Planning(reader, list(dict(pairs).items()), wish).done()
+def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], options: TransferOptions) -> TransferPlan:
+    """Plan a transfer of memories from old to new addresses; nothing is written."""
+    return _Planning(reader, list(dict(pairs).items()), options).done()
 
 
 def apply(engine: Engine, wanted: TransferPlan, *, actor: Actor) -> Done:
-    """Do what a plan says as one undo step, or nothing of it when something is another version by now.
+    """Carry out a plan as one undo step, or nothing of it (`ConflictError`) when something has changed.
 
-    Returns:
-        An outcome for each memory of the plan; its error where it stayed.
-
-    Raises:
-        UsageError: nothing can go. ConflictError: something changed meanwhile; nothing was done.
-        MemtuiError: as `Engine.together`.
+    Returns an outcome for each memory of the plan; its error where it stayed.
     """
     failed = [one for one in wanted.staying if not (one.is_index and wanted.going)]
     staying = [Outcome(one.old, None, _stays(one), one.new) for one in failed]
@@ -120,30 +108,26 @@ def apply(engine: Engine, wanted: TransferPlan, *, actor: Actor) -> Done:
 
 
 def copy(
-    engine: Engine, pairs: Sequence[tuple[Address, Address]], secrets: str, *, actor: Actor, wish: Wish | None = None
+    engine: Engine,
+    pairs: Sequence[tuple[Address, Address]],
+    secrets: str,
+    *,
+    actor: Actor,
+    options: TransferOptions | None = None,
 ) -> Done:
-    """Copy memories as one undo step, with what a person said about secrets that would go to another root.
+    """Copy memories as one undo step, with a person's choice about secrets that go to another root.
 
-    Args:
-        engine: does it.
-        pairs: memories, by their old addresses and the new ones.
-        secrets: `keep`, `mask`, `leave` these memories out, or empty: nobody said.
-        actor: who does it.
-        wish: how, where more than bytes is copied.
-
-    Raises:
-        RefusedError: `E_SECRET`, there are some, and nobody said; or all are left out.
-        MemtuiError: as `apply`, and `Memories.copy`.
+    `secrets` is `keep`, `mask`, `leave` these memories out, or empty: undecided, which raises `E_SECRET`.
     """
     found = () if secrets == "keep" else secrets_of(engine, pairs)
     going = [pair for pair in pairs if secrets != "leave" or pair[0] not in found]
     if found and (not secrets or not going):
         raise refused_for_secrets(found, "Say whether to keep or mask it.")
     masked = secrets == "mask" and bool(found)
-    if wish is None and not masked:
+    if options is None and not masked:
         return engine.memories.copy(going, actor=actor)
-    wish = wish or Wish(as_is=True, alone=True, fit=False)
-    return apply(engine, plan(engine, going, wish._replace(masked=masked)), actor=actor)
+    options = options or TransferOptions(as_is=True, alone=True, fit=False)
+    return apply(engine, plan(engine, going, options._replace(masked=masked)), actor=actor)
 
 
 def _stays(item: Transfer) -> MemtuiError:
@@ -156,11 +140,45 @@ def _stays(item: Transfer) -> MemtuiError:
     )
 
 
-class _Planning:
-    """One transfer being planned."""
+def remarks(data: bytes, old_name: str, new: Address, target: Root) -> list[Note]:
+    """Return what is worth knowing of a memory in its new root `target`."""
+    policy, title = target.policy, title_of(target.agent)
+    notes: list[Note] = []
+    if new.name != old_name and fitted(old_name, target) == new.name:
+        notes.append(Note(SAID, f"named {new.name}: {title} reads {policy.suffix}"))
+    why = unseen(new, target)
+    if why:
+        notes.append(Note(SAID, why))
+    limit, chars = policy.shown_bytes, policy.limit_of(new.path)
+    if (limit is not None and len(data) > limit) or (
+        chars is not None and len(data.decode("utf-8", "replace")) > chars
+    ):
+        notes.append(Note(SAID, f"larger than {title} takes"))
+    if paths.matches(new.path, policy.generated):
+        notes.append(Note(SAID, f"{title} makes this file anew"))
+    if policy.format_of(new.path) == "goose":
+        notes.append(Note(SAID, f"{title} takes each paragraph for an entry of its own"))
+    return notes
 
-    def __init__(self, reader: Engine, pairs: Sequence[tuple[Address, Address]], wish: Wish) -> None:
-        self.reader, self.wish = reader, wish
+
+def dead_links(data: bytes, old: str, new: str, present: Container[str], there: Container[str]) -> list[Note]:
+    """Name the links of a memory that lead nowhere in its new root, which will have the memories `there`."""
+    before = links.parse(data, old)
+    after = links.parse(data, new)
+    found = [
+        one.target for one, other in zip(before, after, strict=True) if one.path in present and other.path not in there
+    ]
+    lost = list(dict.fromkeys(found))
+    if not lost:
+        return []
+    more = f" and {len(lost) - _SHOWN_LINKS} more" if len(lost) > _SHOWN_LINKS else ""
+    shown = ", ".join(lost[:_SHOWN_LINKS]) + more
+    return [Note(SAID, f"links that lead nowhere there: {shown}")]
+
+
+class _Planning:
+    def __init__(self, reader: Engine, pairs: Sequence[tuple[Address, Address]], options: TransferOptions) -> None:
+        self.reader, self.options = reader, options
         self.pairs = [(old, self._named(new)) for old, new in pairs]
         ids = dict.fromkeys(one.root for pair in self.pairs for one in pair)
         self.roots = {root_id: reader.roots.find(root_id) for root_id in ids}
@@ -170,7 +188,6 @@ class _Planning:
             if row.address.root in self.rows:
                 self.rows[row.address.root][row.address.path] = row
         self.there: dict[str, set[str]] = {root_id: set(rows) for root_id, rows in self.rows.items()}
-        """The memories there will be in each root."""
         for _, new in self.pairs:
             self.there[new.root].add(new.path)
         self.said = self._mentions()
@@ -178,7 +195,7 @@ class _Planning:
 
     def _named(self, new: Address) -> Address:
         root = self.reader.roots.find(new.root)
-        path = fitted(new.path, root) if self.wish.fit and not self.wish.as_is else new.path
+        path = fitted(new.path, root) if self.options.fit and not self.options.as_is else new.path
         return Address(root.id, path)
 
     def _mentions(self) -> dict[Address, Mention]:
@@ -194,7 +211,6 @@ class _Planning:
         return found
 
     def done(self) -> TransferPlan:
-        """Plan it."""
         items: list[Transfer] = []
         used: set[Address] = set()
         for old, new in self.pairs:
@@ -210,18 +226,16 @@ class _Planning:
         changes, left, rest = self._indexes(going, carried)
         steps += steps_of(changes)
         count = sum(one.links for one in carried.carried)
-        return TransferPlan(self.wish.moving, tuple(items), changes, tuple(steps), left, count, rest)
+        return TransferPlan(self.options.moving, tuple(items), changes, tuple(steps), left, count, rest)
 
     def _steps(self, item: Transfer) -> list[Step]:
-        if not self.wish.moving:
+        if not self.options.moving:
             return [Write(item.new, item.after, None)]
         sha = self.rows[item.old.root][item.old.path].sha256
         steps: list[Step] = [Rename(item.old, item.new, sha)]
         if item.changed:
             steps.append(Write(item.new, item.after, sha))
         return steps
-
-    # --- one memory
 
     def _item(self, old: Address, new: Address, used: set[Address]) -> Transfer:
         problem = self._problem(old, new, used)
@@ -235,7 +249,7 @@ class _Planning:
         if snapshot.sha256 != row.sha256:
             return Transfer(old, new, problem="somebody is writing it")
         data, root = snapshot.bytes, self.roots[new.root]
-        masked = self.wish.masked and old.root != new.root
+        masked = self.options.masked and old.root != new.root
         found = self._translated(mask.shown_bytes(data) if masked else data, old, new)
         if len(found.data) > root.policy.write_bytes:
             return Transfer(
@@ -253,9 +267,9 @@ class _Planning:
         if row.sha256 is None:
             return row.problems[0].text.rstrip(".") if row.problems else "it cannot be read"
         linked = source.policy.index_format == index_lines.LINKS and source.policy.is_index(old.path)
-        if linked and source.id != target.id and not self.wish.as_is and not self.wish.alone:
+        if linked and source.id != target.id and not self.options.as_is and not self.options.alone:
             return INDEX
-        if self.wish.moving and source.read_only:
+        if self.options.moving and source.read_only:
             return f"{source.id} is read-only"
         if new.path in self.rows[new.root]:
             return TAKEN
@@ -263,14 +277,14 @@ class _Planning:
 
     def _translated(self, data: bytes, old: Address, new: Address) -> Translation:
         source, target = self.roots[old.root], self.roots[new.root]
-        if self.wish.as_is or source.agent == target.agent:
+        if self.options.as_is or source.agent == target.agent:
             return Translation(data)
         mention = self.said.get(old, Mention())
         return translate(data, target, new.path, Hints(mention.title, mention.hook, self._habit(target)))
 
     def _habit(self, root: Root) -> bool | None:
         if root.id not in self.nested:
-            self.nested[root.id] = habit(self.reader, self.rows[root.id].values())
+            self.nested[root.id] = nests_type(self.reader, self.rows[root.id].values())
         return self.nested[root.id]
 
     def _notes(self, data: bytes, old: Address, new: Address) -> list[Note]:
@@ -280,10 +294,8 @@ class _Planning:
         lost = dead_links(data, old.path, new.path, self.rows[old.root], self.there[new.root])
         return [*remarks(data, old.name, new, target), *lost]
 
-    # --- indexes
-
     def _carried(self, going: Sequence[Transfer]) -> references.ReferencePlan:
-        if not self.wish.moving or self.wish.alone:
+        if not self.options.moving or self.options.alone:
             return references.ReferencePlan((), (), ())
         return references.plan(self.reader, [(item.old, item.new) for item in going])
 
@@ -303,7 +315,7 @@ class _Planning:
             for item in going
             if self.roots[item.new.root].policy.is_index(item.new.path)
         }
-        if not self.wish.alone:
+        if not self.options.alone:
             for root_id in dict.fromkeys(item.new.root for item in going):
                 items = [item for item in going if item.new.root == root_id and item.old.root != root_id]
                 root = self.roots[root_id]
@@ -315,7 +327,7 @@ class _Planning:
 
 
 def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> bool:
-    """Whether any of these memories needs more than a copy of its bytes to be at home where it goes."""
+    """Tell whether any of these memories needs more than a copy of its bytes."""
     return any(
         old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
     )

@@ -1,4 +1,4 @@
-"""Memories that go elsewhere: copied or moved, in the shape the other agent reads; planned first, shown on request."""
+"""The verbs `cp` and `mv`."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from memtui.engine.model import Address
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
 from memtui.features.transfer.names import below
-from memtui.features.transfer.plan import Wish, apply, differs, plan, refused_for_secrets, secrets_of
+from memtui.features.transfer.plan import TransferOptions, apply, differs, plan, refused_for_secrets, secrets_of
 from memtui.pointers import references
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
@@ -17,27 +17,23 @@ from memtui.wire.output import Column
 from memtui.wire.values import text_of
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """What goes where."""
 
     pairs: tuple[tuple[Address, Address], ...]
     fit: bool
-    """No name was typed, so names get the ending that is read there."""
+    """No name was typed, so names get the ending that the target reads."""
 
 
 def cp(call: Call) -> int:
-    """Copy memories.
-
-    Raises:
-        RefusedError: `E_SECRET`, one goes to another root with a secret in it, and nobody said what becomes of it.
-    """
-    way = _way(call, call.args.texts("old"), call.args.need("new"))
+    """Copy memories; raises `E_SECRET` when a secret would go to another root without --secrets."""
+    route = _route(call, call.args.texts("old"), call.args.need("new"))
     secrets = call.args.text("secrets")
-    if secrets is None and not call.args.flag("dry_run") and (found := secrets_of(call.engine, way.pairs)):
+    if secrets is None and not call.args.flag("dry_run") and (found := secrets_of(call.engine, route.pairs)):
         raise refused_for_secrets(found, "--secrets mask copies without them, --secrets keep as it is.")
-    if call.args.flag("dry_run") or secrets == "mask" or _translates(call, way):
-        return _transfer(call, way, moving=False)
-    return results.done(call.out, call.engine.memories.copy(way.pairs, actor=call.actor))
+    if call.args.flag("dry_run") or secrets == "mask" or _translates(call, route):
+        return _transfer(call, route, moving=False)
+    return results.done(call.out, call.engine.memories.copy(route.pairs, actor=call.actor))
 
 
 def mv(call: Call) -> int:
@@ -49,10 +45,10 @@ def mv(call: Call) -> int:
             engine.roots.find(old.root), engine.roots.find(places.target(engine, old, new).root)
         ):
             return _rename(call, ((old, places.target(engine, old, new)),))
-    way = _way(call, olds, new)
-    if call.args.flag("dry_run") or _translates(call, way):
-        return _transfer(call, way, moving=True)
-    return _rename(call, way.pairs)
+    route = _route(call, olds, new)
+    if call.args.flag("dry_run") or _translates(call, route):
+        return _transfer(call, route, moving=True)
+    return _rename(call, route.pairs)
 
 
 def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
@@ -63,20 +59,14 @@ def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
 
 
 def _address(call: Call, text: str) -> Address:
-    """A memory, a folder, or with an empty path a whole root."""
+    """Return the address of a memory, a folder, or (empty path) a whole root."""
     found = places.place(call.engine, text)
     if found.roots is None or len(found.roots) != 1:
         raise UsageError(f"{text!r} is more than one root.", hint="Name one; `memtui roots` lists them.")
     return Address(found.roots[0], found.path)
 
 
-def _way(call: Call, olds: Sequence[str], new: str) -> Way:
-    """Work out which memories go where.
-
-    Raises:
-        NotFoundError: there is nothing of that name.
-        UsageError: several cannot have one name.
-    """
+def _route(call: Call, olds: Sequence[str], new: str) -> Route:
     engine = call.engine
     sources = [_address(call, text) for text in olds]
     rows = [row.address for row in engine.rows.list([source.root for source in sources]).items if not row.missing]
@@ -93,21 +83,22 @@ def _way(call: Call, olds: Sequence[str], new: str) -> Way:
             raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
         pairs += here
     whole = len(sources) == 1 and sources[0] in known
-    return Way(tuple(dict(pairs).items()), fit=not (named and whole))
+    return Route(tuple(dict(pairs).items()), fit=not (named and whole))
 
 
-def _translates(call: Call, way: Way) -> bool:
-    """Whether anything is more than a copy of bytes."""
+def _translates(call: Call, route: Route) -> bool:
     if call.args.flag("as_is") and call.args.flag("alone"):
         return False
     engine = call.engine
-    return any(differs(engine.roots.find(old.root), engine.roots.find(new.root)) for old, new in way.pairs)
+    return any(differs(engine.roots.find(old.root), engine.roots.find(new.root)) for old, new in route.pairs)
 
 
-def _transfer(call: Call, way: Way, *, moving: bool) -> int:
+def _transfer(call: Call, route: Route, *, moving: bool) -> int:
     args, out = call.args, call.out
-    wish = Wish(moving, args.flag("as_is"), args.flag("alone"), way.fit, masked=args.text("secrets") == "mask")
-    wanted = plan(call.engine, way.pairs, wish)
+    options = TransferOptions(
+        moving, args.flag("as_is"), args.flag("alone"), route.fit, masked=args.text("secrets") == "mask"
+    )
+    wanted = plan(call.engine, route.pairs, options)
     if args.flag("dry_run"):
         if out.json:
             out.document(plan_json(wanted, None))
@@ -122,7 +113,7 @@ def _transfer(call: Call, way: Way, *, moving: bool) -> int:
 
 
 def show(call: Call, wanted: TransferPlan) -> None:
-    """Print a plan: what goes where, what becomes of it, and the texts that would be written as a diff."""
+    """Print a plan: what goes where, what happens to it, and the changes as a diff."""
     out = call.out
     out.table(
         (Column("MEMORY", flexible=True), Column("TO", flexible=True), Column("WHAT", flexible=True, wraps=True)),
@@ -152,13 +143,7 @@ def _notes(call: Call, wanted: TransferPlan) -> None:
 
 
 def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], indexes: Iterable[IndexChange]) -> None:
-    """Tell what becomes of memories and indexes.
-
-    Args:
-        call: the command line.
-        memories: what stands before the notes of each, or nothing, and its notes.
-        indexes: those that are written along.
-    """
+    """Print notes on memories (name or empty, notes) and indexes."""
     for name, notes in memories:
         for note in notes:
             call.out.say(f"{f'{name}: ' if name else ''}{note.kind}: {note.text}.")
@@ -169,7 +154,7 @@ def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], index
 
 
 def plan_json(value: TransferPlan, txn: str | None) -> Json:
-    """Turn a transfer into JSON; `txn` is the transaction that did it, None when it was only shown."""
+    """Convert a plan to JSON; `txn` is the transaction that did it, None when it was only shown."""
     return {
         "written": txn is not None,
         "txn": txn,
@@ -182,7 +167,6 @@ def plan_json(value: TransferPlan, txn: str | None) -> Json:
 
 
 def _item_json(value: Transfer) -> Json:
-    """Turn one memory of a transfer into JSON."""
     return {
         "address": str(value.old),
         "new_address": str(value.new),
@@ -195,7 +179,7 @@ def _item_json(value: Transfer) -> Json:
 
 
 def index_json(value: IndexChange) -> Json:
-    """Turn an index that is written along into JSON."""
+    """Convert a change of an index to JSON."""
     return {
         "address": str(value.address),
         "what": value.what,
@@ -205,15 +189,15 @@ def index_json(value: IndexChange) -> Json:
 
 
 def notes_json(values: tuple[Note, ...]) -> list[Json]:
-    """Turn notes about a memory into JSON."""
+    """Convert notes to JSON."""
     return [{"kind": note.kind, "text": note.text} for note in values]
 
 
 def whole_diff(name: str, before: bytes, after: bytes) -> str:
-    """Compare two texts as `diff -u` does, as one text."""
+    """Return `diff` as one text."""
     return text_of(diff(name, before, after))
 
 
 def diff(name: str, before: bytes, after: bytes, *, secrets: bool = False) -> list[str]:
-    """Compare two texts as `diff -u` does; nothing when they are equal."""
+    """Compare two texts as `diff -u` does; empty when they are equal."""
     return unified_file(name, before or None, after, secrets=secrets)

@@ -1,8 +1,7 @@
-"""Where marked memories would land: one line to type a folder, root or scope in, and what each would be called there.
+"""The screen that asks where memories go: one line for a folder, root or scope, and a preview of every name.
 
-Names that are taken are shown before anything is done, so that one prompt serves for forty memories; and so is what
-becomes of their front matter and of the indexes when they go to another agent. The plan that is shown is the very one
-that is done.
+Taken names are shown before anything is done, and so are front matter and index changes in another agent's root. The
+plan that is shown is the very one that is done.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.table import title_of
 from memtui.engine.model import Address, Root
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Transfer, TransferPlan
-from memtui.features.transfer.plan import Wish, plan, translates
+from memtui.features.transfer.plan import TransferOptions, plan, translates
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
@@ -29,37 +28,22 @@ if TYPE_CHECKING:
     from memtui.ui.action import Action
 
 
-WORKED_OUT = 0.1
-"""Seconds without a key before it is worked out what becomes of the memories."""
+PLAN_DELAY = 0.1
+"""Seconds without a key before the transfer is planned."""
 
 
 class Inventory(NamedTuple):
-    """What there is where memories may go, as it is when asked."""
+    """Queries about the places where memories may go."""
 
     roots: Callable[[], Mapping[str, Root]]
     memories: Callable[[], Collection[Address]]
     others: Callable[[str], bool]
     """Whether a root is another project's."""
     named: Callable[[str], str] = str
-    """Names memories in a text for the eye."""
 
 
-class Destination(NamedTuple):
-    """Where one memory would land."""
-
-    old: Address
-    new: Address
-    problem: str = ""
-    """Why it cannot."""
-
-
-def destinations(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Destination, ...]:
-    """Tell where each would land, and which names are taken: by a memory that is there, or by one of these.
-
-    Args:
-        pairs: old and new addresses.
-        taken: whether a memory has an address now.
-    """
+def destinations(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Transfer, ...]:
+    """Return the target of each memory, and which names are taken, by a memory or by another one of these."""
     found, used = [], set()
     for old, new in pairs:
         if old == new:
@@ -71,16 +55,15 @@ def destinations(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Addr
         else:
             problem = ""
             used.add(new)
-        found.append(Destination(old, new, problem))
+        found.append(Transfer(old, new, problem=problem))
     return tuple(found)
 
 
-UNMOVED = "type where to; tab: roots and folders"
-"""Said while the line is as it was at the start."""
+TARGET_HINT = "type where to; tab: roots and folders"
 
 
 def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
-    """Which folders may be meant by what is typed, in their order: those it begins, else those that hold it."""
+    """Return the folders that a text may mean: those it begins, else those that contain it."""
     typed = text.casefold()
     every = tuple(dict.fromkeys(folders))
     begin = [one for one in every if one.casefold().startswith(typed) and one != text]
@@ -88,7 +71,7 @@ def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
 
 
 class CopyScreen(PlanScreen["tuple[tuple[Address, Address], ...] | TransferPlan"]):
-    """The line and the list; gives what is to be done, or nothing."""
+    """Asks for the target; returns what is to be done, or None."""
 
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
 the roots and folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a
@@ -108,19 +91,7 @@ cursor. Shift with up and down scrolls it."""
         typed: str = "",
         plain: bool = False,
     ) -> None:
-        """Take what is done (`move` or `copy`), with which memories, and where the line starts.
-
-        Args:
-            table: the actions.
-            jobs: works out what becomes of them.
-            there: where memories may go.
-            verb: what is done.
-            targets: the memories.
-            start: where the line starts.
-            folder: the folder that is moved whole.
-            typed: what was typed already.
-            plain: draw only ASCII.
-        """
+        """Show where memories would be moved or copied to (`verb`), or the folder that is moved whole."""
         question = Question(
             verb + " to",
             typed or start.text,
@@ -132,13 +103,13 @@ cursor. Shift with up and down scrolls it."""
         )
         self.lands = PlanList(self._draw_row)
         self.unmoved = False
-        """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
+        """Whether the line is unchanged and means no other place."""
         super().__init__(table, self.lands, question, plain=plain)
         self._jobs = jobs
         self._there = there
         self._folder = folder
         self.plan: TransferPlan | None = None
-        """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
+        """The plan for the line; None while it is computed, or when only bytes are copied."""
         self._mapped = False
         self._entered = False
         self._stop_timer: Callable[[], None] = lambda: None
@@ -150,12 +121,11 @@ cursor. Shift with up and down scrolls it."""
         self._tabbed: tuple[tuple[str, ...], int] | None = None
 
     def on_mount(self) -> None:
-        """Show where they would land as it stands."""
+        """Show the initial targets."""
         super().on_mount()
         self._typed(self.prompt.text)
 
-    def _draw_row(self, row: Destination, room: int) -> Sequence[Run]:
-        """Draw one: what it is called and what it would be called, or why not."""
+    def _draw_row(self, row: Transfer, room: int) -> Sequence[Run]:
         was, becomes = self._there.named(str(row.old)), self._there.named(str(row.new))
         if self.unmoved:
             return [(both_ends(was, max(room - 3, 16), plain=self._plain), "name")]
@@ -170,7 +140,7 @@ cursor. Shift with up and down scrolls it."""
     # What is typed
 
     def take_key(self, key: str) -> bool:
-        """Go through the folders there are."""
+        """Complete the line on tab."""
         if key not in ("tab", "shift+tab"):
             return False
         self._complete(-1 if key == "shift+tab" else 1)
@@ -189,18 +159,18 @@ cursor. Shift with up and down scrolls it."""
         self._mapped = translates(pairs, self._there.roots())
         self._stop_timer()
         if self._mapped:
-            self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
+            self._stop_timer = self.set_timer(PLAN_DELAY, self._work_out).stop
         self.show_detailed(detailed=self._mapped)
         self.draw()
 
-    def _show_rows(self, rows: tuple[Destination, ...]) -> None:
+    def _show_rows(self, rows: tuple[Transfer, ...]) -> None:
         self.lands.show(rows)
         self.lands.go(next((index for index, row in enumerate(rows) if row.problem), self.lands.cursor))
 
     # What becomes of them
 
     def _work_out(self) -> None:
-        """Plan it as the line stands; what arrives late for another line is dropped."""
+        """Plan the transfer; a result for another line is dropped."""
         pairs = self._target.pairs(self._targets, self._folder)
         text = self.prompt.text
         fit = self._target.kind != "one" or pairs[0][0].name == pairs[0][1].name
@@ -209,7 +179,7 @@ cursor. Shift with up and down scrolls it."""
             if not self.is_attached or self.prompt.text != text:
                 return
             self.plan = found
-            self._show_rows(tuple(Destination(item.old, item.new, item.problem) for item in found.items))
+            self._show_rows(found.items)
             self.show_details()
             self.draw()
             if self._entered:
@@ -218,14 +188,14 @@ cursor. Shift with up and down scrolls it."""
 
         moving = self._verb == "move"
         self._jobs.run(
-            lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
+            lambda engine: plan(engine, pairs, TransferOptions(moving, fit=fit)),
             arrived,
             what="work out what is mapped",
             latest=GROUP,
         )
 
     def show_details(self) -> None:
-        """Show what becomes of the memory under the cursor."""
+        """Show what happens to the memory under the cursor."""
         found, at = self.plan, self.lands.cursor
         if found is None:
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
@@ -236,14 +206,12 @@ cursor. Shift with up and down scrolls it."""
 
     @property
     def _root(self) -> Root | None:
-        """Where they go."""
         return self._there.roots().get(self._target.address.root)
 
     def _complete(self, step: int) -> None:
-        """Go through the folders that may be meant."""
         if self._tabbed is None:
             typed = "" if self.prompt.text == self._start.text else self.prompt.before_end
-            found = completions(typed, self._folders()) or completions(typed, self._folders(long=True))
+            found = completions(typed, self._folders())
             if not found:
                 self.prompt.refuse("no root or folder has this name")
                 return
@@ -257,18 +225,14 @@ cursor. Shift with up and down scrolls it."""
         self.prompt.note, self._sure = [], False
         self._show(found[at])
 
-    def _folders(self, *, long: bool = False) -> tuple[str, ...]:
-        """Every root, the project's own first, then every folder; what its agent does not load comes last.
-
-        Args:
-            long: by the roots' whole ids, where they have shorter names too.
-        """
+    def _folders(self) -> tuple[str, ...]:
+        """Return every root, the project's own first, then every folder; unread roots come last."""
         there, found = self._there, set[str]()
         roots = [root for root in there.roots().values() if not root.read_only]
         # What people write for agents comes last: such a root mostly takes files of certain names alone.
         roots.sort(key=lambda root: (root.kind != "memories", there.others(root.id), root.scope != "project", root.id))
         roots.sort(key=lambda root: bool(root.switched_off))
-        names = {root.id: root.id if long else min((root.id, *root.aliases), key=len) for root in roots}
+        names = {root.id: min((root.id, *root.aliases), key=len) for root in roots}
         for address in there.memories():
             parts = address.path.split("/")[:-1]
             for end in range(1, len(parts) + 1):
@@ -282,7 +246,7 @@ cursor. Shift with up and down scrolls it."""
     def _hint(self, text: str) -> Line:
         del text
         if self.unmoved or (self._target.problem and not self.prompt.before_end):
-            return [(UNMOVED + " ", "dim")]
+            return [(TARGET_HINT + " ", "dim")]
         if self._target.problem:
             return [(self._target.problem, "warning")]
         keys: Line = [("  tab ", "key"), ("places  ", "dim"), ("esc ", "key"), ("back ", "dim")]
@@ -291,7 +255,7 @@ cursor. Shift with up and down scrolls it."""
 
     @property
     def _off(self) -> str:
-        """Where the agent they go to is told to read none of it; empty when it is not."""
+        """Where the target's agent is told to read none of it, or empty."""
         root = self._root
         return root.switched_off if root is not None and root.id != self._start.address.root else ""
 
@@ -306,7 +270,7 @@ cursor. Shift with up and down scrolls it."""
         return f"{words}, {left} stay" if left else words
 
     @property
-    def _able(self) -> tuple[Destination, ...]:
+    def _able(self) -> tuple[Transfer, ...]:
         return tuple(row for row in self.lands.rows if not row.problem)
 
     def _done(self, text: str) -> None:
@@ -315,7 +279,7 @@ cursor. Shift with up and down scrolls it."""
         if self._target.problem:
             self.prompt.refuse(self._target.problem)
         elif self.unmoved:
-            self.prompt.refuse(UNMOVED)
+            self.prompt.refuse(TARGET_HINT)
         elif self._mapped and self.plan is None:
             self._entered = True  # done as soon as it is known what is done
             self._work_out()
@@ -343,13 +307,13 @@ _STYLES = {MAPPED: "good", ADDED: "good", KEPT: "description", LOST: "warning"}
 
 
 def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> str:
-    """Whose shape they get: `in the shape of Serena`."""
+    """Return whose format they get: `in the shape of Serena`."""
     titles = dict.fromkeys(title_of(roots[new.root].agent) for _, new in pairs if new.root in roots)
     return f"in the shape of {' and '.join(titles)}"
 
 
 def note_lines(root: Root | None, look: DiffStyle) -> list[Line]:
-    """Draw what is known of a root: who writes there, and that its agent reads none of it."""
+    """Draw a root's note: who writes there, or that its agent reads none of it."""
     if root is None or not root.note:
         return []
     style = "warning" if root.switched_off else "dim"
@@ -357,7 +321,7 @@ def note_lines(root: Root | None, look: DiffStyle) -> list[Line]:
 
 
 def details(wanted: TransferPlan, item: Transfer | None, look: DiffStyle) -> list[Line]:
-    """Draw what becomes of one memory, and what is written besides."""
+    """Draw what happens to one memory, and what else is written."""
     lines: list[Line] = []
     if item is not None and not item.problem:
         for note in item.notes:
@@ -377,7 +341,7 @@ def details(wanted: TransferPlan, item: Transfer | None, look: DiffStyle) -> lis
 
 
 def index_details(indexes: Iterable[IndexChange], look: DiffStyle) -> list[Line]:
-    """Draw what indexes get."""
+    """Draw the changes of indexes."""
     lines: list[Line] = []
     for change in indexes:
         lines += [[], [(f" {look.named(str(change.address))}", "heading"), (f"  {change.what}", "good")]]

@@ -1,7 +1,7 @@
-"""The form of a new memory: a line for each field, below them the memory and the line of the index as they would be.
+"""The form for a new memory: a line for each field, and a preview of the memory and its index line.
 
-It writes by itself, so that what was typed stands while something is to be corrected. It is apart from the plan
-because only the workbench draws.
+It writes by itself, so that the input stays while something is corrected. It is apart from the plan because only the
+workbench draws.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memtui.engine.model import TYPES, Conflict, Done, Root
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE
 from memtui.features.transfer.fields import DESCRIPTION, NAME, TYPE
-from memtui.features.transfer.new_memory import NewPlan, Sheet, fields_of, plan_new
+from memtui.features.transfer.new_memory import MemoryFields, NewPlan, fields_of, plan_new
 from memtui.features.transfer.view import index_details, note_lines
 from memtui.safe_text import one_line
 from memtui.ui.draw import bars
@@ -30,15 +30,14 @@ if TYPE_CHECKING:
     from memtui.ui.action import Action
 
 GROUP = "new memory"
-WORKED_OUT = 0.1
-"""Seconds without a key before it is worked out what would be written."""
-NOTHING = Sheet("")
+PLAN_DELAY = 0.1
+"""Seconds without a key before the memory is planned."""
+NOTHING = MemoryFields("")
 LABEL = 12
-"""Cells of a field's name."""
 
 
 class NewScreen(PlanScreen["NewPlan | None"]):
-    """The fields, and what comes of them; gives the memory that was made, or nothing."""
+    """Asks for the fields; returns the memory that was created, or None."""
 
     HELP = """A new memory in the shape its agent writes: enter goes to the next field, and behind the last one
 creates it; ctrl+s creates it from any. Tab goes through the types. Below stand the file as it will be, and the line
@@ -46,9 +45,15 @@ that the index gets in the same step. A name that ends in .md is the name of the
 typed is there when you come back."""
 
     def __init__(
-        self, table: tuple[Action, ...], jobs: Jobs, root: Root, folder: str, typed: Sheet = NOTHING, *, plain: bool
+        self,
+        table: tuple[Action, ...],
+        jobs: Jobs,
+        root: Root,
+        folder: str,
+        typed: MemoryFields = NOTHING,
+        *,
+        plain: bool,
     ) -> None:
-        """Take the actions, what works, where it goes, what was typed already, and how it is drawn."""
         self._jobs, self._root, self._folder = jobs, root, folder
         self._kind = next((one for one in folder.split("/") if one in TYPES), "")
         self._kind = self._kind or ("user" if root.scope == "global" else "project")
@@ -59,7 +64,6 @@ typed is there when you come back."""
         super().__init__(table, self.fields, self.prompts[NAME].question, plain=plain)
         self.prompt = self.prompts[NAME]
         self.plan: NewPlan | None = None
-        """What is written as the fields stand; None while that is not known."""
         self._refused: MemtuiError | None = None
         self._entered = self._busy = False
         self._stop_timer: Callable[[], None] = lambda: None
@@ -69,15 +73,15 @@ typed is there when you come back."""
         return Prompt(question)
 
     def on_mount(self) -> None:
-        """Show what comes of what is there."""
+        """Show the preview."""
         super().on_mount()
         self.show_detailed(detailed=True)
         self._typed("")
 
     @property
-    def sheet(self) -> Sheet:
-        """What is typed."""
-        return Sheet(**{field: prompt.text for field, prompt in self.prompts.items()})
+    def sheet(self) -> MemoryFields:
+        """The contents of the fields."""
+        return MemoryFields(**{field: prompt.text for field, prompt in self.prompts.items()})
 
     @property
     def typed(self) -> bool:
@@ -92,7 +96,7 @@ typed is there when you come back."""
         self._entered = False
         self.plan = self._refused = None
         self._jobs.drop(GROUP)
-        self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
+        self._stop_timer = self.set_timer(PLAN_DELAY, self._work_out).stop
         self.fields.repaint()
 
     def _work_out(self) -> None:
@@ -123,7 +127,7 @@ typed is there when you come back."""
         )
 
     def show_details(self) -> None:
-        """Go to the field under the cursor, and show what is written."""
+        """Go to the field under the cursor, and show the preview."""
         self.prompt = self.prompts[self.fields.rows[self.fields.cursor]]
         look = DiffStyle(max(self.app.size.width - 2, 20), plain=self._plain)
         lines: list[Line] = [[], *note_lines(self._root, look)]
@@ -142,7 +146,7 @@ typed is there when you come back."""
     # Keys
 
     def take_key(self, key: str) -> bool:
-        """Make it, or go through the types and the fields."""
+        """Create the memory, or step through types and fields."""
         if key == "ctrl+s":
             self._make()
         elif key in ("tab", "shift+tab") and self._at == TYPE:

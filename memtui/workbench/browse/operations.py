@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Conflict, Done, Memory, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
-from memtui.features.transfer.new_memory import Sheet, has_shape
+from memtui.features.transfer.new_memory import MemoryFields, has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.mask import mask
@@ -53,7 +53,7 @@ class MemoryOperations:
         self.seeing = LocalUndo(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
         """The last operation, its number of memories in a row, and when it was reported."""
-        self._unmade: dict[str, Sheet] = {}
+        self._unmade: dict[str, MemoryFields] = {}
         """Unfinished input for new memories, by root."""
 
     @property
@@ -265,7 +265,7 @@ class MemoryOperations:
 
     def _transfer(self, wanted: TransferPlan, secrets: str = "") -> None:
         """Carry out the plan that was shown; ask what to do with secrets, if any."""
-        from memtui.features.transfer.plan import Wish, apply, copy, secrets_of
+        from memtui.features.transfer.plan import TransferOptions, apply, copy, secrets_of
 
         screen, bridge = self._screen, self._screen.bridge
         pairs = tuple((item.old, item.new) for item in wanted.going)
@@ -278,7 +278,7 @@ class MemoryOperations:
         def job(engine: Engine) -> Done:
             if wanted.moving or secrets == "keep" or not secrets_of(engine, pairs):
                 return apply(engine, wanted, actor=bridge.actor)
-            return copy(engine, pairs, secrets, actor=bridge.actor, wish=Wish(fit=False))
+            return copy(engine, pairs, secrets, actor=bridge.actor, options=TransferOptions(fit=False))
 
         otherwise = self._asking(wanted.words, secrets, lambda word: self._transfer(wanted, word))
         bridge.run(job, done, what=wanted.words, otherwise=otherwise, lane=WRITE)
@@ -333,7 +333,7 @@ class MemoryOperations:
                 screen.open_when_there(plan.address, then=f"line {lines + 1}:1")
 
         root = self._roots[place.root]
-        typed = self._unmade.pop(root.id, Sheet(""))
+        typed = self._unmade.pop(root.id, MemoryFields(""))
         typed = typed._replace(name=name or typed.name)
         form = NewScreen(screen.table, screen.bridge, root, place.path, typed, plain=screen.facts.ascii)
         screen.app.push_screen(form, made)

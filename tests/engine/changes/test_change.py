@@ -10,7 +10,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Draft, Policy, Root, Saved, Unchanged
-from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from tests.faults.injector import failing, hooked, meddling
 from tests.faults.world import FIRST, ME, SECOND, World, at, in_history, ledger_of, open_intents, sha, stored
 
@@ -57,14 +57,6 @@ def test_saving_a_memory_that_went_is_a_conflict_and_makes_nothing(world: World,
     assert result.current_sha256 is None
     assert engine.history.read(A, str(result.yours_sha256)) == NEW
     assert not world.disk()
-
-
-def test_a_retry_after_a_conflict_succeeds_and_is_one_more_version(world: World, engine: Engine) -> None:
-    engine.memories.create(A, OLD, actor=ME)
-    conflict = engine.save(A, NEW, expected_sha256=sha(b"stale"), actor=ME)
-    assert isinstance(conflict, Conflict)
-    assert isinstance(engine.save(A, NEW, expected_sha256=conflict.current_sha256, actor=ME), Saved)
-    assert engine.history.of(A)[0].sha256 == sha(NEW)
 
 
 @pytest.mark.parametrize("text", ["\ud800", b"\xff\xfe\x00"])
@@ -238,19 +230,6 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
 # --- names
 
 
-def test_a_rename_keeps_pins_uses_and_history(engine: Engine) -> None:
-    engine.memories.create(A, OLD, actor=ME)
-    engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
-    engine.pins.set([A], pinned=True, actor=ME)
-    engine.pins.record_use(A, actor=AGENT)
-    engine.memories.rename(A, at("x/y.md"), actor=ME)
-    assert {sha(OLD), sha(NEW)} <= in_history(engine, at("x/y.md")).keys()
-    assert not in_history(engine, A)
-    row = engine.rows.get(at("x/y.md"))
-    assert (row.pinned, row.uses) == (True, 1)
-    assert not engine.undo.trash.entries()
-
-
 def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     engine.memories.create(B, NEW, actor=ME)
@@ -376,16 +355,6 @@ def test_of_several_renames_in_a_row_history_keeps_the_last(world: World, engine
 # --- restoring and redacting
 
 
-def test_the_trash_gives_back_what_was_deleted(world: World, engine: Engine) -> None:
-    engine.memories.create(A, OLD, actor=ME)
-    engine.memories.delete([A], actor=ME)
-    engine.memories.restore(A, actor=ME)
-    assert world.disk() == {"notes/a.md": OLD}
-    assert not engine.undo.trash.entries()
-    with pytest.raises(NotFoundError):
-        engine.memories.restore(A, actor=ME)
-
-
 def test_restoring_never_overwrites_what_came_since(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     engine.memories.delete([A], actor=ME)
@@ -397,22 +366,6 @@ def test_restoring_never_overwrites_what_came_since(world: World, engine: Engine
     engine.memories.restore(A, version=sha(OLD), actor=ME)
     assert world.disk() == {"notes/a.md": OLD}
     assert sha(NEW) in in_history(engine, A)
-
-
-def test_a_redacted_text_is_gone_and_its_record_stays(engine: Engine) -> None:
-    engine.memories.create(A, b"secret\n", actor=ME)
-    engine.save(A, NEW, expected_sha256=sha(b"secret\n"), actor=ME)
-    with pytest.raises(UsageError):
-        engine.redaction.redact(A, sha(b"secret\n"), reason=" ", actor=ME)
-    with pytest.raises(RefusedError) as caught:
-        engine.redaction.redact(A, sha(NEW), reason="no", actor=ME)
-    assert caught.value.code == "E_CURRENT_VERSION"
-    version = engine.redaction.redact(A, sha(b"secret\n")[:8], reason="a key", actor=ME)
-    assert version.redacted
-    with pytest.raises(RefusedError) as caught:
-        engine.history.read(A, sha(b"secret\n"))
-    assert caught.value.code == "E_REDACTED"
-    assert sha(b"secret\n") not in stored(engine)
 
 
 def test_a_locked_root_is_refused_with_the_name_of_who_holds_it(world: World, engine: Engine) -> None:

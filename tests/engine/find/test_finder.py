@@ -131,14 +131,6 @@ def test_it_tells_early_and_stops_when_told(place: Place) -> None:
         assert len(asked) == 11
 
 
-def test_only_so_many_hits_are_made_and_all_are_counted(place: Place) -> None:
-    for number in range(30):
-        place.write(f"notes/n{number:02}.md", "the same word")
-    with place.engine() as engine:
-        found = engine.search.find(SearchQuery("word", limit=7))
-        assert (len(found.hits), found.total) == (7, 30)
-
-
 def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place) -> None:
     with place.engine() as engine:
         kept = engine.memories.create(Address("notes", "a.md"), "the old needle\n", actor=ME)
@@ -177,13 +169,6 @@ def test_a_redacted_version_is_not_found(place: Place) -> None:
         assert engine.search.find(SearchQuery("secret", versions=True)).total == 0
 
 
-def settle(engine: Engine) -> None:
-    """Wait until what was read is in the index."""
-    builder = engine.search._builder
-    if builder is not None:
-        builder.join()
-
-
 def without_index(place: Place) -> Engine:
     """Open an engine where the name of the index is taken, so that every text is read."""
     state = place.folder / "state without an index"
@@ -214,13 +199,13 @@ def test_the_index_finds_what_the_scan_finds(
     assert set(names(scanned)) == expected
     with place.engine() as engine:
         assert engine.search.find(SearchQuery(query)) == scanned  # Nothing is in the index yet.
-        settle(engine)
+        engine.search.settle()
         assert engine.search.find(SearchQuery(query)) == scanned
         changed = data.draw(st.sampled_from(sorted(memories)))
         number = list(memories).index(changed)
         place.write(f"notes/{'deep/' * (number % 2)}{changed}.md", data.draw(TEXT), age=30)
         now = engine.search.find(SearchQuery(query))  # One text is read, the others are in the index.
-        settle(engine)
+        engine.search.settle()
     with without_index(place) as engine:
         assert engine.search.find(SearchQuery(query)) == now
     with place.engine() as engine:
@@ -237,7 +222,7 @@ def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place)
         place.write(f"notes/{number:03}.md", f"the word of {number}", age=9_000 + number)
     with place.engine() as engine:
         engine.search.find(SearchQuery("word"))
-        settle(engine)
+        engine.search.settle()
     place.write("notes/000.md", "something else now")
     os.unlink(place.folder / "notes/001.md")
     place.write("notes/003.md", "the word is still here, but this is no longer the text of the row", age=9_003)
@@ -256,12 +241,12 @@ def test_texts_that_are_gone_leave_the_index(place: Place) -> None:
     place.write("notes/b.md", "second needle")
     with place.engine() as engine:
         engine.search.find(SearchQuery("needle"))
-        settle(engine)
+        engine.search.settle()
         assert b"first needle" in kept(place)
         os.unlink(place.folder / "notes/a.md")
         place.write("notes/b.md", "third needle", age=30)
         assert names(engine.search.find(SearchQuery("needle"))) == ["notes/b.md"]
-        settle(engine)
+        engine.search.settle()
         assert b"first needle" not in kept(place)
         assert b"second needle" not in kept(place)
         assert b"third needle" in kept(place)
@@ -275,7 +260,7 @@ def test_a_redaction_empties_the_index(place: Place) -> None:
     with place.engine() as engine:
         first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
         assert engine.search.find(SearchQuery("secret")).total == 1
-        settle(engine)
+        engine.search.settle()
         engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
         assert b"a secret" in kept(place)
         engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
@@ -298,14 +283,14 @@ def test_an_index_that_is_damaged_under_way_changes_no_answer(place: Place) -> N
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as engine:
         before = engine.search.find(SearchQuery("needle 3"))
-        settle(engine)
+        engine.search.settle()
         path = place.folder / "state" / "index.db"
         path.write_bytes(path.read_bytes()[:4_096] + b"?" * 50_000)
         for beside in path.parent.glob("index.db-wal"):
             beside.write_bytes(b"?" * 5_000)
         for _ in range(3):
             assert engine.search.find(SearchQuery("needle 3")) == before
-            settle(engine)
+            engine.search.settle()
 
 
 def test_two_processes_build_at_once(place: Place) -> None:
@@ -313,8 +298,8 @@ def test_two_processes_build_at_once(place: Place) -> None:
         place.write(f"notes/{number}.md", f"needle {number}")
     with place.engine() as one, place.engine() as other:
         found = [one.search.find(SearchQuery("needle")), other.search.find(SearchQuery("needle"))]
-        settle(one)
-        settle(other)
+        one.search.settle()
+        other.search.settle()
         found += [one.search.find(SearchQuery("needle")), other.search.find(SearchQuery("needle"))]
         assert all(each == found[0] for each in found)
         assert found[0].total == 300
@@ -362,6 +347,4 @@ def test_holders_of_whole_words_are_the_same_by_the_index_and_by_reading(
             paths = [row.address.path for row in held.rows]
             assert [{paths[at] for at in one.bodies} for one in held.words] == expected
             assert [{paths[at] for at in one.names} for one in held.words] == named
-            builder = engine.search._builder
-            if builder is not None:
-                builder.join()
+            engine.search.settle()

@@ -115,15 +115,6 @@ def test_letters_that_grow_when_folded_do_not_move_the_snippet() -> None:
     assert found.column == 1001
 
 
-def test_a_hit_carries_its_memory() -> None:
-    memory = Memory(Address("r", "a/prefs.md"), "global", "files", 1, 0, "0" * 64, description="about tabs")
-    found = find(parse("tabs"), memory, "body")
-    assert found is not None
-    assert found.memory is memory
-    assert found.field == "description"
-    assert find(parse("nothing"), memory, "body") is None
-
-
 def test_an_old_version_is_about_its_text() -> None:
     memory = Memory(Address("r", "tabs.md"), "global", "files", 1, 0, "0" * 64, description="about tabs")
     version = Version("1" * 64, 9, "cli", 0, "modified")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.changes import folders
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import FIRST, World
@@ -64,8 +65,9 @@ def test_sizes_are_there_when_asked_for(folder: Path, engine: Engine) -> None:
     assert engine.folders.items(FIRST, "b", sizes=True).items[0].bytes == 5
 
 
-def test_what_is_left_out_is_counted(folder: Path, engine: Engine) -> None:
-    view = engine.folders.items(FIRST, limit=3)
+def test_what_is_left_out_is_counted(folder: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "MAX_FILES", 3)
+    view = engine.folders.items(FIRST)
     assert (len(view.items), view.left_out) == (3, 5)
 
 

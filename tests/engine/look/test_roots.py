@@ -154,7 +154,7 @@ def test_what_happened_in_a_shared_folder_is_told_of_the_root_whose_file_it_was(
             engine.drafts.save(Draft(address, sha(OLD), "typed", (0, 0), 1))
         assert {draft.address for draft in engine.drafts.all()} == {mine, other, rule}
         moved = at("rules/b.md", "one")
-        engine.memories.rename(rule, moved, expected_sha256=sha(OLD), actor=ME)
+        engine.memories.rename(rule, moved, actor=ME)
         assert [(record.address, record.new_address) for record in engine.history.audit()] == [
             (rule, moved),
             *((address, None) for address in (rule, other, mine)),

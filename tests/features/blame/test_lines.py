@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.ledger.origins import LineOrigin, inherited
+from memtui.engine.ledger.origins import LineOrigin, inherit
 from memtui.engine.model import Actor, Address, Retention
 from memtui.features.actors import taints
 from memtui.features.blame.lines import about, blame, masked_lines
@@ -173,7 +173,7 @@ def test_what_is_known_outlives_old_versions_redactions_and_renames(world: World
 @given(st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcdxyz"), max_size=12))
 def test_a_line_has_an_origin_of_an_equal_line_or_none(old: list[str], new: list[str]) -> None:
     before = tuple(LineOrigin(at, line, "outside") for at, line in enumerate(old))
-    found = inherited(old, before, new)
+    found = inherit(old, before, new)
     assert len(found) == len(new)
     assert all(one is None or one.actor == line for one, line in zip(found, new, strict=True))
 
@@ -181,7 +181,7 @@ def test_a_line_has_an_origin_of_an_equal_line_or_none(old: list[str], new: list
 def test_a_moved_block_keeps_its_origins() -> None:
     old = [f"{at}\n" for at in range(12)]
     before = tuple(LineOrigin(at, "x", "outside") for at in range(12))
-    found = inherited(old, before, [*old[6:], "new\n", *old[1:6]])
+    found = inherit(old, before, [*old[6:], "new\n", *old[1:6]])
     assert [one.at if one else None for one in found] == [*range(6, 12), None, *range(1, 6)]
 
 

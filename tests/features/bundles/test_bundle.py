@@ -9,20 +9,20 @@ import pytest
 
 from memtui.engine.model import Version
 from memtui.errors import RefusedError
-from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, PackedPast, read, write
+from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, BundledVersion, Origin, read, write
 from memtui.features.bundles.tarball import pack, unpack
 
 HERE = Origin("claude-code:project:app", "claude-code", "project", ("claude-code:project",))
 THERE = Origin("memtui:global", "memtui", "global")
-OLD = PackedPast(Version(sha256(b"old\n").hexdigest(), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
-NOW = PackedPast(Version(sha256(b"A\n").hexdigest(), 2, "cli", 9, "modified"), b"A\n")
+OLD = BundledVersion(Version(sha256(b"old\n").hexdigest(), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
+NOW = BundledVersion(Version(sha256(b"A\n").hexdigest(), 2, "cli", 9, "modified"), b"A\n")
 OTHER = HERE._replace(id="qwen-code:project", agent="qwen-code", index_file="MEMORY.md")
 WHOLE = Bundle(
     (
-        Packed(HERE, "a.md", b"A\n", pinned=True, uses=3, last_used_at=7, history=(NOW, OLD)),
-        Packed(HERE, "deep/ä b.md", b"\xff\x00", last_written_at=8),
-        Packed(THERE, "a.md", b"A\n"),
-        Packed(OTHER, "a.md", b"A\n"),
+        BundledMemory(HERE, "a.md", b"A\n", pinned=True, uses=3, last_used_at=7, history=(NOW, OLD)),
+        BundledMemory(HERE, "deep/ä b.md", b"\xff\x00", last_written_at=8),
+        BundledMemory(THERE, "a.md", b"A\n"),
+        BundledMemory(OTHER, "a.md", b"A\n"),
     )
 )
 
@@ -134,13 +134,13 @@ def test_a_file_that_is_not_where_a_memory_of_it_would_be_is_refused(name: str) 
 
 def test_a_huge_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = write(WHOLE)
-    monkeypatch.setattr("memtui.features.bundles.bundle.MOST_LIST", 100)
+    monkeypatch.setattr("memtui.features.bundles.bundle.MAX_LIST", 100)
     with pytest.raises(RefusedError, match="has more than 100 bytes"):
         read(data)
     with pytest.raises(RefusedError):
         write(WHOLE)
     monkeypatch.undo()
-    monkeypatch.setattr("memtui.features.bundles.bundle.MOST_VERSIONS", 1)
+    monkeypatch.setattr("memtui.features.bundles.bundle.MAX_VERSIONS", 1)
     with pytest.raises(RefusedError):
         read(data)
 

@@ -5,31 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.model import UseCount
 from memtui.errors import NotFoundError
 from memtui.features.bundles.bundle import read
 from memtui.features.bundles.export import collect
 from tests.features.transfer.machines import ME, Machine
-
-
-def test_bytes_pins_uses_and_history_go_along(tmp_path: Path) -> None:
-    here = Machine(tmp_path)
-    here.write("a.md", b"one\n")
-    here.write("a.md", b"two\r\n\xff")
-    here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
-    here.engine.pins.take_uses([UseCount(here.at("a.md"), 4, 5, 6)])
-    (memory,) = read(here.export(history=True)).memories
-    assert (memory.data, memory.pinned, memory.uses, memory.last_used_at) == (b"two\r\n\xff", True, 4, 5)
-    assert [past.data for past in memory.history] == [b"two\r\n\xff", b"one\n"]
-    assert read(here.export()).memories[0].history == ()
-
-
-def test_equal_memories_give_equal_bytes(tmp_path: Path) -> None:
-    machines = [Machine(tmp_path / name) for name in ("one", "two")]
-    for number, machine in enumerate(machines):
-        for name in ("b.md", "a.md") if number else ("a.md", "b.md"):
-            machine.write(name, name.encode())
-    assert machines[0].export() == machines[1].export()
 
 
 def test_what_cannot_go_along_is_said(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.model import Root, UseCount
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
-from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, write
+from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, Origin, write
 from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
 from memtui.features.bundles.tarball import pack
 from tests.examples import examples
@@ -53,18 +53,6 @@ def test_an_empty_root_gets_the_same_bytes_pins_uses_and_history(tmp_path: Path)
     assert there.plan(data).idle
     there.engine.undo.undo(actor=ME)
     assert there.held() == {}
-
-
-def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
-    here, there = pair(tmp_path)
-    here.write("a.md", b"one\n")
-    here.engine.pins.set([here.at("a.md")], pinned=True, actor=ME)
-    data = here.export(history=True)
-    there.take(data)
-    before = there.held(), there.engine.history.of(there.at("a.md")), there.engine.undo.next()
-    again = there.take(data)
-    assert (again.done, again.pinned) == (None, 0)
-    assert (there.held(), there.engine.history.of(there.at("a.md")), there.engine.undo.next()) == before
 
 
 def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
@@ -209,7 +197,7 @@ def test_a_root_is_found_by_its_id_its_alias_its_agent_or_as_told(tmp_path: Path
     there = Machine(tmp_path)
 
     def bundle(*origins: Origin) -> bytes:
-        return write(Bundle(tuple(Packed(one, f"{n}.md", b"x") for n, one in enumerate(origins))))
+        return write(Bundle(tuple(BundledMemory(one, f"{n}.md", b"x") for n, one in enumerate(origins))))
 
     def roots(data: bytes, into: dict[str, str] | None = None) -> list[str | None]:
         return [one.address.root if one.address else None for one in there.plan(data, into).arrivals]
@@ -230,7 +218,7 @@ def test_a_root_is_found_by_its_id_its_alias_its_agent_or_as_told(tmp_path: Path
 def test_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
     there = Machine(tmp_path)
     one, two = Origin("x", "a", "global"), Origin("y", "b", "global")
-    data = write(Bundle((Packed(one, "a.md", b"1"), Packed(two, "A.md", b"2"))))
+    data = write(Bundle((BundledMemory(one, "a.md", b"1"), BundledMemory(two, "A.md", b"2"))))
     assert [each.what for each in there.plan(data, {"": "notes"}).arrivals] == [NEW, STAYS]
 
 
@@ -248,7 +236,7 @@ def test_a_name_that_clashes_stays_out_and_the_rest_is_imported(
     there = Machine(tmp_path)
     there.write(here, b"here\n")
     origin = Origin("notes", "files", "global")
-    data = write(Bundle(tuple(Packed(origin, name, b"new\n") for name in ("a.md", arrives, "z.md"))))
+    data = write(Bundle(tuple(BundledMemory(origin, name, b"new\n") for name in ("a.md", arrives, "z.md"))))
     plan = there.plan(data)
     assert what(plan) == {"a.md": NEW, arrives: STAYS, "z.md": NEW}
     assert plan.of(STAYS)[0].why.startswith(why)
@@ -259,7 +247,7 @@ def test_a_name_that_clashes_stays_out_and_the_rest_is_imported(
 def test_folders_of_a_bundle_that_clash_do_not_stop_it(tmp_path: Path) -> None:
     there = Machine(tmp_path)
     origin = Origin("notes", "files", "global")
-    data = write(Bundle((Packed(origin, "Docs/a.md", b"1"), Packed(origin, "docs/b.md", b"2"))))
+    data = write(Bundle((BundledMemory(origin, "Docs/a.md", b"1"), BundledMemory(origin, "docs/b.md", b"2"))))
     assert what(there.plan(data)) == {"Docs/a.md": NEW, "docs/b.md": STAYS}
     there.take(data)
     assert there.held() == {"Docs/a.md": b"1"}
@@ -271,7 +259,7 @@ def test_what_is_here_already_is_no_clash(tmp_path: Path) -> None:
         (there.folder / name).write_bytes(b"1")
     there.engine.watch.reconcile()
     origin = Origin("notes", "files", "global")
-    data = write(Bundle((Packed(origin, "A.md", b"1"), Packed(origin, "a.md", b"1"))))
+    data = write(Bundle((BundledMemory(origin, "A.md", b"1"), BundledMemory(origin, "a.md", b"1"))))
     assert what(there.plan(data)) == {"A.md": SAME, "a.md": SAME}
 
 
@@ -341,7 +329,7 @@ def test_a_link_in_the_root_is_not_followed(tmp_path: Path, path: str) -> None:
     there = Machine(tmp_path / "there")
     (tmp_path / "else").mkdir()
     os.symlink(tmp_path / "else", there.folder / "out")
-    data = write(Bundle((Packed(Origin("notes", "files", "global"), path, b"x"),)))
+    data = write(Bundle((BundledMemory(Origin("notes", "files", "global"), path, b"x"),)))
     with pytest.raises(MemtuiError):
         there.take(data)
     assert list((tmp_path / "else").iterdir()) == []

@@ -5,21 +5,19 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.diff.merge import merged_alone
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.features.bundles import carry_out, import_plan
-from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, read, write
+from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, Origin, read, write
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import collect
 from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
 from memtui.features.bundles.tarball import pack, unpack
 from memtui.features.transfer.model import LOST
-from memtui.features.transfer.plan import Wish, apply, plan
+from memtui.features.transfer.plan import TransferOptions, apply, plan
 from tests.examples import examples
 from tests.features.transfer.agents import ME, POLICIES, Agents
 
@@ -49,7 +47,7 @@ def bundle_of(agents: Agents, *, history: bool = False) -> bytes:
 
 def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> ImportPlan:
     """What an import would do."""
-    return import_plan.plan(engine, read(data), {"": into}, merged_alone, as_is=as_is)
+    return import_plan.plan(engine, read(data), {"": into}, as_is=as_is)
 
 
 def take(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> Imported:
@@ -77,7 +75,7 @@ def test_what_arrives_is_what_a_copy_would_be_and_one_undo_takes_it_back(tmp_pat
     both.lay("qwen-code", here.held("qwen-code"))
     with both.engine() as engine:
         pairs = [(Address("claude-code:project", name), Address(QWEN, name)) for name in ("role.md", "testing.md")]
-        apply(engine, plan(engine, pairs, Wish()), actor=ME)
+        apply(engine, plan(engine, pairs, TransferOptions()), actor=ME)
     before = here.everything()
     with here.engine() as engine:
         found = wanted(engine, data)
@@ -91,23 +89,6 @@ def test_what_arrives_is_what_a_copy_would_be_and_one_undo_takes_it_back(tmp_pat
         engine.undo.undo(actor=ME)
         assert here.everything() == before
         assert engine.undo.next() is None
-
-
-@pytest.mark.parametrize("history", [False, True])
-def test_a_second_import_changes_nothing(tmp_path: Path, history: bool) -> None:
-    agents = source(tmp_path / "a")
-    agents.lay("claude-code", {"flat.md": MAPPED + "flat\n"})
-    data = bundle_of(agents, history=history)
-    here = Agents(tmp_path / "b", "memtui", "qwen-code", "serena")
-    with here.engine() as engine:
-        for root in ("memtui:project", QWEN, "serena:project"):
-            take(engine, data, root)
-            before = here.everything(), engine.undo.next()
-            assert set(what(wanted(engine, data, root)).values()) <= {SAME, STAYS}
-            assert take(engine, data, root).done is None
-            assert (here.everything(), engine.undo.next()) == before
-    assert here.held("memtui")["testing.md"] == (FRONT + BODY).encode()
-    assert here.held("serena")["testing.md"] == HEADED.encode()
 
 
 def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has_it(tmp_path: Path) -> None:
@@ -233,7 +214,7 @@ def test_the_same_agent_gets_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_name_gets_the_ending_that_is_read_and_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
     origin = Origin("serena:project", "serena", "project")
-    data = write(Bundle((Packed(origin, "a.md", b"md\n"), Packed(origin, "a.txt", b"txt\n"))))
+    data = write(Bundle((BundledMemory(origin, "a.md", b"md\n"), BundledMemory(origin, "a.txt", b"txt\n"))))
     here = Agents(tmp_path, "goose")
     with here.engine() as engine:
         assert what(wanted(engine, data, "goose:project")) == {"a.md": NEW, "a.txt": STAYS}
@@ -242,7 +223,7 @@ def test_a_name_gets_the_ending_that_is_read_and_two_of_one_name_do_not_meet(tmp
 
 
 def test_a_memory_of_another_agent_does_not_become_the_index(tmp_path: Path) -> None:
-    data = write(Bundle((Packed(Origin("serena:project", "serena", "project"), "MEMORY.md", b"text\n"),)))
+    data = write(Bundle((BundledMemory(Origin("serena:project", "serena", "project"), "MEMORY.md", b"text\n"),)))
     here = Agents(tmp_path, "claude-code")
     with here.engine() as engine:
         assert what(wanted(engine, data, "claude-code:project")) == {"MEMORY.md": STAYS}
@@ -250,8 +231,8 @@ def test_a_memory_of_another_agent_does_not_become_the_index(tmp_path: Path) -> 
 
 def test_an_index_that_comes_along_gets_the_lines_of_the_others(tmp_path: Path) -> None:
     claude, serena = Origin("c", "claude-code", "project"), Origin("s", "serena", "project")
-    memories = (Packed(claude, "MEMORY.md", b"- [a](a.md)\n"), Packed(claude, "a.md", b"A\n"))
-    data = write(Bundle((*memories, Packed(serena, "b.md", b"# Bee\n"))))
+    memories = (BundledMemory(claude, "MEMORY.md", b"- [a](a.md)\n"), BundledMemory(claude, "a.md", b"A\n"))
+    data = write(Bundle((*memories, BundledMemory(serena, "b.md", b"# Bee\n"))))
     here = Agents(tmp_path, "claude-code")
     with here.engine() as engine:
         take(engine, data, "claude-code:project")
@@ -262,7 +243,7 @@ def test_an_index_that_comes_along_gets_the_lines_of_the_others(tmp_path: Path) 
 
 def test_an_index_in_conflict_gets_no_line_and_that_is_said(tmp_path: Path) -> None:
     claude, serena = Origin("c", "claude-code", "project"), Origin("s", "serena", "project")
-    data = write(Bundle((Packed(claude, "MEMORY.md", b"theirs\n"), Packed(serena, "b.md", b"# Bee\n"))))
+    data = write(Bundle((BundledMemory(claude, "MEMORY.md", b"theirs\n"), BundledMemory(serena, "b.md", b"# Bee\n"))))
     here = Agents(tmp_path, "claude-code")
     here.lay("claude-code", {"MEMORY.md": b"mine\n"})
     with here.engine() as engine:
@@ -287,7 +268,9 @@ def test_an_old_bundle_that_does_not_name_the_index_is_read_by_its_agent(tmp_pat
 
 def test_an_agent_nobody_knows_brings_its_index_by_the_list(tmp_path: Path) -> None:
     origin = Origin("new:project", "new", "project", index_file="INDEX.md")
-    data = write(Bundle((Packed(origin, "INDEX.md", b"- [a](a.md): hook\n"), Packed(origin, "a.md", b"text\n"))))
+    data = write(
+        Bundle((BundledMemory(origin, "INDEX.md", b"- [a](a.md): hook\n"), BundledMemory(origin, "a.md", b"text\n")))
+    )
     here = Agents(tmp_path, "qwen-code")
     with here.engine() as engine:
         assert what(wanted(engine, data)) == {"INDEX.md": STAYS, "a.md": NEW}
@@ -297,7 +280,7 @@ def test_an_agent_nobody_knows_brings_its_index_by_the_list(tmp_path: Path) -> N
 
 def test_a_link_that_leads_nowhere_here_is_said(tmp_path: Path) -> None:
     origin = Origin("serena:project", "serena", "project")
-    data = write(Bundle((Packed(origin, "a.md", b"[b](b.md)\n"), Packed(origin, "b.md", b"B\n"))))
+    data = write(Bundle((BundledMemory(origin, "a.md", b"[b](b.md)\n"), BundledMemory(origin, "b.md", b"B\n"))))
     here = Agents(tmp_path, "goose", "memtui")
     with here.engine() as engine:
         said = {

@@ -1,10 +1,7 @@
 """Tar files: the same bytes every time, read by anybody's tar, and hostile ones refused without a write or a hang."""
 
-import gzip
 import io
 import tarfile
-import tracemalloc
-import zlib
 from contextlib import suppress
 
 import pytest
@@ -12,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
+from memtui.features.bundles import tarball
 from memtui.features.bundles.tarball import pack, unpack
 
 FILES = [
@@ -50,10 +48,6 @@ def test_what_is_packed_comes_back_and_every_tar_can_read_it() -> None:
     assert pack(FILES) == data
 
 
-def test_a_bundle_that_was_compressed_is_read_too() -> None:
-    assert dict(unpack(gzip.compress(pack(FILES)))) == dict(FILES)
-
-
 def test_zeros_may_fill_it_up_at_its_end() -> None:
     assert dict(unpack(pack(FILES) + b"\0" * 5_000)) == dict(FILES)
 
@@ -85,10 +79,7 @@ def test_nothing_but_plain_files_is_taken(kind: bytes) -> None:
         (pack(FILES) + b"\0" * 700 + b"1", "behind its end"),
         (pack(FILES) + pack([("b", b"2")]), "behind its end"),
         (pack([("a", b"1")])[:1_000] + b"1" + pack([("a", b"1")])[1_001:], "damaged"),
-        (gzip.compress(pack(FILES) + b"junk"), "behind its end"),
-        (gzip.compress(pack(FILES), mtime=0)[:-9], "cut off"),
-        (gzip.compress(pack(FILES), mtime=0) + b"more", "behind its end"),
-        (b"\x1f\x8b" + b"\0" * 50, "damaged"),
+        (b"\x1f\x8b" + b"\0" * 50, "cut off"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -98,19 +89,10 @@ def test_what_is_damaged_or_not_ours_is_refused(data: bytes, said: str) -> None:
     assert refused.value.code == "E_BUNDLE"
 
 
-def test_a_bomb_is_stopped_at_the_limit() -> None:
-    machine = zlib.compressobj(9, wbits=31)
-    bomb = machine.compress(b"\0" * 20_000_000) + machine.flush()
-    tracemalloc.start()
-    try:
-        with pytest.raises(RefusedError) as refused:
-            unpack(bomb, limit=1_000_000)
-        assert tracemalloc.get_traced_memory()[1] < 5_000_000
-    finally:
-        tracemalloc.stop()
-    assert refused.value.code == "E_TOO_BIG"
+def test_a_file_over_the_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tarball, "MAX_BYTES", 1_000)
     with pytest.raises(RefusedError) as refused:
-        unpack(pack(FILES), limit=1_000)
+        unpack(pack(FILES))
     assert refused.value.code == "E_TOO_BIG"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.find.holders import Holders, WordHolders
+from memtui.engine.find.finder import Holders, WordHolders
 from memtui.engine.model import Address, Memory
 from memtui.features.recall.score import Document, asked, bm25, fits_unasked, seed
 from tests.growth import growth

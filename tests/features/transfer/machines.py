@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtui.diff.merge import merged_alone
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.features.bundles import carry_out, import_plan
@@ -53,7 +52,7 @@ class Machine:
 
     def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> ImportPlan:
         """What an import would do."""
-        return import_plan.plan(self.engine, read(data), into or {}, merged_alone)
+        return import_plan.plan(self.engine, read(data), into or {})
 
     def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
         """Import a bundle."""

@@ -99,8 +99,8 @@ def test_plain_text_stays_plain_where_front_matter_is_optional() -> None:
     assert translate(b"Text\n", root("claude-code"), "a.md", Hints("A", "about a")).data == b"Text\n"
 
 
-def test_other_names_of_fields_and_types_are_known() -> None:
-    data = b"---\ntitle: Style\nsummary: Tabs\ntype: decision\n---\nText\n"
+def test_other_names_of_fields_are_known() -> None:
+    data = b"---\ntitle: Style\nsummary: Tabs\ntype: Project\n---\nText\n"
     found = translate(data, root("claude-code"), "a.md")
     assert fields(found.data) == {
         "title": "Style",

@@ -22,10 +22,3 @@ from memtui.features.transfer.names import TakenNames
 )
 def test_a_name_clashes_with_a_sibling_of_it_or_of_a_folder_above(path: str, other: str) -> None:
     assert TakenNames(["README.md", "Docs/a.md", "Docs/deep/x.md", "file.md"]).clash(path) == other
-
-
-def test_both_of_two_that_are_there_are_no_clash_and_a_third_is_one() -> None:
-    names = TakenNames(["a.md"])
-    names.add("A.md")
-    names.add("A.md")
-    assert [names.clash(name) for name in ("a.md", "A.md", "a.MD")] == ["", "", "a.md"]

@@ -7,10 +7,10 @@ import pytest
 from memtui.agents.known.claude_code import SUBAGENTS
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.transfer.new_memory import Sheet, fields_of, has_shape, plan_new
+from memtui.features.transfer.new_memory import MemoryFields, fields_of, has_shape, plan_new
 from tests.features.transfer.agents import ME, Agents, root
 
-SHEET = Sheet("Build steps", "How it is built", "project")
+SHEET = MemoryFields("Build steps", "How it is built", "project")
 NAMED = b"name: Build steps\ndescription: How it is built"
 
 

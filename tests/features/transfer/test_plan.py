@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import Address
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.transfer.model import TransferPlan
-from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.features.transfer.plan import TransferOptions, apply, differs, plan
 from tests.features.transfer.agents import ME, Agents, root
 
 TESTING = (
@@ -42,7 +42,7 @@ def test_a_copy_is_mapped_and_named_in_the_index_in_its_own_style(tmp_path: Path
     agents = world(tmp_path)
     before = agents.everything()
     with agents.engine() as engine:
-        wanted = plan(engine, [ONE], Wish())
+        wanted = plan(engine, [ONE], TransferOptions())
         assert agents.everything() == before
         done = apply(engine, wanted, actor=ME)
         assert done.also == "front matter mapped, 1 line added in qwen-code:project/MEMORY.md"
@@ -64,7 +64,7 @@ def test_a_move_takes_history_along_and_the_line_out_of_the_old_index(tmp_path: 
     with agents.engine() as engine:
         engine.watch.reconcile()
         engine.pins.set([ONE[0]], pinned=True, actor=ME)
-        done = apply(engine, plan(engine, [ONE], Wish(moving=True)), actor=ME)
+        done = apply(engine, plan(engine, [ONE], TransferOptions(moving=True)), actor=ME)
         assert all(outcome.ok for outcome in done.outcomes)
         assert agents.held("claude-code") == {
             "MEMORY.md": b"# Index\n\n- [Role](role.md) \xe2\x80\x94 SQL\n",
@@ -85,7 +85,7 @@ def test_what_is_left_behind_is_said_and_stays_in_history(tmp_path: Path) -> Non
     new = pair("claude-code:project/role.md", "serena:project/role.md")
     with agents.engine() as engine:
         engine.watch.reconcile()
-        wanted = plan(engine, [new], Wish(moving=True))
+        wanted = plan(engine, [new], TransferOptions(moving=True))
         lost = [text for text in notes(wanted) if text.startswith("left behind")]
         assert [text.split()[2] for text in lost] == ["name:", "type:"]
         apply(engine, wanted, actor=ME)
@@ -99,7 +99,7 @@ def test_memories_go_together_without_the_index_which_is_said(tmp_path: Path) ->
     names = ("MEMORY.md", "testing.md", "role.md")
     pairs = [pair(f"claude-code:project/{name}", f"qwen-code:project/{name}") for name in names]
     with agents.engine() as engine:
-        wanted = plan(engine, pairs, Wish(moving=True))
+        wanted = plan(engine, pairs, TransferOptions(moving=True))
         assert [item.old.path for item in wanted.staying] == ["MEMORY.md"]
         done = apply(engine, wanted, actor=ME)
         assert [outcome.ok for outcome in done.outcomes] == [True, True]
@@ -112,7 +112,7 @@ def test_as_is_keeps_the_bytes_and_alone_keeps_the_indexes(tmp_path: Path) -> No
     agents = world(tmp_path)
     index = agents.held("qwen-code")["MEMORY.md"]
     with agents.engine() as engine:
-        apply(engine, plan(engine, [ONE], Wish(as_is=True, alone=True)), actor=ME)
+        apply(engine, plan(engine, [ONE], TransferOptions(as_is=True, alone=True)), actor=ME)
     assert agents.held("qwen-code") == {"MEMORY.md": index, "testing.md": TESTING.encode(), "x.md": ROLE.encode()}
 
 
@@ -120,21 +120,33 @@ def test_a_missing_index_is_made_and_one_that_names_the_memory_stays(tmp_path: P
     agents = Agents(tmp_path, "serena", "claude-code", "memtui")
     agents.lay("serena", {"a.md": "# About\n\nText.\n"})
     with agents.engine() as engine:
-        apply(engine, plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], Wish()), actor=ME)
+        apply(
+            engine, plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], TransferOptions()), actor=ME
+        )
         assert agents.held("claude-code") == {"MEMORY.md": b"- [B](b.md)\n", "b.md": b"# About\n\nText.\n"}
         engine.memories.delete([Address("claude-code:project", "b.md")], actor=ME)
-        wanted = plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], Wish())
+        wanted = plan(engine, [pair("serena:project/a.md", "claude-code:project/b.md")], TransferOptions())
         assert not wanted.indexes
 
 
-@pytest.mark.parametrize("wish", [Wish(), Wish(as_is=True), Wish(moving=True), Wish(moving=True, as_is=True)])
-def test_an_index_that_comes_along_as_a_file_gets_the_lines_of_the_others(tmp_path: Path, wish: Wish) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        TransferOptions(),
+        TransferOptions(as_is=True),
+        TransferOptions(moving=True),
+        TransferOptions(moving=True, as_is=True),
+    ],
+)
+def test_an_index_that_comes_along_as_a_file_gets_the_lines_of_the_others(
+    tmp_path: Path, options: TransferOptions
+) -> None:
     agents = Agents(tmp_path, "serena", "claude-code")
     agents.lay("serena", {"MEMORY.md": "---\ntitle: T\n---\n- [C](c.md)\n", "a.md": "A\n"})
     before = agents.everything()
     with agents.engine() as engine:
         pairs = [pair(f"serena:project/{name}", f"claude-code:project/{name}") for name in ("MEMORY.md", "a.md")]
-        apply(engine, plan(engine, pairs, wish), actor=ME)
+        apply(engine, plan(engine, pairs, options), actor=ME)
         assert agents.held("claude-code")["MEMORY.md"].endswith(b"- [C](c.md)\n- [A](a.md)\n")
         engine.undo.undo(actor=ME)
     assert agents.everything() == before
@@ -144,10 +156,10 @@ def test_names_get_the_ending_the_agent_reads_unless_they_are_typed(tmp_path: Pa
     agents = Agents(tmp_path, "serena", "goose")
     agents.lay("serena", {"a.md": "Text.\n"})
     with agents.engine() as engine:
-        wanted = plan(engine, [pair("serena:project/a.md", "goose:project/a.md")], Wish())
+        wanted = plan(engine, [pair("serena:project/a.md", "goose:project/a.md")], TransferOptions())
         assert wanted.items[0].new.path == "a.txt"
         assert "note: named a.txt: Goose reads .txt" in notes(wanted)
-        wanted = plan(engine, [pair("serena:project/a.md", "goose:project/a.md")], Wish(fit=False))
+        wanted = plan(engine, [pair("serena:project/a.md", "goose:project/a.md")], TransferOptions(fit=False))
         assert wanted.items[0].new.path == "a.md"
         assert "note: Goose reads only names that end in .txt" in notes(wanted)
 
@@ -165,7 +177,7 @@ def test_what_cannot_go_stays_with_a_reason(tmp_path: Path, old: str, new: str, 
     agents = world(tmp_path)
     before = agents.everything()
     with agents.engine() as engine:
-        wanted = plan(engine, [pair(old, new)], Wish(moving=True))
+        wanted = plan(engine, [pair(old, new)], TransferOptions(moving=True))
         assert len(wanted.staying) == 1
         with pytest.raises(MemtuiError) as refused:
             apply(engine, wanted, actor=ME)
@@ -177,7 +189,7 @@ def test_nothing_happens_when_something_changed_since_the_plan(tmp_path: Path) -
     agents = world(tmp_path)
     with agents.engine() as engine:
         for name in ("claude-code/testing.md", "qwen-code/MEMORY.md"):
-            wanted = plan(engine, [ONE], Wish(moving=True))
+            wanted = plan(engine, [ONE], TransferOptions(moving=True))
             old = (tmp_path / name).read_bytes()
             (tmp_path / name).write_bytes(old + b"more\n")
             before = agents.everything()
@@ -196,7 +208,7 @@ def test_a_swap_of_memories_writes_each_index_once(tmp_path: Path) -> None:
         pair("qwen-code:project/b.md", "claude-code:project/b.md"),
     ]
     with agents.engine() as engine:
-        apply(engine, plan(engine, pairs, Wish(moving=True)), actor=ME)
+        apply(engine, plan(engine, pairs, TransferOptions(moving=True)), actor=ME)
     assert agents.held("claude-code")["MEMORY.md"].startswith(b"- [B](b.md)")
     assert b"a.md" not in agents.held("claude-code")["MEMORY.md"]
 
@@ -205,14 +217,14 @@ def test_several_that_cannot_go_are_refused_as_one(tmp_path: Path) -> None:
     agents = world(tmp_path)
     pairs = [pair(f"claude-code:project/{name}", "qwen-code:project/x.md") for name in ("testing.md", "role.md")]
     with agents.engine() as engine, pytest.raises(UsageError):
-        apply(engine, plan(engine, pairs, Wish()), actor=ME)
+        apply(engine, plan(engine, pairs, TransferOptions()), actor=ME)
 
 
 def test_a_line_below_the_cut_is_said(tmp_path: Path) -> None:
     agents = world(tmp_path)
     agents.lay("qwen-code", {"MEMORY.md": "".join(f"- [x{n}](x{n}.md) — x\n" for n in range(200))})
     with agents.engine() as engine:
-        wanted = plan(engine, [ONE], Wish())
+        wanted = plan(engine, [ONE], TransferOptions())
     (change,) = wanted.indexes
     assert "testing.md is below the cut: Qwen Code does not load that line." in change.notes
     assert "Qwen Code makes this index anew from the memories." in change.notes
@@ -223,7 +235,7 @@ def test_a_type_follows_the_newest_neighbour(tmp_path: Path) -> None:
     agents.lay("memtui", {"a.md": ROLE})
     agents.lay("claude-code", {"n.md": TESTING})
     with agents.engine() as engine:
-        wanted = plan(engine, [pair("memtui:project/a.md", "claude-code:project/a.md")], Wish())
+        wanted = plan(engine, [pair("memtui:project/a.md", "claude-code:project/a.md")], TransferOptions())
     assert b"metadata:\n  type: user\n" in wanted.items[0].after
 
 
@@ -237,11 +249,11 @@ def test_only_what_needs_more_than_its_bytes_is_a_transfer() -> None:
 def test_a_read_only_root_refuses(tmp_path: Path) -> None:
     agents = world(tmp_path)
     with agents.engine() as engine:
-        wanted = plan(engine, [ONE], Wish())
+        wanted = plan(engine, [ONE], TransferOptions())
         assert wanted.going
         engine.roots.add([root("letta", str(tmp_path / "letta"), read_only=True)])
         (tmp_path / "letta").mkdir()
-        wanted = plan(engine, [pair("claude-code:project/role.md", "letta:project/role.md")], Wish())
+        wanted = plan(engine, [pair("claude-code:project/role.md", "letta:project/role.md")], TransferOptions())
         with pytest.raises(RefusedError):
             apply(engine, wanted, actor=ME)
 
@@ -252,8 +264,10 @@ def test_nothing_is_moved_out_of_a_read_only_root_and_a_copy_is_made(tmp_path: P
     with agents.engine() as engine:
         engine.roots.add([root("letta", str(tmp_path / "letta"), read_only=True)])
         pairs = [pair("letta:project/a.md", "serena:project/a.md")]
-        assert [item.problem for item in plan(engine, pairs, Wish(moving=True)).items] == ["letta:project is read-only"]
-        assert all(outcome.ok for outcome in apply(engine, plan(engine, pairs, Wish()), actor=ME).outcomes)
+        assert [item.problem for item in plan(engine, pairs, TransferOptions(moving=True)).items] == [
+            "letta:project is read-only"
+        ]
+        assert all(outcome.ok for outcome in apply(engine, plan(engine, pairs, TransferOptions()), actor=ME).outcomes)
     assert (agents.held("letta"), agents.held("serena")) == ({"a.md": b"a\n"}, {"a.md": b"a\n"})
 
 
@@ -262,7 +276,7 @@ def test_an_index_that_is_no_text_gets_no_line(tmp_path: Path) -> None:
     index = "* [x.md](x.md): old\n".encode("utf-16")
     agents.lay("qwen-code", {"MEMORY.md": index})
     with agents.engine() as engine:
-        wanted = plan(engine, [ONE], Wish())
+        wanted = plan(engine, [ONE], TransferOptions())
         apply(engine, wanted, actor=ME)
     assert agents.held("qwen-code")["MEMORY.md"] == index
     assert "The index gets no line: it is not UTF-8 text." in [note for one in wanted.indexes for note in one.notes]
@@ -272,5 +286,5 @@ def test_no_control_comes_into_an_index(tmp_path: Path) -> None:
     agents = world(tmp_path)
     agents.lay("claude-code", {"MEMORY.md": "", "testing.md": '---\ndescription: "a\\0b\\e[31m"\n---\n\nText.\n'})
     with agents.engine() as engine:
-        apply(engine, plan(engine, [ONE], Wish()), actor=ME)
+        apply(engine, plan(engine, [ONE], TransferOptions()), actor=ME)
     assert agents.held("qwen-code")["MEMORY.md"] == b"* [x.md](x.md): old\n* [testing.md](testing.md): a b [31m\n"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from memtui.engine.model import Address
-from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
+from memtui.features.bundles.bundle import Bundle, BundledMemory, Origin, read, write
 from memtui.features.bundles.view import ImportScreen
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from tests.features.transfer.agents import Agents
@@ -67,7 +67,7 @@ async def test_what_becomes_of_secrets_is_asked(tmp_path: Path) -> None:
 async def test_an_import_says_what_comes_of_it_and_one_undo_takes_it_back(tmp_path: Path) -> None:
     agents = world(tmp_path)
     before = agents.everything()
-    bundle = Bundle((Packed(HERE, "a.md", b"A\n"), Packed(HERE, "new/c.md", b"C\n", pinned=True)))
+    bundle = Bundle((BundledMemory(HERE, "a.md", b"A\n"), BundledMemory(HERE, "new/c.md", b"C\n", pinned=True)))
     (tmp_path / "in.tar").write_bytes(write(bundle))
     async with opened(agents) as screen:
         await screen.press("g", "i")
@@ -86,7 +86,7 @@ async def test_an_import_says_what_comes_of_it_and_one_undo_takes_it_back(tmp_pa
 
 async def test_what_cannot_be_merged_opens_both_sides(tmp_path: Path) -> None:
     agents = world(tmp_path)
-    (tmp_path / "in.tar").write_bytes(write(Bundle((Packed(HERE, "a.md", b"other\n"),))))
+    (tmp_path / "in.tar").write_bytes(write(Bundle((BundledMemory(HERE, "a.md", b"other\n"),))))
     async with opened(agents) as screen:
         await screen.press("g", "i")
         await screen.type("~/in.tar")
@@ -118,7 +118,7 @@ async def test_what_is_no_bundle_leaves_the_line_open(tmp_path: Path) -> None:
 async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) -> None:
     agents = world(tmp_path)
     strange = Origin("serena:project", "serena", "project")
-    (tmp_path / "in.tar").write_bytes(write(Bundle((Packed(strange, "s.md", b"S\n"),))))
+    (tmp_path / "in.tar").write_bytes(write(Bundle((BundledMemory(strange, "s.md", b"S\n"),))))
     async with opened(agents) as screen:
         await screen.press("g", "i")
         await screen.type("~/in.tar")
@@ -138,7 +138,7 @@ async def test_what_comes_from_another_agent_is_translated_unless_its_bytes_are_
     before = agents.held("serena")
     claude = Origin("claude-code:project", "claude-code", "project")
     text = b"---\nname: A\n---\nText.\n"
-    (tmp_path / "in.tar").write_bytes(write(Bundle((Packed(claude, "a.md", text),))))
+    (tmp_path / "in.tar").write_bytes(write(Bundle((BundledMemory(claude, "a.md", text),))))
     async with opened(agents) as screen:
         await screen.press("g", "i")
         await screen.type("~/in.tar --into serena:project")

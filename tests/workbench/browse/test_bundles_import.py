@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.features.bundles.bundle import Bundle, Origin, Packed, write
+from memtui.features.bundles.bundle import Bundle, BundledMemory, Origin, write
 from memtui.features.bundles.view import ImportScreen, path_of
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
@@ -16,7 +16,7 @@ TEXT = b"---\nname: Testing\ndescription: How\nmetadata:\n  type: feedback\n---\
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
-def packed(tmp_path: Path, *memories: Packed) -> None:
+def packed(tmp_path: Path, *memories: BundledMemory) -> None:
     """Write the bundle."""
     (tmp_path / "in.tar").write_bytes(write(Bundle(memories)))
 
@@ -40,7 +40,12 @@ async def test_each_memory_and_its_difference_are_seen_before_enter_writes(
     agents = Agents(tmp_path, "memtui")
     agents.lay("memtui", {"a.md": "one\ntwo\n", "b.md": "B\n"})
     before = agents.everything()
-    packed(tmp_path, Packed(HERE, "b.md", b"B\n"), Packed(HERE, "a.md", b"one\nTWO\n"), Packed(HERE, "c.md", b"C\n"))
+    packed(
+        tmp_path,
+        BundledMemory(HERE, "b.md", b"B\n"),
+        BundledMemory(HERE, "a.md", b"one\nTWO\n"),
+        BundledMemory(HERE, "c.md", b"C\n"),
+    )
     async with opened(agents, size) as screen:
         found = await shown(screen)
         assert [row.what for row in found.arrivals.rows] == ["conflict", "new", "unchanged"]
@@ -60,7 +65,7 @@ async def test_each_memory_and_its_difference_are_seen_before_enter_writes(
 async def test_what_is_mapped_for_another_agent_and_the_line_of_its_index_are_seen(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "qwen-code")
     agents.lay("qwen-code", {"MEMORY.md": "- [Here](here.md)\n", "here.md": "Here.\n"})
-    packed(tmp_path, Packed(CLAUDE, "testing.md", TEXT))
+    packed(tmp_path, BundledMemory(CLAUDE, "testing.md", TEXT))
     async with opened(agents) as screen:
         found = await shown(screen, "~/in.tar --into qwen-code:project")
         assert "mapped: type: feedback (was metadata.type)" in found.details.text
@@ -73,7 +78,7 @@ async def test_what_is_mapped_for_another_agent_and_the_line_of_its_index_are_se
 async def test_a_changed_line_is_worked_out_anew_and_never_done_as_shown_before(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "memtui")
     agents.lay("memtui", {"a.md": "A\n"})
-    packed(tmp_path, Packed(HERE, "c.md", b"C\n"))
+    packed(tmp_path, BundledMemory(HERE, "c.md", b"C\n"))
     async with opened(agents) as screen:
         found = await shown(screen)
         await screen.press("backspace", "enter")
@@ -85,7 +90,7 @@ async def test_a_changed_line_is_worked_out_anew_and_never_done_as_shown_before(
 async def test_what_stays_out_says_why_and_nothing_is_done(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "memtui")
     agents.lay("memtui", {"a.md": "A\n"})
-    packed(tmp_path, Packed(CLAUDE, "t.md", TEXT))
+    packed(tmp_path, BundledMemory(CLAUDE, "t.md", TEXT))
     async with opened(agents) as screen:
         found = await shown(screen)
         assert "no root here is claude-code:project" in found.details.text
@@ -97,7 +102,7 @@ async def test_what_stays_out_says_why_and_nothing_is_done(tmp_path: Path) -> No
 async def test_a_text_that_cannot_be_shown_is_told_so(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "memtui")
     agents.lay("memtui", {"a.md": b"he\0re\n"})
-    packed(tmp_path, Packed(HERE, "a.md", b"A\n"))
+    packed(tmp_path, BundledMemory(HERE, "a.md", b"A\n"))
     async with opened(agents) as screen:
         found = await shown(screen)
         assert "Here: binary, 6 bytes" in found.details.text

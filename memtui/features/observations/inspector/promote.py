@@ -12,8 +12,8 @@ from memtui.engine.model import TYPES, Actor, Address, Done, Root
 from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.observations.model import Card
 from memtui.features.transfer.names import slug_of
+from memtui.features.transfer.new_memory import MemoryFields, plan_new
 from memtui.features.transfer.new_memory import NewPlan as NewPlan
-from memtui.features.transfer.new_memory import Sheet, plan_new
 from memtui.features.typed_address import Target
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 
@@ -43,7 +43,7 @@ def plan(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> Ne
     folder, _, name = target.address.path.rpartition("/")
     kind = card.type if card.type in TYPES else ""
     body = f"{card.narrative.strip()}\n" + (f"\n{card.note.strip()}\n" if card.note.strip() else "")
-    sheet = Sheet(name, card.title, kind, f"{body}\nFrom observation {card.word}, {card.address}.\n")
+    sheet = MemoryFields(name, card.title, kind, f"{body}\nFrom observation {card.word}, {card.address}.\n")
     return plan_new(engine, roots[target.address.root], folder, sheet)
 
 
