@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from memtui.pointers.index import Pointer
@@ -30,6 +31,9 @@ from memtui.pointers.targets import (
 
 _BEFORE = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*$")
 """What may stand before the link of an entry."""
+SEPARATOR = " · ".encode()
+"""Separates several entries on one line, as real indexes have them."""
+_SIGNS = re.compile(rb"[^\w\[\]]*")
 
 
 class Rewritten(NamedTuple):
@@ -186,10 +190,14 @@ class _Rewriting:
         taken: set[int] = set()
         for number, pointers in lines.items():
             here = {pointer.start for pointer in pointers}
-            span = entry_span(self.data, rows, number, pointers[0]) if here <= starts else None
-            if span is not None:
-                self.edits.append(_Edit(*span, b""))
-                taken |= here
+            going = here & starts
+            if going == here:
+                span = entry_span(self.data, rows, number, pointers[0])
+                cuts = [span] if span is not None else []
+            else:
+                cuts = _part_spans(self.data, rows[number], pointers, going) if going else []
+            self.edits += [_Edit(*cut, b"") for cut in cuts]
+            taken |= going if cuts else set()
         self.carried += len(taken)
         return [link for link in gone if link.start not in taken]
 
@@ -241,3 +249,24 @@ def entry_span(data: bytes, lines: Sequence[Span], number: int, first: Pointer) 
             return None  # more of its text, or not: nobody can tell
         end = lines[below][1]
     return start, end
+
+
+def _part_spans(data: bytes, line: Span, pointers: Sequence[Pointer], going: Collection[int]) -> list[tuple[int, int]]:
+    """Return some entries of a line with several, each with one separator; nothing when the line has other text."""
+    between = []
+    for one, following in pairwise(pointers):
+        at = data.rfind(SEPARATOR, one.end, following.start)
+        if at < 0 or not _SIGNS.fullmatch(data, at + len(SEPARATOR), following.start) or b"[[" in data[one.end : at]:
+            return []
+        between.append(at)
+    last = line[0] + len(data[slice(*line)].rstrip(b"\r\n"))
+    found = []
+    kept = False
+    for place, pointer in enumerate(pointers):
+        if pointer.start not in going:
+            kept = True
+        elif kept:
+            found.append((between[place - 1], between[place] if place < len(between) else last))
+        else:
+            found.append((pointer.start, between[place] + len(SEPARATOR)))
+    return found
