@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.policy import Policy
+from memtui.pointers.prose import front_matter
 
 FRONT_MATTER, COMMENTS = "front-matter", "comments"
 """Values of `Policy.index_uncounted`."""
-
-_MARK = b"---"
 
 
 class Measure(NamedTuple):
@@ -113,20 +112,11 @@ def _counted(texts: list[bytes], uncounted: tuple[str, ...]) -> list[bytes | Non
     found: list[bytes | None] = list(texts)
     start = 0
     if FRONT_MATTER in uncounted:
-        start = _front_matter(texts)
+        start = front_matter(texts)
         found[:start] = [None] * start
     if COMMENTS in uncounted:
         _without_comments(found, start)
     return found
-
-
-def _front_matter(texts: list[bytes]) -> int:
-    if not texts or texts[0].removeprefix(b"\xef\xbb\xbf").rstrip() != _MARK:
-        return 0
-    for number, text in enumerate(texts[1:], 1):
-        if text.rstrip() == _MARK:
-            return number + 1
-    return 0
 
 
 def _without_comments(found: list[bytes | None], start: int) -> None:

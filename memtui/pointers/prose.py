@@ -14,7 +14,7 @@ _SHOWN = re.compile(rb"[^\s]")
 def prose(data: bytes, *, comments: bool = True) -> list[tuple[int, bytes]]:
     """Return offset and text of each line, without its line feed and with everything but prose blanked."""
     starts, lines = _lines(data)
-    first = _front_matter(lines)
+    first = front_matter(lines)
     found = [(starts[number], _blank(lines[number])) for number in range(first)]
     fence = b""
     inside = False
@@ -51,8 +51,9 @@ def _lines(data: bytes) -> tuple[list[int], list[bytes]]:
     return starts, lines
 
 
-def _front_matter(lines: list[bytes]) -> int:
-    if lines[0].strip() != b"---":
+def front_matter(lines: list[bytes]) -> int:
+    """Return how many lines front matter takes; a block that is never closed is text."""
+    if not lines or lines[0].removeprefix(_BOM).strip() != b"---":
         return 0
     for number in range(1, len(lines)):
         if lines[number].rstrip() == b"---":

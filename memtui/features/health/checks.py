@@ -21,11 +21,12 @@ from memtui.features.health.model import (
     Edit,
     Fix,
     IndexFinding,
+    IndexReport,
     apply_edits,
     as_text,
 )
 from memtui.features.health.split import split
-from memtui.pointers.cutline import Measure, measure
+from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import (
     Span,
@@ -89,15 +90,7 @@ class CheckedIndex(NamedTuple):
     """Paths that the index names, if this is an overflow file."""
     spare: Mapping[str, str] = MappingProxyType({})
     """Versions of overflow files that it does not name."""
-
-
-class FoundLines(NamedTuple):
-    """The result of checking one index."""
-
-    measure: Measure
-    findings: tuple[IndexFinding, ...]
-    below: tuple[str, ...]
-    """Memories that are named only below the cut."""
+    sha256: str | None = None
 
 
 class IndexEntry(NamedTuple):
@@ -115,12 +108,14 @@ def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
     return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
 
 
-def check(index: CheckedIndex) -> FoundLines:
+def check(index: CheckedIndex) -> IndexReport:
     """Check an index; the findings are sorted by kind, then by line."""
     checking = _Checking(index)
     found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
     found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
-    return FoundLines(checking.measure, tuple(found), checking.below)
+    below = tuple(Address(index.address.root, path) for path in checking.below)
+    state = index.address, index.sha256, checking.measure, index.policy
+    return IndexReport(*state, tuple(found), below, index.rebuilt)
 
 
 class _Checking:

@@ -79,7 +79,9 @@ class IndexChecker:
             key = _key(shelf)
             known = self._known.get(root.id)
             if known is None or known[0] != key:
-                known = self._known[root.id] = (key, tuple(_look(engine, shelf)))
+                off = OFF.format(where=root.switched_off) if root.switched_off else ""
+                reports = tuple(report._replace(off=off) for report in _look(engine, shelf))
+                known = self._known[root.id] = (key, reports)
             found += known[1]
         return tuple(found)
 
@@ -125,14 +127,11 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
         try:
             snapshot = engine.read(address)
         except MemtuiError as error:
-            empty = measure(b"", policy)
-            yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root), code=error.code)
+            yield _unread(address, policy, error)
             continue
         if not is_text(snapshot.bytes):
             broken = IndexFinding(BROKEN, address, None, path, NO_TEXT, why=NO_FIX)
-            yield IndexReport(
-                address, snapshot.sha256, measure(b"", policy), policy, (broken,), off=_off(root), code="E_TEXT"
-            )
+            yield IndexReport(address, snapshot.sha256, measure(b"", policy), policy, (broken,), code="E_TEXT")
             continue
         texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
         home = path if policy.is_index(path) else index_of(path)
@@ -149,18 +148,21 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
 
 def _hidden(engine: Engine, root: Root, address: Address) -> Iterator[IndexReport]:
     """Report entries that the agent ignores."""
-    empty = measure(b"", root.policy)
     try:
         snapshot = engine.read(address)
     except MemtuiError as error:
-        yield IndexReport(address, None, empty, root.policy, problem=error.message, off=_off(root), code=error.code)
+        yield _unread(address, root.policy, error)
         return
     found = [
         IndexFinding(HIDDEN, address, line_of(snapshot.bytes, gap.start), address.path, LATER, why=NEW_TAGS)
         for gap in hidden_entries(snapshot.bytes)
     ]
     if found:
-        yield IndexReport(address, snapshot.sha256, empty, root.policy, tuple(found), off=_off(root))
+        yield IndexReport(address, snapshot.sha256, measure(b"", root.policy), root.policy, tuple(found))
+
+
+def _unread(address: Address, policy: Policy, error: MemtuiError) -> IndexReport:
+    return IndexReport(address, None, measure(b"", policy), policy, problem=error.message, code=error.code)
 
 
 def _reports(
@@ -196,23 +198,10 @@ def _reports(
             rests.get(path, {}),
             named.get(home, frozenset()),
             {one: sha for one, sha in spare.items() if index_of(one) == path},
+            text.sha256,
         )
         named[home] = index.named | _named(text)
-        found = checks.check(index)
-        yield IndexReport(
-            index.address,
-            text.sha256,
-            found.measure,
-            index.policy,
-            found.findings,
-            tuple(Address(root.id, one) for one in found.below),
-            index.rebuilt,
-            off=_off(root),
-        )
-
-
-def _off(root: Root) -> str:
-    return OFF.format(where=root.switched_off) if root.switched_off else ""
+        yield checks.check(index)
 
 
 def _named(text: _Text) -> frozenset[str | None]:

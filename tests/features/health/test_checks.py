@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.features.health.checks import FULL, UNREAD, UNWRITABLE, CheckedIndex, FoundLines, check, named
+from memtui.features.health.checks import FULL, UNREAD, UNWRITABLE, CheckedIndex, check, named
 from memtui.features.health.model import (
     BELOW,
     BULK,
@@ -18,6 +18,7 @@ from memtui.features.health.model import (
     TOGETHER,
     UNNAMED,
     IndexFinding,
+    IndexReport,
     apply_edits,
 )
 from tests.features.health.folders import LINKS
@@ -27,7 +28,7 @@ INDEX = Address("notes", "MEMORY.md")
 
 def checked(
     data: bytes | str, memories: dict[str, str] | None = None, policy: Policy = LINKS, at: Address = INDEX
-) -> FoundLines:
+) -> IndexReport:
     raw = data.encode() if isinstance(data, str) else data
     known = {at.path: "", **(memories or {})}
     mine = tuple(sorted(known.keys() - named(raw, at.path) - {at.path}))
@@ -41,7 +42,7 @@ def fixed(data: bytes | str, memories: dict[str, str] | None = None, policy: Pol
     return apply_edits(raw, [edit for fix in wanted for edit in fix.edits]).decode()
 
 
-def the(kind: str, found: FoundLines) -> IndexFinding:
+def the(kind: str, found: IndexReport) -> IndexFinding:
     (one,) = [finding for finding in found.findings if finding.kind == kind]
     return one
 
