@@ -69,7 +69,7 @@ class View(NamedTuple):
         return (*self.own, *PANES, *MOVES) if self.screen else self.own
 
 
-def action(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
+def action(id: str, keys: str, label: str, help: str, room: str = "", **rest: bool | int) -> Action:  # noqa: A002
     """Make an action; `keys` has two spaces between alternatives, `rest` the other fields of `Action`."""
     return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]
 

@@ -35,387 +35,350 @@ ROOMS = {
 }
 """Titles of the rooms of actions, in the order of the help page."""
 
+
+def _room(room: str, *actions: Action) -> tuple[Action, ...]:
+    return tuple(one._replace(room=room) for one in actions)
+
+
 MAIN: tuple[Action, ...] = (
-    # Everywhere
-    action("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
-    action("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
-    action(
-        "back",
-        "escape",
-        "back",
-        "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.",
+    *_room(
         "everywhere",
+        action("help", "?  f1", "help", "Show the keys of this pane and what its signs mean."),
+        action("palette", ":  ctrl+p", "commands", "Find any command by name and run it."),
+        action(
+            "back",
+            "escape",
+            "back",
+            "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.",
+        ),
+        action("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept."),
+        action("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept."),
+        action("next_pane", "tab", "next pane", "Go to the next pane."),
+        action("previous_pane", "shift+tab", "previous pane", "Go to the previous pane."),
+        action("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it."),
+        action("messages", "M", "messages", "Show what memtui has said since it started."),
+        action("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts."),
     ),
-    action("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
-    action("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
-    action("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
-    action("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
-    action("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it.", "everywhere"),
-    action("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
-    action("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
-    # Views
     *(action(view.action, view.key, view.name, view.help, "views") for view in views() if view.key),
-    # Tree and lists
-    action("down", "j  down", "down", "Move down.", "list", moves=True),
-    action("up", "k  up", "up", "Move up.", "list", moves=True),
-    action("left", "h  left", "close", "Close the folder, or go to the one it is in.", "list", moves=True),
-    action("right", "l  right", "open", "Open the folder, or go into it.", "list", moves=True),
-    action("top", "g g  home", "top", "Go to the first row.", "list", moves=True),
-    action("bottom", "G  end", "bottom", "Go to the last row.", "list", moves=True),
-    action("half_down", "ctrl+d", "half page down", "Move down half a page.", "list", moves=True),
-    action("half_up", "ctrl+u", "half page up", "Move up half a page.", "list", moves=True),
-    action("page_down", "pagedown", "page down", "Move down a page.", "list", moves=True),
-    action("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
-    action(
-        "next_folder",
-        "}",
-        "next folder",
-        "Go to the next folder or scope; in a text, to the next blank line.",
+    *_room(
         "list",
-        moves=True,
+        action("down", "j  down", "down", "Move down.", moves=True),
+        action("up", "k  up", "up", "Move up.", moves=True),
+        action("left", "h  left", "close", "Close the folder, or go to the one it is in.", moves=True),
+        action("right", "l  right", "open", "Open the folder, or go into it.", moves=True),
+        action("top", "g g  home", "top", "Go to the first row.", moves=True),
+        action("bottom", "G  end", "bottom", "Go to the last row.", moves=True),
+        action("half_down", "ctrl+d", "half page down", "Move down half a page.", moves=True),
+        action("half_up", "ctrl+u", "half page up", "Move up half a page.", moves=True),
+        action("page_down", "pagedown", "page down", "Move down a page.", moves=True),
+        action("page_up", "pageup", "page up", "Move up a page.", moves=True),
+        action(
+            "next_folder",
+            "}",
+            "next folder",
+            "Go to the next folder or scope; in a text, to the next blank line.",
+            moves=True,
+        ),
+        action(
+            "previous_folder",
+            "{",
+            "previous folder",
+            "Go to the previous folder or scope; in a text, to the blank line before.",
+            moves=True,
+        ),
+        action("expand_all", "t", "open all", "Open or close everything below.", moves=True),
+        action("mark", "space", "mark", "Mark this row, or all in this folder, and move down.", footer=3),
+        action("range", "v", "range", "Start or end a range: moving marks every row on the way."),
+        action("range_down", "shift+down", "mark down", "Mark and move down."),
+        action("range_up", "shift+up", "mark up", "Mark and move up."),
+        action("mark_all", "*", "mark all", "Mark every row shown; again takes the marks away."),
+        action("filter", "/", "filter", "Show only rows that have these words; in a text, find them in it.", footer=2),
+        action("sort_name", "s n", "by name", "Sort by name; again reverses."),
+        action("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses."),
+        action("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses."),
+        action("sort_size", "s s", "by size", "Sort by size, largest first; again reverses."),
+        action(
+            "sort_edited", "s m", "by agent edit", "Sort by the most recent change by somebody else; again reverses."
+        ),
+        action("only_unseen", "f a", "changed", "Show only what others changed since you looked; again shows all."),
+        action("only_pinned", "f p", "pinned", "Show only pinned memories; again shows all."),
+        action("only_conflicts", "f c", "conflicts", "Show only memories with a conflict; again shows all."),
+        action(
+            "only_old",
+            "f o",
+            "unused",
+            "Show only what no agent used and nobody changed for so many days: x keeps, d t trashes, d a archives; "
+            "again shows all.",
+        ),
+        action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only."),
     ),
-    action(
-        "previous_folder",
-        "{",
-        "previous folder",
-        "Go to the previous folder or scope; in a text, to the blank line before.",
-        "list",
-        moves=True,
-    ),
-    action("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
-    action("mark", "space", "mark", "Mark this row, or all in this folder, and move down.", "list", footer=3),
-    action("range", "v", "range", "Start or end a range: moving marks every row on the way.", "list"),
-    action("range_down", "shift+down", "mark down", "Mark and move down.", "list"),
-    action("range_up", "shift+up", "mark up", "Mark and move up.", "list"),
-    action("mark_all", "*", "mark all", "Mark every row shown; again takes the marks away.", "list"),
-    action(
-        "filter",
-        "/",
-        "filter",
-        "Show only rows that have these words; in a text, find them in it.",
-        "list",
-        footer=2,
-    ),
-    action("sort_name", "s n", "by name", "Sort by name; again reverses.", "list"),
-    action("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
-    action("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
-    action("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
-    action(
-        "sort_edited",
-        "s m",
-        "by agent edit",
-        "Sort by the most recent change by somebody else; again reverses.",
-        "list",
-    ),
-    action("only_unseen", "f a", "changed", "Show only what others changed since you looked; again shows all.", "list"),
-    action("only_pinned", "f p", "pinned", "Show only pinned memories; again shows all.", "list"),
-    action("only_conflicts", "f c", "conflicts", "Show only memories with a conflict; again shows all.", "list"),
-    action(
-        "only_old",
-        "f o",
-        "unused",
-        "Show only what no agent used and nobody changed for so many days: x keeps, d t trashes, d a archives; again "
-        "shows all.",
-        "list",
-    ),
-    action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
-    action("group", "a", "group", "Group by agent, or by scope again.", "view"),
-    action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
-    action("reload", "R", "reload", "Read every folder again.", "list"),
-    # On a memory
-    action("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
-    action("edit", "e", "edit", "Open the memory in the editor.", "memory"),
-    action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
-    action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
-    action(
-        "remember",
-        "m",
-        "remember",
-        "Write down something to remember: memtui finds type, place and name.",
-        "memory",
-        writes=True,
-    ),
-    action("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
-    action(
-        "rename",
-        "r",
-        "rename",
-        "Rename or move; an address of another root moves it there.",
-        "memory",
-        writes=True,
-        footer=8,
-    ),
-    action(
-        "copy_to",
-        "C",
-        "copy to",
-        "Copy to another folder, root or agent: says what lands where, and in which shape, before anything is done.",
-        "memory",
-        writes=True,
-    ),
-    action("export", "g x", "export", "Export the marked memories into a file, with pins and uses.", "memory"),
-    action(
-        "export_history", "g X", "export all", "Export the marked memories into a file, with their history.", "memory"
-    ),
-    action(
-        "import",
-        "g i",
-        "import",
-        "Import memories from a file: first shows what happens to each.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "describe_memory",
-        "f9",
-        "describe",
-        "Show the front matter as a form: name, description, type, tags.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "pin",
-        "p",
-        "pin",
-        "Pin or unpin: memtui gives the text to agents at their start, an agent's own to that agent; says so when it "
-        "cannot. Asks when several are meant.",
-        "memory",
-        writes=True,
-        footer=4,
-    ),
-    action(
-        "install_hook",
-        "g h",
-        "hook",
-        "Put memtui into the agent of this memory, as memtui install does: its hook gives the agent what is pinned.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "lift_line",
-        "g l",
-        "lift line",
-        "Move the line that names this memory above the cut of its index, so that the agent loads it; u takes it back.",
-        "memory",
-        writes=True,
-    ),
-    action("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
-    action(
-        "archive",
-        "d a",
-        "archive",
-        "Move to memtui's own folder archive/, where no agent is given it; u brings it back.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "repoint",
-        "g p",
-        "re-point",
-        "Move the memories of a project that moved to where it is now: shows what would move first.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "accept_root",
-        "g a",
-        "review",
-        "Review what came with a checkout: from then on agents are given exactly this version. Of a root or folder, "
-        "what waits is shown first.",
-        "memory",
-        writes=True,
-    ),
-    action(
-        "undo",
-        "u",
-        "undo",
-        "Undo the last operation, whatever it was, also after a restart.",
-        "memory",
-        writes=True,
-        footer=7,
-    ),
-    action("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
-    action("resolve", "c", "resolve", "Resolve the conflict of this memory, or the next one.", "memory"),
-    action("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
-    action("copy_contents", "y c", "contents", "Copy the text.", "memory"),
-    action("copy_description", "y d", "description", "Copy the description.", "memory"),
-    action("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
-    # What is shown
-    action(
-        "changes",
-        "w",
-        "what changed",
-        "Show what changed since you last looked, here or in everything below.",
+    *_room(
         "view",
-        footer=9,
+        action("group", "a", "group", "Group by agent, or by scope again."),
     ),
-    action(
-        "seen",
-        "x",
-        "seen",
-        "Say that you have seen it: takes the sign A away; under f o, keeps it.",
+    *_room(
+        "list",
+        action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them."),
+        action("reload", "R", "reload", "Read every folder again."),
+    ),
+    *_room(
+        "memory",
+        action("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", footer=1),
+        action("edit", "e", "edit", "Open the memory in the editor."),
+        action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone."),
+        action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", writes=True),
+        action(
+            "remember",
+            "m",
+            "remember",
+            "Write down something to remember: memtui finds type, place and name.",
+            writes=True,
+        ),
+        action("new", "n", "new", "Create a memory here.", writes=True, footer=5),
+        action(
+            "rename", "r", "rename", "Rename or move; an address of another root moves it there.", writes=True, footer=8
+        ),
+        action(
+            "copy_to",
+            "C",
+            "copy to",
+            "Copy to another folder, root or agent: says what lands where, and in which shape, before anything is "
+            "done.",
+            writes=True,
+        ),
+        action("export", "g x", "export", "Export the marked memories into a file, with pins and uses."),
+        action("export_history", "g X", "export all", "Export the marked memories into a file, with their history."),
+        action(
+            "import", "g i", "import", "Import memories from a file: first shows what happens to each.", writes=True
+        ),
+        action(
+            "describe_memory",
+            "f9",
+            "describe",
+            "Show the front matter as a form: name, description, type, tags.",
+            writes=True,
+        ),
+        action(
+            "pin",
+            "p",
+            "pin",
+            "Pin or unpin: memtui gives the text to agents at their start, an agent's own to that agent; says so "
+            "when it cannot. Asks when several are meant.",
+            writes=True,
+            footer=4,
+        ),
+        action(
+            "install_hook",
+            "g h",
+            "hook",
+            "Put memtui into the agent of this memory, as memtui install does: its hook gives the agent what is "
+            "pinned.",
+            writes=True,
+        ),
+        action(
+            "lift_line",
+            "g l",
+            "lift line",
+            "Move the line that names this memory above the cut of its index, so that the agent loads it; u takes "
+            "it back.",
+            writes=True,
+        ),
+        action("trash", "d t", "trash", "Move to the trash; u brings it back.", writes=True, footer=6),
+        action(
+            "archive",
+            "d a",
+            "archive",
+            "Move to memtui's own folder archive/, where no agent is given it; u brings it back.",
+            writes=True,
+        ),
+        action(
+            "repoint",
+            "g p",
+            "re-point",
+            "Move the memories of a project that moved to where it is now: shows what would move first.",
+            writes=True,
+        ),
+        action(
+            "accept_root",
+            "g a",
+            "review",
+            "Review what came with a checkout: from then on agents are given exactly this version. Of a root or "
+            "folder, what waits is shown first.",
+            writes=True,
+        ),
+        action(
+            "undo",
+            "u",
+            "undo",
+            "Undo the last operation, whatever it was, also after a restart.",
+            writes=True,
+            footer=7,
+        ),
+        action("redo", "U", "redo", "Do again what was undone.", writes=True),
+        action("resolve", "c", "resolve", "Resolve the conflict of this memory, or the next one."),
+        action("copy_path", "y p", "path", "Copy the path of the file."),
+        action("copy_contents", "y c", "contents", "Copy the text."),
+        action("copy_description", "y d", "description", "Copy the description."),
+        action("copy_sha", "y s", "sha", "Copy the sha-256 of the text."),
+    ),
+    *_room(
         "view",
-        writes=True,
+        action(
+            "changes",
+            "w",
+            "what changed",
+            "Show what changed since you last looked, here or in everything below.",
+            footer=9,
+        ),
+        action(
+            "seen", "x", "seen", "Say that you have seen it: takes the sign A away; under f o, keeps it.", writes=True
+        ),
+        action("versions", "H", "versions", "Show every version there was, compare them, and restore one.", footer=10),
+        action("blame", "B", "who wrote", "Show who wrote each line, in which session, and how that is known."),
+        action("info", "i", "info", "Show or hide everything known about the memory."),
+        action("strip", "f s", "strip", "Show or hide the newest activity below the tree."),
+        action("trash_view", "g t", "trash", "Show the trash, and restore from it."),
+        action("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text."),
+        action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it."),
+        action("preview_down", "J", "text down", "Scroll the text beside the tree down.", moves=True),
+        action("preview_up", "K", "text up", "Scroll the text beside the tree up.", moves=True),
+        action("reveal", "V", "reveal", "Show what is masked in the text until the cursor leaves, or mask it."),
+        action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", footer=11),
     ),
-    action(
-        "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
-    ),
-    action("blame", "B", "who wrote", "Show who wrote each line, in which session, and how that is known.", "view"),
-    action("info", "i", "info", "Show or hide everything known about the memory.", "view"),
-    action("strip", "f s", "strip", "Show or hide the newest activity below the tree.", "view"),
-    action("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
-    action("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
-    action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),
-    action("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
-    action("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
-    action("reveal", "V", "reveal", "Show what is masked in the text until the cursor leaves, or mask it.", "view"),
-    action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
 )
 """Actions that work everywhere, in the tree, on a memory, and in the panes beside it."""
 
 TEXTS: tuple[Action, ...] = (
-    # Editor
-    action(
-        "save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1
+    *_room(
+        "editor",
+        action("save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", writes=True, footer=1),
+        action("leave", "escape", "back", "Go back to where it was opened; the draft is kept.", footer=2),
+        action("editor_outside", "f4", "$EDITOR", "Go on in $EDITOR, guarded.", writes=True, footer=3),
+        action("compare", "f8", "compare", "Show both texts when somebody else saved.", footer=4),
+        action("text_undo", "ctrl+z", "undo", "Undo typing.", footer=5),
+        action("text_redo", "ctrl+y", "redo", "Redo typing."),
+        action("find_text", "ctrl+f", "find", "Find in this text; a capital letter makes it exact.", footer=6),
+        action("find_next", "f3  ctrl+g", "find next", "Go to the next place that was looked for."),
+        action("find_previous", "shift+f3  f15", "find previous", "Go to the place before it."),
+        action("editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", writes=True),
+        action("describe", "f9", "describe", "Show the front matter as a form: description, type, tags.", writes=True),
     ),
-    action("leave", "escape", "back", "Go back to where it was opened; the draft is kept.", "editor", footer=2),
-    action("editor_outside", "f4", "$EDITOR", "Go on in $EDITOR, guarded.", "editor", writes=True, footer=3),
-    action("compare", "f8", "compare", "Show both texts when somebody else saved.", "editor", footer=4),
-    action("text_undo", "ctrl+z", "undo", "Undo typing.", "editor", footer=5),
-    action("text_redo", "ctrl+y", "redo", "Redo typing.", "editor"),
-    action("find_text", "ctrl+f", "find", "Find in this text; a capital letter makes it exact.", "editor", footer=6),
-    action("find_next", "f3  ctrl+g", "find next", "Go to the next place that was looked for.", "editor"),
-    action("find_previous", "shift+f3  f15", "find previous", "Go to the place before it.", "editor"),
-    action(
-        "editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", "editor", writes=True
+    *_room(
+        "entry",
+        action("entry_save", "ctrl+s", "save", "Save the entry: no other byte changes.", writes=True, footer=1),
+        action("entry_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", footer=2),
+        action("entry_file", "f9", "whole file", "Go on in the whole file, with what is typed as its draft.", footer=3),
+        action("entry_undo", "ctrl+z", "undo", "Undo typing.", footer=4),
+        action("entry_redo", "ctrl+y", "redo", "Redo typing."),
     ),
-    action(
-        "describe", "f9", "describe", "Show the front matter as a form: description, type, tags.", "editor", writes=True
+    *_room(
+        "form",
+        action(
+            "form_save", "ctrl+s", "save", "Save the fields, guarded: no other byte changes.", writes=True, footer=1
+        ),
+        action("form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", footer=2),
+        action("form_next", "tab  down  enter", "next", "Go to the next field.", footer=3),
+        action("form_previous", "shift+tab  up", "previous", "Go to the previous field."),
+        action("form_type", "f6  ctrl+r", "next type", "Fill in the next type this agent knows.", footer=4),
+        action("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", footer=5),
+        action("form_down", "pagedown", "down", "Scroll the changes down."),
+        action("form_up", "pageup", "up", "Scroll the changes up."),
     ),
-    # One entry
-    action("entry_save", "ctrl+s", "save", "Save the entry: no other byte changes.", "entry", writes=True, footer=1),
-    action(
-        "entry_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "entry", footer=2
-    ),
-    action(
-        "entry_file", "f9", "whole file", "Go on in the whole file, with what is typed as its draft.", "entry", footer=3
-    ),
-    action("entry_undo", "ctrl+z", "undo", "Undo typing.", "entry", footer=4),
-    action("entry_redo", "ctrl+y", "redo", "Redo typing.", "entry"),
-    # Front matter form
-    action(
-        "form_save", "ctrl+s", "save", "Save the fields, guarded: no other byte changes.", "form", writes=True, footer=1
-    ),
-    action(
-        "form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "form", footer=2
-    ),
-    action("form_next", "tab  down  enter", "next", "Go to the next field.", "form", footer=3),
-    action("form_previous", "shift+tab  up", "previous", "Go to the previous field.", "form"),
-    action("form_type", "f6  ctrl+r", "next type", "Fill in the next type this agent knows.", "form", footer=4),
-    action("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", "form", footer=5),
-    action("form_down", "pagedown", "down", "Scroll the changes down.", "form"),
-    action("form_up", "pageup", "up", "Scroll the changes up.", "form"),
 )
 """Actions where text is typed: the editor, one entry of a memory, the front matter form."""
 
 QUESTIONS: tuple[Action, ...] = (
-    # Conflict
-    action("take_yours", "y  1", "yours", "Take YOURS for this conflict.", "conflict", footer=1),
-    action("take_agent", "a  2", "agent", "Take AGENT for this conflict.", "conflict", footer=2),
-    action("take_both", "b  3", "both", "Take both, YOURS first.", "conflict", footer=3),
-    action("take_both_agent", "B  4", "both, agent first", "Take both, AGENT first.", "conflict"),
-    action("take_base", "o  0", "orig", "Take the original, BASE: neither change.", "conflict", footer=4),
-    action("edit_result", "e", "edit", "Edit the result of this conflict here.", "conflict", footer=5),
-    action("edit_all", "E", "edit all", "Edit the whole result in $EDITOR.", "conflict"),
-    action("reopen", "x", "reopen", "Take the decision back, also an automatic one.", "conflict", footer=8),
-    action("next_open", "n", "next", "Go to the next open conflict.", "conflict", footer=6),
-    action("previous_open", "N", "previous open", "Go to the previous open conflict.", "conflict"),
-    action(
-        "next_hunk",
-        "]",
-        "next hunk",
-        "Go to the next change of any kind; in Review, History and Activity too.",
+    *_room(
         "conflict",
+        action("take_yours", "y  1", "yours", "Take YOURS for this conflict.", footer=1),
+        action("take_agent", "a  2", "agent", "Take AGENT for this conflict.", footer=2),
+        action("take_both", "b  3", "both", "Take both, YOURS first.", footer=3),
+        action("take_both_agent", "B  4", "both, agent first", "Take both, AGENT first."),
+        action("take_base", "o  0", "orig", "Take the original, BASE: neither change.", footer=4),
+        action("edit_result", "e", "edit", "Edit the result of this conflict here.", footer=5),
+        action("edit_all", "E", "edit all", "Edit the whole result in $EDITOR."),
+        action("reopen", "x", "reopen", "Take the decision back, also an automatic one.", footer=8),
+        action("next_open", "n", "next", "Go to the next open conflict.", footer=6),
+        action("previous_open", "N", "previous open", "Go to the previous open conflict."),
+        action(
+            "next_hunk", "]", "next hunk", "Go to the next change of any kind; in Review, History and Activity too."
+        ),
+        action(
+            "previous_hunk",
+            "[",
+            "previous hunk",
+            "Go to the previous change of any kind; in Review, History and Activity too.",
+        ),
+        action("conflict_reveal", "V", "reveal", "Show what is masked until you go on, or mask it."),
+        action("conflict_down", "j  down", "down", "Scroll down."),
+        action("conflict_up", "k  up", "up", "Scroll up."),
+        action("all_yours", "Y !", "all yours", "Take YOURS for every open conflict: `Y` asks, `!` does it."),
+        action("all_agent", "A !", "all agent", "Take AGENT for every open conflict: `A` asks, `!` does it."),
+        action("undo_decision", "u", "undo", "Undo the last decision.", footer=7),
+        action("redo_decision", "U", "redo", "Redo it."),
+        action(
+            "word_pair",
+            "w",
+            "words",
+            "Compare other words: each with BASE, YOURS with AGENT, BASE with YOURS, BASE with AGENT.",
+            footer=9,
+        ),
+        action("conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", footer=10),
+        action("conflict_zoom", "z", "zoom", "Give this place, or the file, the whole screen, or take it back."),
+        action("save_as", "s  S", "save as", "Keep your text as a new memory under another name.", writes=True),
+        action("write_result", "ctrl+s", "write", "Write the result, once nothing is open.", writes=True, footer=11),
+        action("later", "escape", "later", "Come back later: texts and decisions are kept.", footer=12),
     ),
-    action(
-        "previous_hunk",
-        "[",
-        "previous hunk",
-        "Go to the previous change of any kind; in Review, History and Activity too.",
-        "conflict",
-    ),
-    action("conflict_reveal", "V", "reveal", "Show what is masked until you go on, or mask it.", "conflict"),
-    action("conflict_down", "j  down", "down", "Scroll down.", "conflict"),
-    action("conflict_up", "k  up", "up", "Scroll up.", "conflict"),
-    action("all_yours", "Y !", "all yours", "Take YOURS for every open conflict: `Y` asks, `!` does it.", "conflict"),
-    action("all_agent", "A !", "all agent", "Take AGENT for every open conflict: `A` asks, `!` does it.", "conflict"),
-    action("undo_decision", "u", "undo", "Undo the last decision.", "conflict", footer=7),
-    action("redo_decision", "U", "redo", "Redo it.", "conflict"),
-    action(
-        "word_pair",
-        "w",
-        "words",
-        "Compare other words: each with BASE, YOURS with AGENT, BASE with YOURS, BASE with AGENT.",
-        "conflict",
-        footer=9,
-    ),
-    action(
-        "conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", "conflict", footer=10
-    ),
-    action(
-        "conflict_zoom", "z", "zoom", "Give this place, or the file, the whole screen, or take it back.", "conflict"
-    ),
-    action("save_as", "s  S", "save as", "Keep your text as a new memory under another name.", "conflict", writes=True),
-    action(
-        "write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=11
-    ),
-    action("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=12),
-    # Deleted by somebody else
-    action("keep_mine", "k", "keep mine", "Write your text again under its name.", "gone", writes=True, footer=1),
-    action(
-        "accept_deletion",
-        "d",
-        "let it go",
-        "Accept the deletion; your text goes to history.",
+    *_room(
         "gone",
-        writes=True,
-        footer=2,
+        action("keep_mine", "k", "keep mine", "Write your text again under its name.", writes=True, footer=1),
+        action(
+            "accept_deletion",
+            "d",
+            "let it go",
+            "Accept the deletion; your text goes to history.",
+            writes=True,
+            footer=2,
+        ),
+        action("keep_as", "s", "save as", "Keep your text under another name.", writes=True, footer=3),
+        action("gone_later", "escape", "later", "Come back later: your draft is kept.", footer=4),
     ),
-    action("keep_as", "s", "save as", "Keep your text under another name.", "gone", writes=True, footer=3),
-    action("gone_later", "escape", "later", "Come back later: your draft is kept.", "gone", footer=4),
-    # Deleted by you, changed by somebody else
-    action("keep_theirs", "k", "keep theirs", "Leave the memory as they wrote it.", "deleted", footer=1),
-    action(
-        "trash_theirs",
-        "d",
-        "trash it",
-        "Move what they wrote to the trash; u brings it back.",
+    *_room(
         "deleted",
-        writes=True,
-        footer=2,
+        action("keep_theirs", "k", "keep theirs", "Leave the memory as they wrote it.", footer=1),
+        action(
+            "trash_theirs",
+            "d",
+            "trash it",
+            "Move what they wrote to the trash; u brings it back.",
+            writes=True,
+            footer=2,
+        ),
+        action("deleted_later", "escape", "leave it", "Leave the memory as they wrote it.", footer=3),
     ),
-    action("deleted_later", "escape", "leave it", "Leave the memory as they wrote it.", "deleted", footer=3),
-    # Renamed by somebody else
-    action("follow_name", "f", "follow", "Open the memory under its new name, with your draft.", "moved", footer=1),
-    action(
-        "keep_name", "s", "keep old name", "Write your text under the old name too.", "moved", writes=True, footer=2
+    *_room(
+        "moved",
+        action("follow_name", "f", "follow", "Open the memory under its new name, with your draft.", footer=1),
+        action("keep_name", "s", "keep old name", "Write your text under the old name too.", writes=True, footer=2),
+        action("moved_later", "escape", "later", "Come back later: your draft is kept.", footer=3),
     ),
-    action("moved_later", "escape", "later", "Come back later: your draft is kept.", "moved", footer=3),
-    # Only line ends differ
-    action(
-        "ends_yours", "y  1", "yours", "Write your text with its own line ends.", "line_ends", writes=True, footer=1
+    *_room(
+        "line_ends",
+        action("ends_yours", "y  1", "yours", "Write your text with its own line ends.", writes=True, footer=1),
+        action("ends_agent", "a  2", "agent", "Take the text on disk with its line ends.", footer=2),
+        action("ends_later", "escape", "leave", "Leave both as they are.", footer=3),
     ),
-    action("ends_agent", "a  2", "agent", "Take the text on disk with its line ends.", "line_ends", footer=2),
-    action("ends_later", "escape", "leave", "Leave both as they are.", "line_ends", footer=3),
-    # A save that failed
-    action("try_again", "r", "try again", "Save again.", "unsaved", writes=True, footer=1),
-    action(
-        "save_elsewhere", "s", "save as", "Save your text under another name or in another root.", "unsaved", footer=2
+    *_room(
+        "unsaved",
+        action("try_again", "r", "try again", "Save again.", writes=True, footer=1),
+        action("save_elsewhere", "s", "save as", "Save your text under another name or in another root.", footer=2),
+        action("copy_draft", "c", "copy", "Copy your text.", footer=3),
+        action("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", footer=4),
     ),
-    action("copy_draft", "c", "copy", "Copy your text.", "unsaved", footer=3),
-    action("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", "unsaved", footer=4),
-    # Lists on top
-    action("pick", "enter", "run", "In help: run this line.", "picker"),
+    *_room(
+        "picker",
+        action("pick", "enter", "run", "In help: run this line."),
+    ),
 )
 """Answers to questions: a conflict, a draft whose memory was deleted or renamed, a save that failed."""
 
