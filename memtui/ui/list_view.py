@@ -75,11 +75,8 @@ class ViewList(RowList):
         del by_user
         self.post_message(self.Moved())
 
-    def change_rows(self, change: Callable[[], object]) -> bool:
-        """Change the rows; the cursor stays with its row, and the row where it is on the screen.
-
-        Returns True if the cursor went instead to the row at which the user left this view in the last run.
-        """
+    def change_rows(self, change: Callable[[], object]) -> None:
+        """Change the rows; the cursor stays with its row, and the row where it is on the screen."""
         view, offset = self._view, self._cursor - self.top
         key = view.row_key(self._cursor) if self._cursor < self.count() else None
         change()
@@ -87,16 +84,10 @@ class ViewList(RowList):
         if key is not None and not (self._cursor < count and view.row_key(self._cursor) == key):
             places = [index for index in range(count) if view.row_key(index) == key]
             self._cursor = places[0] if places else self._cursor
-        wanted = view.shell.row_left(view.ID)
-        back = next((index for index in range(count) if view.row_name(index) == wanted), -1) if wanted else -1
-        if back >= 0:
-            self._cursor, offset = back, self.size.height // 2
-            view.shell.forget_row()
         self._cursor = max(0, min(self._cursor, count - 1))
         self.scroll_to_row(max(self._cursor - offset, 0))
         self.keep_in_view()
         self.repaint()
-        return back >= 0
 
 
 class ListView(ViewScreen, Generic[T]):
@@ -128,8 +119,8 @@ class ListView(ViewScreen, Generic[T]):
         self._shown: Hashable = None
         """The key of the row whose text is shown."""
         self._does: dict[str, Callable[[], object]] = {
-            "next_pane": self.other_pane,
-            "previous_pane": self.other_pane,
+            "next_pane": self._other_pane,
+            "previous_pane": self._other_pane,
             "preview_down": lambda: self.page.scroll_rows(3),
             "preview_up": lambda: self.page.scroll_rows(-3),
             "reveal": self._reveal,
@@ -143,7 +134,7 @@ class ListView(ViewScreen, Generic[T]):
             "range": self._toggle_range,
             "range_down": lambda: self._extend(1),
             "range_up": lambda: self._extend(-1),
-            "read_text": self.other_pane,
+            "read_text": self._other_pane,
             "next_hunk": lambda: self.page.go_to_place(1),
             "previous_hunk": lambda: self.page.go_to_place(-1),
         }
@@ -151,7 +142,7 @@ class ListView(ViewScreen, Generic[T]):
 
     # For subclasses
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Read the rows and pass them to `take`; `awaited`: later keys wait for them."""
         raise NotImplementedError
 
@@ -159,7 +150,7 @@ class ListView(ViewScreen, Generic[T]):
         """Return the runs of a row, without the cursor sign."""
         raise NotImplementedError
 
-    def read_text(self, item: T) -> None:
+    def _read_text(self, item: T) -> None:
         """Read the text beside a row and pass it to `show_text`."""
         raise NotImplementedError
 
@@ -171,10 +162,6 @@ class ListView(ViewScreen, Generic[T]):
     def row_key(self, index: int) -> Hashable:
         """Return the identity of a row across reloads."""
         return self.rows.key(self.rows.shown[index])
-
-    def row_name(self, index: int) -> str:
-        """Return the identity of a row across runs."""
-        return str(self.row_key(index))
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         return self.draw(self.rows.shown[index], width)
@@ -193,7 +180,7 @@ class ListView(ViewScreen, Generic[T]):
             self._shown = None
             self.give(())
         else:
-            self.read_text(item)
+            self._read_text(item)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """Return what is shown when there are no rows."""
@@ -203,7 +190,7 @@ class ListView(ViewScreen, Generic[T]):
             return [[(f"  {self.NO_MATCH}; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  " + words, "name" if number else "strong")] for number, words in enumerate(self.EMPTY)]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title of the list and its notes: row count, filter, marks."""
         rows = self.rows
         notes: Line = [(rows.of_all if rows.words else f"{len(rows.all):,}", "title")]
@@ -213,7 +200,7 @@ class ListView(ViewScreen, Generic[T]):
             notes.append((f" | {len(rows.marks)} marked", "mark"))
         return self.view.name, notes
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text and its notes."""
         return "Text", []
 
@@ -229,7 +216,7 @@ class ListView(ViewScreen, Generic[T]):
         if self.due is not None:
             self.due.stop()
             self.due = None
-        self.read_rows(awaited=awaited or not self.loaded)
+        self._read_rows(awaited=awaited or not self.loaded)
 
     def take(self, items: Iterable[T]) -> None:
         """Show these rows."""
@@ -239,14 +226,14 @@ class ListView(ViewScreen, Generic[T]):
     def change(self, change: Callable[[], object]) -> None:
         """Change the rows; the cursor stays with its row."""
         self.list.change_rows(change)
-        self.rows_changed()
+        self._rows_changed()
 
     def _reload(self) -> None:
         self.say("Reading every folder again.")
         self.shell.reload()
         self.load()
 
-    def news(self) -> None:
+    def _news(self) -> None:
         """Read the rows again once it is quiet, if the view is shown."""
         if self.shell.current != self.ID:
             return
@@ -276,27 +263,19 @@ class ListView(ViewScreen, Generic[T]):
         if self.QUIET and self.loaded:
             self.load()
 
-    # Across runs
-
-    @property
-    def row_now(self) -> str:
-        """The name of the row under the cursor, or of the row still being looked for."""
-        here = self.list.cursor
-        return self.shell.row_left(self.ID) or (self.row_name(here) if here < self.row_count() else "")
-
     # Parts
 
     def does(self) -> Mapping[str, Callable[[], object]]:
         return self._does
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         left = Vertical(Lines(self._list_title, id="listed-title"), self.list, id="listed-left")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(left, right, id="listed-body")
 
     def on_mount(self) -> None:
         self.list.focus()
-        self.call_after_refresh(self.show_row)
+        self.call_after_refresh(self._show_row)
         if self.QUIET:
             self.load()
 
@@ -323,7 +302,7 @@ class ListView(ViewScreen, Generic[T]):
             self.rows.range = None
             return
         self.rows.range = (self.list.cursor, frozenset(self.rows.marks))
-        self.row_moved()
+        self._row_moved()
 
     def _extend(self, by: int) -> None:
         first = self.list.cursor
@@ -339,7 +318,7 @@ class ListView(ViewScreen, Generic[T]):
             self.list.go(index)
         return found
 
-    def row_moved(self) -> None:
+    def _row_moved(self) -> None:
         """Handle a cursor move: an open range is extended."""
         if self.rows.range is not None:
             start, base = self.rows.range
@@ -363,22 +342,22 @@ class ListView(ViewScreen, Generic[T]):
 
     @on(ViewList.Moved)
     def _moved(self) -> None:
-        self.row_moved()
-        self.show_row()
+        self._row_moved()
+        self._show_row()
 
-    def show_row(self) -> None:
+    def _show_row(self) -> None:
         """Update what belongs to the row under the cursor; its text is read once the cursor rests."""
         self.update("#listed-title", "#listed-page-title", "#view-footer")
         if self._rest is not None:
             self._rest.stop()
         self._rest = self.set_timer(READ_DELAY, self.read_row) if self.is_mounted else None
 
-    def rows_changed(self) -> None:
+    def _rows_changed(self) -> None:
         """Draw the rows anew after a change."""
         self.list.repaint()
-        self.show_row()
+        self._show_row()
 
-    def show_text(self, item: T, page: Page, starts: tuple[int, ...] = ()) -> None:
+    def _show_text(self, item: T, page: Page, starts: tuple[int, ...] = ()) -> None:
         """Show the text of a row if the cursor is still on it; the same row's text keeps its scroll position."""
         key = self.rows.key(item)
         if self.item is not None and self.rows.key(self.item) == key and not self._explains:
@@ -404,23 +383,23 @@ class ListView(ViewScreen, Generic[T]):
         else:
             super().perform(action)
 
-    def other_pane(self) -> None:
+    def _other_pane(self) -> None:
         """Move the focus between list and text."""
         self.set_class(False, "-reading")  # noqa: FBT003
         (self.list if self.in_page else self.page).focus()
 
-    def read_alone(self, *, alone: bool) -> None:
+    def _read_alone(self, *, alone: bool) -> None:
         """Let the text cover the list, or show the list again."""
         self.set_class(alone, "-reading")
         (self.page if alone else self.list).focus()
         self.call_after_refresh(self.read_row)
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Leave the text, then clear the filter, then the marks."""
         if self.has_class("-reading"):
-            self.read_alone(alone=False)
+            self._read_alone(alone=False)
         elif self.in_page:
-            self.other_pane()
+            self._other_pane()
         elif self.rows.words:
             self.change(lambda: self.rows.filter(()))
         elif self.rows.marks or self.rows.range is not None:
@@ -472,9 +451,9 @@ class ListView(ViewScreen, Generic[T]):
         return [line]
 
     def _list_title(self, width: int) -> list[Line]:
-        words, notes = self.list_words()
+        words, notes = self._list_words()
         return [bars.title(self.shell.named(words), notes, width, focused=not self.in_page, plain=self.ascii)]
 
     def _page_title(self, width: int) -> list[Line]:
-        words, notes = self.page_words()
+        words, notes = self._page_words()
         return [bars.title(self.shell.named(words), notes, width, focused=self.in_page, plain=self.ascii)]

@@ -88,13 +88,13 @@ class PlanScreen(KeyedScreen[Given]):
         """Show what happens to the row under the cursor."""
         raise NotImplementedError
 
-    def show_detailed(self, *, detailed: bool) -> None:
+    def _show_detailed(self, *, detailed: bool) -> None:
         """Show details below the list, or the list alone."""
         self.set_class(detailed, "-detailed")
         self.list.refresh(layout=True)
         self.show_details()
 
-    def take_key(self, key: str) -> bool:
+    def _take_key(self, key: str) -> bool:
         """Handle a key with a meaning in this screen only; False: it is for the text line."""
         del key
         return False
@@ -116,7 +116,7 @@ class PlanScreen(KeyedScreen[Given]):
             self.show_details()
         elif key in ("shift+up", "shift+down"):
             self.details.scroll_relative(y=SCROLLED if key == "shift+down" else -SCROLLED, animate=False)
-        elif not self.take_key(key) and not self.prompt.feed(key, character):
+        elif not self._take_key(key) and not self.prompt.feed(key, character):
             return key != "ctrl+q"
         self.draw()
         return True

@@ -61,12 +61,6 @@ class Shell(Protocol):
     def named(self, text: str) -> str:
         """Shorten memory addresses in a text."""
 
-    def row_left(self, view: str) -> str:
-        """Return the row at which the user left a view in the last run, until it is found or a key is pressed."""
-
-    def forget_row(self) -> None:
-        """Note that this row was found."""
-
     def leave(self, view: ViewScreen) -> None:
         """Leave a view for the one below it, or for the main screen."""
 
@@ -123,7 +117,7 @@ class ViewScreen(KeyedScreen[None]):
 
     # For subclasses
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         """Yield the widgets between the tabs and the line of keys."""
         raise NotImplementedError
 
@@ -134,19 +128,14 @@ class ViewScreen(KeyedScreen[None]):
     def entered(self, within: ViewFilter | None) -> None:
         """Prepare for being opened (the first time before its widgets exist); `within` restricts it."""
 
-    def news(self) -> None:
+    def _news(self) -> None:
         """React to a change on disk or in the ledger; the view may be covered."""
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Take one step back inside the view; return False when there is none left."""
         return False
 
-    @property
-    def row_now(self) -> str:
-        """A name of the row under the cursor that is valid in the next run; empty: not stored."""
-        return ""
-
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why one of the view's own actions is off now; empty when it is on."""
         del action
         return ""
@@ -161,13 +150,13 @@ class ViewScreen(KeyedScreen[None]):
         shell = self.shell
         yield Lines(shell.header, id="view-header", ground="bar")
         yield Tabs(tuple(view for view in shell.views if view.key), self.ID, shell.counts)
-        yield from self.body()
+        yield from self._body()
         yield Lines(self._footer, id="view-footer", ground="bar")
 
     def tell_news(self) -> None:
         """Update header and tabs, and pass news to the view."""
         self.update("#view-header", "#tabs")
-        self.news()
+        self._news()
 
     def update(self, *names: str) -> None:
         """Draw these lines again, where they differ."""
@@ -175,7 +164,7 @@ class ViewScreen(KeyedScreen[None]):
             for lines in self.query(name).results(Lines):
                 lines.update()
 
-    def zoom(self, *, whole: bool) -> None:
+    def _zoom(self, *, whole: bool) -> None:
         """Give the focused pane the whole screen, or end that."""
         pane = self.focused.parent if self.focused is not None else None
         others = [one for one in pane.parent.children if one is not pane] if pane is not None and pane.parent else []
@@ -214,9 +203,6 @@ class ViewScreen(KeyedScreen[None]):
     def say(self, text: str, level: str = "name") -> None:
         self.show_hint([(" " + self.shell.named(text), level)])
 
-    def show_progress(self) -> None:
-        self.update("#view-footer")
-
     def show_hint(self, line: Line | None) -> None:
         self._said = line or []
         self.line_taken = bool(line)
@@ -227,7 +213,7 @@ class ViewScreen(KeyedScreen[None]):
     def unavailable(self, action: Action) -> str:
         if action.writes and (reason := self.shell.no_writing):
             return reason
-        return self.off(action) if action.id in self.view.actions else ""
+        return self._off(action) if action.id in self.view.actions else ""
 
     def perform(self, action: Action) -> None:
         self.show_hint(None)
@@ -240,20 +226,20 @@ class ViewScreen(KeyedScreen[None]):
     def _common(self, id_: str) -> None:
         shell = self.shell
         if id_ == "zoom":
-            self.zoom(whole=not self._zoomed)
+            self._zoom(whole=not self._zoomed)
         elif id_ in ("back", "quit"):
             if id_ == "back" and self._zoomed:
-                self.zoom(whole=False)
-            elif id_ == "quit" or not self.step_back():
+                self._zoom(whole=False)
+            elif id_ == "quit" or not self._step_back():
                 shell.leave(self)
         elif id_ == "palette":
-            shell.open_palette(self.palette_commands())
+            shell.open_palette(self._palette_commands())
         elif id_ == "help":
             shell.help(self.HELP or "", self.own_actions)
         else:
             shell.run(id_)
 
-    def palette_commands(self) -> list[Command]:
+    def _palette_commands(self) -> list[Command]:
         """Return the commands offered here: the view's own, then those that work everywhere."""
         from memtui.ui.keys.palette import as_commands
 

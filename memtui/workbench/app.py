@@ -27,8 +27,8 @@ from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
 from memtui.ui.terminal_colour import TerminalReply, ask
 from memtui.ui.textual_private import PrivateApp
-from memtui.ui.widgets.lines import Lines, redraw
-from memtui.ui.widgets.scroller import Scroller
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.scroller import Scroller, redraw
 from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.background import Background

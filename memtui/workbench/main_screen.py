@@ -50,8 +50,6 @@ class SavedPlace(NamedTuple):
     """Where the user was."""
 
     view: str = MAIN
-    row: str = ""
-    """The row of that view, in its own words."""
     cursor: Key = ()
     above: int = 0
     """Visible rows above the cursor."""

@@ -5,24 +5,13 @@ It is data alone; `bylaws.py` says what each number counts, and `test_bylaws.py`
 
 from collections.abc import Collection, Mapping
 
-SURFACE: Mapping[str, int] = {
-    "memtui.ui.keys.palette.CommandList": 21,
-    "memtui.ui.list_view.ListView": 55,
-    "memtui.ui.plan_screen.PlanScreen": 24,
-    "memtui.ui.view_screen.ViewScreen": 30,
-    "memtui.workbench.tree.tree.MemoryTree": 22,
-}
+SURFACE: Mapping[str, int] = {"memtui.ui.list_view.ListView": 34}
 """Public methods and properties of a class."""
 
 COLLABORATORS: Mapping[str, int] = {}
 """Objects and callables a class is made with."""
 
-DEPTH: Mapping[str, int] = {
-    "memtui.ui.keys.palette.CommandList": 3,
-    "memtui.ui.list_view.ViewList": 3,
-    "memtui.ui.plan_screen.PlanList": 3,
-    "memtui.workbench.tree.tree.MemoryTree": 3,
-}
+DEPTH: Mapping[str, int] = {}
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {}

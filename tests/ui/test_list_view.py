@@ -12,7 +12,6 @@ from memtui.ui import list_view
 from memtui.ui.action import MOVES, shown_keys
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
-from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.shown import Shown, engine_with, resize, shown
 from tests.workbench.views.filled import VIEWS as IDS
 from tests.workbench.views.filled import Filled
@@ -74,25 +73,6 @@ async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> N
         assert view.list.cursor - view.list.top == offset
 
 
-async def test_after_a_restart_the_cursor_goes_to_its_row_far_down_once(world: World) -> None:
-    async with real(world) as screen:
-        view = await listed(screen)
-        await screen.press("G", "k")
-        key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
-    async with real(world, place=SavedPlace(view=view.ID, row=row)) as screen:
-        await screen.until(lambda: screen.browser.views.current == view.ID)
-        again = screen.app.screen
-        assert isinstance(again, ListView)
-        await screen.until(lambda: again.list.cursor == at_row)
-        assert again.row_key(at_row) == key
-        assert again.list.top > 0
-        await screen.press("g", "g")
-        screen.app.bridge.reload()
-        again.entered(None)
-        await screen.until(lambda: not screen.app.bridge._queued)
-        assert again.list.cursor == 0
-
-
 async def test_a_paste_is_text_in_the_line_and_nothing_elsewhere(world: World) -> None:
     from textual import events
 
@@ -130,7 +110,7 @@ async def opened(screen: Shown, key: str) -> ListView[Any]:
 def loads_of(view: ListView[Any], monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One for each time it is worked out, from now on."""
     found: list[int] = []
-    monkeypatch.setattr(view, "read_rows", lambda *, awaited: found.append(1))
+    monkeypatch.setattr(view, "_read_rows", lambda *, awaited: found.append(1))
     return found
 
 
@@ -140,7 +120,7 @@ async def test_a_storm_of_news_is_worked_out_once_it_is_quiet(key: str, monkeypa
         view = await opened(screen, key)
         loads = loads_of(view, monkeypatch)
         for _ in range(20):
-            view.news()
+            view._news()
         assert not loads
         await screen.until(lambda: bool(loads))
         assert len(loads) == 1
@@ -156,7 +136,7 @@ async def test_a_storm_without_end_is_worked_out_all_the_same(key: str, monkeypa
         loads = loads_of(view, monkeypatch)
 
         def more() -> bool:
-            view.news()
+            view._news()
             return bool(loads)
 
         await screen.until(more)
@@ -168,7 +148,7 @@ async def test_news_wait_until_somebody_looks(key: str, monkeypatch: pytest.Monk
         view = await opened(screen, key)
         await screen.press("1")
         loads = loads_of(view, monkeypatch)
-        view.news()
+        view._news()
         assert view.due is None
         await screen.press(key)
         await screen.until(lambda: bool(loads))
@@ -283,21 +263,6 @@ async def test_it_fits_and_draws_ascii_alone_where_that_is_asked_for(filled: Fil
                 assert len(lines) == size[1]
                 assert max(map(len, lines)) <= size[0]
                 assert all(line.isascii() and line.isprintable() for line in lines)
-
-
-@pytest.mark.parametrize("id_", KEPT)
-async def test_after_a_restart_the_cursor_is_at_its_row_again(filled: Filled, id_: str) -> None:
-    around = filled.machine.surroundings()
-    async with real(filled, surroundings=around) as screen:
-        view = await filled.opened(screen, id_)
-        await screen.press("g", "g", "j", "j")
-        key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
-    async with real(filled, surroundings=around, place=SavedPlace(view=id_, row=row)) as screen:
-        await screen.until(lambda: screen.browser.views.current == id_)
-        again = screen.app.screen
-        assert isinstance(again, ListView)
-        await screen.until(lambda: again.row_count() > 0 and not again.shell.row_left(id_))
-        assert (again.row_key(again.list.cursor), again.list.cursor) == (key, at_row)
 
 
 async def test_news_that_come_while_a_view_is_being_put_up_are_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ async def test_every_action_has_a_key_and_is_in_palette_footer_and_help_at_any_s
 ) -> None:
     async with opened(tmp_path, home, view) as screen:
         here = top(screen)
-        lines = here.palette_commands() if isinstance(here, ViewScreen) else screen.browser.commands.palette_commands()
+        lines = here._palette_commands() if isinstance(here, ViewScreen) else screen.browser.commands.palette_commands()
         listed = {line.words: line for line in lines}
         keys = keymap_of(actions_here(screen))
         for action in actions_here(screen):

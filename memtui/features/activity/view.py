@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 NEAR = 60
 """Rows before the end at which more are loaded."""
-SOUGHT = 10_000
-"""Steps among which the row of the last run is looked for."""
 COUNT_REST = 0.15
 """Seconds the list rests before the lines of its rows are counted."""
 COUNTED_RECORDS = 20
@@ -151,7 +149,7 @@ as it left them. / looks for words, a shows one writer only."""
         self.stepping = StepUndo(self)
         self._does |= {
             "step_open": self._open,
-            "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
+            "step_diff": lambda: self._read_alone(alone=not self.has_class("-reading")),
             "undo_step": self.stepping.undo,
             "only_actor": self._only_actor,
             "versions": lambda: self.host.places.history(where(self._single())),
@@ -163,7 +161,7 @@ as it left them. / looks for words, a shows one writer only."""
             "right": lambda: self._fold(wide=True),
         }
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """`d` says what it would take back before it does."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
         return self.stepping.question(after[0]) if after else None
@@ -183,7 +181,7 @@ as it left them. / looks for words, a shows one writer only."""
         self.stepping.forget()
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Ask for the newest page."""
         self._ask(None, awaited=awaited)
 
@@ -219,7 +217,7 @@ as it left them. / looks for words, a shows one writer only."""
         if self._to_end and self.steps.complete:
             self._to_end = False
             self.list.go(self.list.count() - 1)
-        self.rows_changed()
+        self._rows_changed()
         self._count_soon()
         self._more()
 
@@ -227,13 +225,10 @@ as it left them. / looks for words, a shows one writer only."""
         """Load older records when the cursor is near the end of what is loaded."""
         if self._loading or not self.loaded:
             return
-        if self.shell.row_left(self.ID) and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
-            self.shell.forget_row()
         if self.steps.complete:
             return
-        far = self._to_end or bool(self.shell.row_left(self.ID))
-        if far or self.list.cursor + NEAR >= self.list.count():
-            self._ask(self.steps.reached, BATCH if far else PAGE)
+        if self._to_end or self.list.cursor + NEAR >= self.list.count():
+            self._ask(self.steps.reached, BATCH if self._to_end else PAGE)
 
     # The list
 
@@ -244,10 +239,6 @@ as it left them. / looks for words, a shows one writer only."""
     def row_key(self, index: int) -> Hashable:
         """What a row is."""
         return self.steps.items[index].key
-
-    def row_name(self, index: int) -> str:
-        """The step it belongs to: which of them were open is not kept."""
-        return str(self.steps.items[index].step.key)
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
@@ -262,7 +253,7 @@ as it left them. / looks for words, a shows one writer only."""
             return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """How many steps are loaded, and which are shown."""
         notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
         if self._to_end:
@@ -273,7 +264,7 @@ as it left them. / looks for words, a shows one writer only."""
             notes.append((f" | /{visible(' '.join(self.wish.words))}", "agent"))
         return "Activity", notes
 
-    def row_moved(self) -> None:
+    def _row_moved(self) -> None:
         """Load more near the end."""
         self.stepping.forget()
         self._more()
@@ -331,13 +322,13 @@ as it left them. / looks for words, a shows one writer only."""
             same, self._shown = self._shown == item.key, item.key
             self.give(drawn.page, drawn.starts, keep_place=same)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """What is shown."""
         return "What it did", self.page.places()
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
         if action.id in ("filter", "by_session", *PANES):
@@ -362,9 +353,9 @@ as it left them. / looks for words, a shows one writer only."""
             return
         super().perform(action)
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """From the text to the list, then without filter, then away."""
-        if super().step_back():
+        if super()._step_back():
             return True
         if self.wish == PageFilter():
             return False
@@ -404,10 +395,10 @@ as it left them. / looks for words, a shows one writer only."""
                 self.list.move(-1)
             step = item.step
             self.list.change_rows(lambda: self.steps.set_open(step, wide=wide))
-            self.rows_changed()
+            self._rows_changed()
             self._count_soon()
         elif wide != self.in_page:
-            self.other_pane()
+            self._other_pane()
 
     # Which are shown
 
@@ -417,7 +408,7 @@ as it left them. / looks for words, a shows one writer only."""
         self.steps.clear()
         self.list.go(0)
         self.load()
-        self.rows_changed()
+        self._rows_changed()
 
     def _only_actor(self) -> None:
         item = self.item

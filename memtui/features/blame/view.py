@@ -74,7 +74,7 @@ versions."""
             self.give(())
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Ask who wrote it."""
         address = self.address
         self.host.jobs.run(
@@ -126,14 +126,14 @@ versions."""
             return [[("  " + visible(self.problem), "problem")]]
         return super().empty_lines()
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Which memory, and how many lines."""
         rows = self.rows
         count = rows.all[-1].last if rows.all else 0
         notes: Line = [(rows.of_all if rows.words else count_words(count, "line"), "title")] if self.loaded else []
         return f"Who wrote {self.host.shown(self.address)}", notes
 
-    def read_text(self, item: BlamedRun) -> None:
+    def _read_text(self, item: BlamedRun) -> None:
         """Ask for all that is known of some lines."""
         width, root, place = self.page.text_width, self.address.root, self.host.surroundings
 
@@ -147,17 +147,17 @@ versions."""
             return (*known, PageLine(()), *words_page(*numbered, width=width))
 
         self.host.jobs.run(
-            page, lambda found: self.show_text(item, found), what="read what was asked", latest="blame-page"
+            page, lambda found: self._show_text(item, found), what="read what was asked", latest="blame-page"
         )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Which lines are shown."""
         item = self.item
         if item is None:
             return "Lines", []
         return (f"Line {item.first}" if item.first == item.last else f"Lines {item.first} to {item.last}"), []
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Why an action is off now."""
         return "There is no line here." if action.id in ("blame_open", "copy_line") and self.item is None else ""
 

@@ -142,7 +142,7 @@ cursor. Shift with up and down scrolls it."""
         rows = found.arrivals if found is not None else ()
         self.arrivals.show(sorted(rows, key=lambda row: _FIRST[row.what]))
         self.arrivals.go(0)
-        self.show_detailed(detailed=found is not None)
+        self._show_detailed(detailed=found is not None)
 
     def show_details(self) -> None:
         """Show what happens to the memory under the cursor, and what else is written."""

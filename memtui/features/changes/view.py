@@ -117,7 +117,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "previous_folder": lambda: self._jump_to(-1, ReviewItem.heads),
         }
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """`d` says what it would take back before it does."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         targets, shown = self.targets, self.shown
@@ -182,7 +182,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         rows.let_go()
         rows.marks.clear()
         rows.range = rows.below = self.prompt = None
-        self.settled = bool(self.shell.row_left(self.ID))
+        self.settled = False
         self.place = ""
         if within is not None:
             self.place, holds = within
@@ -190,7 +190,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.change(lambda: rows.filter(()))
         self.load(awaited=True)
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Ask what others did."""
         kept, settings = tuple(self.rows.kept), self.host.settings
         self.jobs.run(
@@ -221,12 +221,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         rows = self.rows
         known, count = rows.everything, self.loaded and bool(rows.shown)
         self.loaded, was = True, self._listed
-
-        def change() -> None:
-            rows.update(loaded)
-            rows.open_for(self.shell.row_left(self.ID))
-
-        self.change(change)
+        self.change(lambda: rows.update(loaded))
         if not self.settled and rows.proposals:
             self.list.go(0)
             self.decisions.jump(1)
@@ -287,7 +282,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             ),
         ]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """How many changes there are, in how many groups, and which are shown."""
         rows = self.rows
         notes: Line = [(f"{len(rows.passing):,}", "title")]
@@ -321,14 +316,14 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             [("  3", "key"), (" shows what changed elsewhere", "name")],
         ]
 
-    def row_moved(self) -> None:
+    def _row_moved(self) -> None:
         """A range goes on; the first row may have come into view."""
-        super().row_moved()
+        super()._row_moved()
         self._scrolled()
 
-    def show_row(self) -> None:
+    def _show_row(self) -> None:
         """Show what belongs to the row under the cursor, and count the lines of the rows in view."""
-        super().show_row()
+        super()._show_row()
         if self._count_rest is not None:
             self._count_rest.stop()
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
@@ -462,7 +457,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             lines += words_page(f"... and {len(item.burst.changes) - LISTED:,} more", width=width)
         return tuple(lines)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Which change is shown, and at which of its places keys work."""
         drawn, proposed = self._drawn, self.proposed
         if proposed is not None:
@@ -483,7 +478,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
         if action.id in DECIDES or (action.id == "edit" and item is not None and item.proposal is not None):
@@ -531,7 +526,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif wide and item.kind == BURST:
             self.list.move(1)
         elif wide != self.in_page:
-            self.other_pane()
+            self._other_pane()
         elif not wide and not item.alone:
             self._jump_to(-1, ReviewItem.heads)
 
@@ -570,7 +565,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif item is not None and item.note is not None and item.note.waits:
             self.host.operations.accept(item.note.root.id, self.load)
         elif item is not None and item.proposal is not None:
-            (self.decisions.show_evidence if self.in_page else self.other_pane)()
+            (self.decisions.show_evidence if self.in_page else self._other_pane)()
         elif item is not None and item.change is not None:
             if reason := self._not_there(item.change):
                 self.say(reason, "warning")

@@ -68,7 +68,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         """The last result."""
         self._seen: dict[str, int] = {}
         """Hashes of what each agent loads."""
-        self.opened = host.shell.row_left(self.ID).partition("\n")[0]
+        self.opened = ""
         """The agent whose files are shown; empty: the list of agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
@@ -92,12 +92,12 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
     # Parts
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         """Yield the sums, the list and the page."""
         yield Lines(self._summary, id="cost-summary")
-        yield from super().body()
+        yield from super()._body()
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         row = self.item
         item = row.item if row is not None else None
@@ -161,7 +161,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
         self.jobs.run(job, told, what="look for changes", otherwise=failed, latest=LOOKING)
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Compute all costs."""
         around, opened = self.host.surroundings, self.opened
         if around is None:
@@ -199,10 +199,10 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self.opened = opened.agent if opened is not None else ""
         self.rows.load(item_rows(opened) if opened is not None else agent_rows(found))
 
-    def rows_changed(self) -> None:
+    def _rows_changed(self) -> None:
         """Update the sums."""
         self.update("#cost-summary")
-        super().rows_changed()
+        super()._rows_changed()
 
     # Agents
 
@@ -213,7 +213,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         rows = enumerate(self.rows.shown)
         at = next((number for number, row in rows if row.kind == AGENT and row.cost.agent == left), 0)
         self.list.go(at)
-        self.rows_changed()
+        self._rows_changed()
         if agent:
             self.load()
 
@@ -226,17 +226,17 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         if self.opened and not self.in_page:
             self._open("")
         elif self.in_page:
-            self.other_pane()
+            self._other_pane()
 
     def _right(self) -> None:
         if self.item is not None and self.item.kind == AGENT:
             self._open(self.item.cost.agent)
         elif not self.in_page:
-            self.other_pane()
+            self._other_pane()
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Go from the page to the list, or from the files to the agents."""
-        if super().step_back():
+        if super()._step_back():
             return True
         if not self.opened:
             return False
@@ -244,10 +244,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return True
 
     # The list
-
-    def row_name(self, index: int) -> str:
-        """Return the open agent and the row."""
-        return f"{self.opened}\n{super().row_name(index)}"
 
     def draw(self, item: CostRow, width: int) -> Sequence[Run]:
         """Draw a row."""
@@ -264,7 +260,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         words = self.failed or words
         return [[], [(f"  {words}", "warning")]]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return title and notes of the list."""
         cost = self.cost
         if cost is None:
@@ -274,7 +270,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
             notes.append((" | cut", "warning"))
         return cost.title, notes
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return title and notes of the page."""
         row = self.item
         if row is None:
@@ -290,7 +286,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
             return [[], []]
         return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
 
-    def read_text(self, item: CostRow) -> None:
+    def _read_text(self, item: CostRow) -> None:
         """Draw the page of a row."""
         around, width, plain = self.host.surroundings, self.page.text_width, self.ascii
         assert around is not None
@@ -301,7 +297,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
             page, cuts = found
-            self.show_text(item, page, tuple(max(cut - ABOVE, 0) for cut in cuts))
+            self._show_text(item, page, tuple(max(cut - ABOVE, 0) for cut in cuts))
 
         self.jobs.run(
             lambda engine: view_rows.page(engine, item, around, width, plain=plain),
@@ -320,7 +316,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         if row.kind == AGENT:
             self._open(row.cost.agent)
         elif row.item is None or row.item.address is None or row.kind == CUT:
-            self.other_pane()
+            self._other_pane()
         else:
             self.host.places.tree(row.item.address, "esc")
 

@@ -108,7 +108,7 @@ used."""
         self._go_to = number or self._go_to
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Read the file."""
         address = self.address
         self.jobs.run(
@@ -127,7 +127,7 @@ used."""
         if self._go_to is not None:
             self.list.go(place(self.rows.shown, self._go_to))
             self._go_to = None
-            self.rows_changed()
+            self._rows_changed()
 
     @property
     def _here(self) -> Entry:
@@ -149,7 +149,7 @@ used."""
             return [[("  There are no entries; ", "name"), ("n", "key"), (" writes one", "name")]]
         return super().empty_lines()
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return title, count and fullness."""
         notes: Line = []
         if self.contents is not None:
@@ -160,24 +160,24 @@ used."""
 
     # The text
 
-    def read_text(self, item: EntryRow) -> None:
+    def _read_text(self, item: EntryRow) -> None:
         """Draw the page of an entry."""
         contents, width, plain = self.contents, self.page.text_width, self.ascii
         if contents is not None:
             self.jobs.run(
                 lambda _: page(contents, item.entry, width, plain=plain),
-                lambda drawn: self.show_text(item, drawn),
+                lambda drawn: self._show_text(item, drawn),
                 what=f"draw an entry of {self.address}",
                 latest="entries-page",
             )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the page."""
         return (f"Entry {self.item.entry.number:,}" if self.item is not None else "Text"), []
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         if not self.loaded:
             return "The entries are still being read."
@@ -189,7 +189,7 @@ used."""
             return "A browser cannot lend its screen to another program."
         return ""
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Ask what `d` should remove."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "entry_remove"]
         if not after or self.item is None or self.jobs.read_only:
@@ -199,7 +199,7 @@ used."""
         title = one_line(self._here.title, 30, ascii_tokens=self.ascii)
         return [(" ", "dim"), (after[0], "key"), (what, "strong"), (title, "name"), ("; any other key cancels", "dim")]
 
-    def row_moved(self) -> None:
+    def _row_moved(self) -> None:
         """Forget the question."""
         self._asked = None
 

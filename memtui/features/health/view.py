@@ -119,12 +119,12 @@ back."""
         """Load the findings."""
         self.load()
 
-    def news(self) -> None:
+    def _news(self) -> None:
         """Take in new findings."""
         self.known.look_around()
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Update the rows."""
         del awaited
         stay = None if self._mine else self.row
@@ -139,14 +139,14 @@ back."""
             self.rows.update(self.known.reports, self.host.roots, stay)
 
         untouched = self.list.cursor == 0
-        back = self.list.change_rows(change)
-        self.rows_changed()
-        if first and untouched and not back and len(self.rows.shown) > 1:
+        self.list.change_rows(change)
+        self._rows_changed()
+        if first and untouched and len(self.rows.shown) > 1:
             self.list.scroll_to_row(0)
             cuts = (at for at, row in enumerate(self.rows.shown) if row.finding is not None and row.finding.kind == CUT)
             self.list.go(next(cuts, 1))  # what is not loaded is lost to the agent, whatever else the index says
 
-    def row_moved(self) -> None:
+    def _row_moved(self) -> None:
         """Drop rows that no longer hold once the cursor leaves them."""
         if self.rows.has_over:
             here = self.list.cursor
@@ -172,7 +172,7 @@ back."""
         words = f"  All {looked:,} indexes are sound."
         return [[(words, "strong")], [("  They are looked at again whenever they change.", "name")]]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return title and counts of the list."""
         notes: Line = [(self.rows.counts, "title")] if self.loaded else []
         if self.rows.words:
@@ -181,7 +181,7 @@ back."""
 
     # The text
 
-    def read_text(self, item: HealthRow) -> None:
+    def _read_text(self, item: HealthRow) -> None:
         """Draw the page of a row."""
         look, reports = DiffStyle(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
         name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
@@ -189,9 +189,9 @@ back."""
         def job(engine: Engine) -> Page:
             return page(engine, item, reports, look, name)
 
-        self.jobs.run(job, lambda drawn: self.show_text(item, drawn), what="draw a finding", latest=BESIDE)
+        self.jobs.run(job, lambda drawn: self._show_text(item, drawn), what="draw a finding", latest=BESIDE)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return title and notes of the page."""
         row = self.item
         if row is None:
@@ -204,7 +204,7 @@ back."""
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         row = self.row
         if action.id == "repoint" and (row is None or row.stray is None or row.stray.kind != ORPHAN):
@@ -241,7 +241,7 @@ back."""
             return ()
         return (finding.kind,)
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Show what `d` and `D` would fix."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         row = self.row
@@ -296,7 +296,7 @@ back."""
         elif row.report is not None and row.report.sha256 is not None:
             self.host.places.tree(row.report.address, "esc")
         else:
-            self.other_pane()
+            self._other_pane()
 
     def _edit(self) -> None:
         row = self.row

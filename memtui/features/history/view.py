@@ -103,7 +103,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return next((one for one in entries if one.current and one != entry), None)
         return view_rows.before(entries, self.list.cursor)
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Ask for the time line."""
         address = self.address
         self.jobs.run(
@@ -118,7 +118,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _refused(self, error: MemtuiError) -> None:
         """Say in place of the rows why there are none."""
         self.refused = f"{error.message} {error.hint}".strip()
-        self.rows_changed()
+        self._rows_changed()
 
     def _loaded(self, past: Timeline) -> None:
         first, self.past, self.refused = not self.loaded, past, ""
@@ -126,7 +126,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if first:
             at = next((index for index, one in enumerate(past.entries) if one.sha256 == self._go_to), 0)
             self.list.go(at if self._go_to is not None else 0)
-            self.rows_changed()
+            self._rows_changed()
 
     # The list
 
@@ -139,7 +139,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         """What is shown when there are no rows."""
         return [[("  " + visible(self.refused), "problem")]] if self.refused else super().empty_lines()
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Which memory, and how many versions."""
         versions = [one for one in self.rows.all if one.kind == VERSION]
         notes: Line = [(count_words(len(versions), "version"), "title")] if self.loaded else []
@@ -155,13 +155,13 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _explains(self) -> bool:
         return self.prompt is not None
 
-    def read_text(self, item: TimelineEntry) -> None:
+    def _read_text(self, item: TimelineEntry) -> None:
         """Read a row, and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = DiffStyle(self.page.text_width, self.words, self.ascii)
 
         def show(drawn: tuple[Page, tuple[int, ...]]) -> None:
-            self.show_text(item, *self._with_remarks(*drawn))
+            self._show_text(item, *self._with_remarks(*drawn))
 
         self.jobs.run(
             lambda engine: view_rows.show(engine, past, item, other, now, look, whole=whole),
@@ -178,7 +178,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         said = words_page(*told, style="warning", width=self.page.text_width) if told else ()
         return (*said, *page), tuple(start + len(said) for start in starts)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """What is compared with what."""
         entry, other = self.item, self.other
         if entry is None:
@@ -193,7 +193,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Why an action is off now."""
         entry = self.item
         if entry is None and action.id not in ("show_in_tree", "edit", "blame"):
@@ -232,7 +232,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.rows.marks = set() if self.rows.marks == here else here
         if self.rows.marks:
             self.say("Marked: other versions are compared with this one; space again ends it.")
-        self.rows_changed()
+        self._rows_changed()
 
     def _compare_with(self) -> None:
         self.rows.marks.clear()
@@ -240,7 +240,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if self.whole:
             self.whole, self._shown = False, None
         self.say(f"Compared with {self.against}{' as it is now' if self.against == CURRENT else ''}.")
-        self.rows_changed()
+        self._rows_changed()
 
     def _whole_text(self) -> None:
         self.whole, self._shown = not self.whole, None  # another text, which begins at its top
@@ -255,12 +255,12 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if not self._jump_to(step, lambda entry: entry.aside):
             self.say("No other text was kept aside in this direction.")
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """From the text to the list, then without the mark, then away."""
         marks = len(self.rows.marks)
-        back = super().step_back()
+        back = super()._step_back()
         if len(self.rows.marks) < marks:
-            self.rows_changed()
+            self._rows_changed()
         return back
 
     # Doing

@@ -86,17 +86,17 @@ start."""
             "copy_contents": self._copy,
             "versions": lambda: self._at_memory(host.places.history),
             "describe_memory": lambda: self._at_memory(host.places.describe),
-            "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
+            "zoom": lambda: self._read_alone(alone=not self.has_class("-reading")),
         }
 
     # Parts
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         """Yield the budgets, the list and the page."""
         yield Lines(self._summary, id="hot-summary")
-        yield from super().body()
+        yield from super()._body()
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         row = self.item
         if action.id in ("pin", "edit", "versions", "describe_memory", "lift_line") and (
@@ -147,7 +147,7 @@ start."""
 
     # Coming, and news
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Compute all shares."""
         chosen, way, settings, around = self.chosen, self.way, self.host.settings, self.host.surroundings
         roots = tuple(self.host.projects.own_roots.values())
@@ -181,12 +181,12 @@ start."""
             others = [one for one in shares if one is not given] if given is not None else []
             self.rows.load(rows_of(given, others) if given is not None else ())
 
-        back = self.list.change_rows(change)
+        self.list.change_rows(change)
         at = next((at for at, row in enumerate(self.rows.shown) if row.memory is not None), 0)
-        if first and not back and at:
+        if first and at:
             self.list.go(at)
         self.update("#hot-summary")
-        self.rows_changed()
+        self._rows_changed()
 
     # Rows
 
@@ -202,7 +202,7 @@ start."""
         lines = words_page(self.given.off, width=max(self.list.room - 2, 20))
         return [[], *([(" " + "".join(text for text, _ in line.runs), "warning")] for line in lines)]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return title and notes of the list."""
         given = self.given
         if given is None:
@@ -213,7 +213,7 @@ start."""
             notes.append((words, style))
         return "Hot set", notes
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return title and notes of the page."""
         row = self.item
         if row is None:
@@ -260,13 +260,13 @@ start."""
         self.jobs.drop(BESIDE)
         self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
 
-    def read_text(self, item: HotSetRow) -> None:
+    def _read_text(self, item: HotSetRow) -> None:
         """Draw the page of a row."""
         width, look, given = self.page.text_width, self.look, self.given
         if given is not None:
             self.jobs.run(
                 lambda engine: view_rows.page(engine, given, item, width, look),
-                lambda page: self.show_text(item, page),
+                lambda page: self._show_text(item, page),
                 what="draw a text",
                 latest=BESIDE,
             )
@@ -284,7 +284,7 @@ start."""
             self._show(row.other)
             return
         if row is None or row.kind not in (ITEM, LEFT, ROOT):
-            self.other_pane()
+            self._other_pane()
             return
         if row.memory is not None:
             self.host.places.tree(row.memory.address, "esc")

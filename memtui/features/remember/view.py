@@ -85,7 +85,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
     def on_mount(self) -> None:
         """Continue with what was typed before."""
         super().on_mount()
-        self.show_detailed(detailed=True)
+        self._show_detailed(detailed=True)
         self._typed(self.prompt.text)
 
     @property
@@ -171,7 +171,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
             return True
         return super().take_text(key, character)
 
-    def take_key(self, key: str) -> bool:
+    def _take_key(self, key: str) -> bool:
         """Send, change the scope, or open a similar memory."""
         if key == "ctrl+s":
             self._entered(self.prompt.text)

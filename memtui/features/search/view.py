@@ -76,7 +76,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(row_key, lambda _: ""))
         self.host, self.jobs = host, host.jobs
-        self.line = SearchLine(self._typed, self._count, host.shell.row_left(self.ID).partition("\n")[0])
+        self.line = SearchLine(self._typed, self._count)
         self.list.passes = lambda index: isinstance(self.rows.shown[index], HitGroup)
         self.sources = Sources()
         self._in_line = True
@@ -109,14 +109,14 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             "previous_pane": lambda: self._pane(-1),
         }
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         """Compose the line, the sources, the hits, and the text of one."""
         yield Lines(self._line, id="search-line")
         yield Lines(self._state, id="search-state")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(Vertical(self.list, id="listed-left"), right, id="listed-body")
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         if action.id == "search_open" and self.item is None:
             return "There is nothing to open."
@@ -136,20 +136,10 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # Coming and going
 
-    @property
-    def row_now(self) -> str:
-        """The words and the current hit; never empty."""
-        return super().row_now or self.line.text or "\n"
-
-    def row_name(self, index: int) -> str:
-        """Return the words and the hit at an index."""
-        item = self.rows.shown[index]
-        return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
-
     def entered(self, within: ViewFilter | None) -> None:
-        """Begin in the line, but not after a restart."""
+        """Begin in the line."""
         del within
-        self._in_line = not self.shell.row_left(self.ID)
+        self._in_line = True
 
     def on_screen_resume(self) -> None:
         """Return to the line or to the hit that was opened."""
@@ -168,7 +158,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if self.app.screen is not self:
             self.jobs.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Go from the line or the text to the hits, where there are some."""
         if not self.in_page and not (self._in_line and self.rows.shown):
             return False
@@ -222,12 +212,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # Searching
 
-    def news(self) -> None:
+    def _news(self) -> None:
         """Search again after a change, keeping the cursor on its hit."""
         if self.line.query is not None and (self._searching or self._found is not None):
-            super().news()
+            super()._news()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Search again, keeping the cursor on its hit."""
         del awaited
         if not (self._searching and self._kept is not None):
@@ -278,13 +268,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _show(self, items: tuple[Item, ...]) -> None:
         """Replace the rows; put the cursor on the kept hit, else on the best one."""
         self.loaded, self._names = True, (0, 0)
-        if self.list.change_rows(lambda: self.rows.load(items)):
-            self._keep()
-        else:
-            self.list.go(self._best)
-            if self._kept is None:
-                self.list.scroll_to_row(0)
-        self.rows_changed()
+        self.list.change_rows(lambda: self.rows.load(items))
+        self.list.go(self._best)
+        if self._kept is None:
+            self.list.scroll_to_row(0)
+        self._rows_changed()
         self._draw_bars()
 
     @property
@@ -404,7 +392,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._beside = self._shown = None
         self.give(())
 
-    def read_text(self, item: Item) -> None:
+    def _read_text(self, item: Item) -> None:
         """Read the text of a hit."""
         query, width = self._query, self.page.text_width
         if isinstance(item, Hit) and query is not None:
@@ -417,7 +405,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _show_beside(self, found: HitPage) -> None:
         before, self._beside = self._beside, found
-        self.show_text(found.hit, found.page)
+        self._show_text(found.hit, found.page)
         line = found.hit.line or (found.lines[0] if found.lines else None)
         if line is not None and (before is None or before.hit != found.hit):
             self.page.go_to_source(line)
@@ -426,7 +414,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Wrap the text again, and return to its place."""
         self._beside = None
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text."""
         return page_title(self.item if isinstance(self.item, Hit) else None)
 
@@ -453,11 +441,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 class SearchLine:
     """The line of search words: a text and a cursor without a widget, so that its keys are tested without a screen."""
 
-    def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
+    def __init__(self, changed: Callable[[], None], count: Callable[[], Line]) -> None:
         """Call `changed` after each change of the words; draw `count()` at the right end."""
         self._count = count
         self._prompt = Prompt(
-            Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
+            Question("search", "", lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
         )
         self.selected = False
         """Whether the words are those of the last visit, which the next letter replaces."""

@@ -47,7 +47,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         self.host = host
         self._does["session_go"] = self._go
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Load the sessions."""
 
         def read(engine: Engine) -> tuple[SessionTouches, ...]:
@@ -93,7 +93,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
             ]
         return [[("  No session used a memory yet, as far as they were read.", "strong")]]
 
-    def read_text(self, item: SessionTouches) -> None:
+    def _read_text(self, item: SessionTouches) -> None:
         """Show what a session did."""
         head = [
             f"{title_of(item.agent)}, session {item.session}",
@@ -101,13 +101,13 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
             f"{count_words(len({use.address for use in item.uses}), 'memory')} used",
         ]
         lines = [*head, "", *done_words(item, self.host.shown)]
-        self.show_text(item, words_page(*map(visible, lines), style="name", width=self.page.text_width))
+        self._show_text(item, words_page(*map(visible, lines), style="name", width=self.page.text_width))
 
-    def page_words(self) -> tuple[str, list[Run]]:
+    def _page_words(self) -> tuple[str, list[Run]]:
         """Return the title of the text."""
         return "What it did", []
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         return "There is no session here." if action.id == "session_go" and self._first is None else ""
 

@@ -82,7 +82,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self._difference = False
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Read the tasks and the other rows in a thread."""
         settings, lane = self.host.settings, self._lane
 
@@ -107,9 +107,9 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         """The task under the cursor."""
         return self.item if isinstance(self.item, Task) else None
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title of the list, and the number of rows without headings."""
-        words, notes = super().list_words()
+        words, notes = super()._list_words()
         shown, count = (sum(not isinstance(one, str) for one in rows) for rows in (self.rows.shown, self.rows.all))
         return words, [(f"{shown:,} of {count:,}" if self.rows.words else f"{count:,}", "title"), *notes[1:]]
 
@@ -122,7 +122,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             return view_rows.standing_runs(item, width, clock)
         return view_rows.task_runs(item, width, clock, lane=self._lane or item.workspace)
 
-    def read_text(self, item: Row) -> None:
+    def _read_text(self, item: Row) -> None:
         """Draw the page about a row in a thread."""
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now, difference = self.host.now(), self._difference and isinstance(item, Task) and item.txn is not None
@@ -137,16 +137,16 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
         self.jobs.run(
             draw,
-            lambda found: self.show_text(item, *found),
+            lambda found: self._show_text(item, *found),
             what="read a task",
             latest="tasks-page",
         )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the page."""
         return ("What it wrote", self.page.places()) if self._difference else ("What it is about", [])
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is disabled."""
         item = self.item
         if action.id in ("next_hunk", "previous_hunk"):
@@ -284,12 +284,12 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
     def _show_difference(self) -> None:
         self._difference = not self._difference
-        self.read_alone(alone=self._difference)
+        self._read_alone(alone=self._difference)
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Return from the difference to the task."""
         was, self._difference = self._difference, False
-        return super().step_back() or was
+        return super()._step_back() or was
 
     def _undo(self, item: Task, txn: str) -> None:
         name = f"{item.kind}: {self.shell.named(what_words(item))}"

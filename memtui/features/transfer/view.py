@@ -139,7 +139,7 @@ cursor. Shift with up and down scrolls it."""
 
     # What is typed
 
-    def take_key(self, key: str) -> bool:
+    def _take_key(self, key: str) -> bool:
         """Complete the line on tab."""
         if key not in ("tab", "shift+tab"):
             return False
@@ -160,7 +160,7 @@ cursor. Shift with up and down scrolls it."""
         self._stop_timer()
         if self._mapped:
             self._stop_timer = self.set_timer(PLAN_DELAY, self._work_out).stop
-        self.show_detailed(detailed=self._mapped)
+        self._show_detailed(detailed=self._mapped)
         self.draw()
 
     def _show_rows(self, rows: tuple[Transfer, ...]) -> None:

@@ -75,7 +75,7 @@ typed is there when you come back."""
     def on_mount(self) -> None:
         """Show the preview."""
         super().on_mount()
-        self.show_detailed(detailed=True)
+        self._show_detailed(detailed=True)
         self._typed("")
 
     @property
@@ -145,7 +145,7 @@ typed is there when you come back."""
 
     # Keys
 
-    def take_key(self, key: str) -> bool:
+    def _take_key(self, key: str) -> bool:
         """Create the memory, or step through types and fields."""
         if key == "ctrl+s":
             self._make()

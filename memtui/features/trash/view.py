@@ -62,7 +62,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         self.prompt = None
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Ask what was deleted."""
         self.jobs.run(
             lambda engine: engine.undo.trash.entries(taken=True),
@@ -82,21 +82,21 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         look = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
 
-    def read_text(self, item: TrashEntry) -> None:
+    def _read_text(self, item: TrashEntry) -> None:
         """Read what was in a memory."""
         width, plain, named, now = self.page.text_width, self.ascii, self.shell.named, self.host.now()
         self.jobs.run(
             lambda engine: show(engine, item, now, width, plain=plain, named=named),
-            lambda page: self.show_text(item, page),
+            lambda page: self._show_text(item, page),
             what=f"read {item.address} from the trash",
             latest="trash-page",
         )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Whose text it is."""
         return ("Text", []) if self.item is None else (str(self.item.address), [("in the trash", "title")])
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Why an action is off now."""
         needs = ("restore", "versions", "copy_contents", "copy_sha", "mark", "range", "read_text")
         if action.id in needs and not self.rows.targets(self.list.cursor):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
-from textual import events, on
+from textual import events
 from textual.app import App
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -17,10 +17,9 @@ from textual.widget import Widget
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.letters import KeyQuestion, key_named, name_of
+from memtui.ui.keys.letters import KeyQuestion, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
 from memtui.ui.textual_private import name_of_character
-from memtui.ui.widgets.lines import Lines
 
 T = TypeVar("T")
 
@@ -108,9 +107,6 @@ class KeyedScreen(Screen[T]):
         """Show which keys may follow; None: the usual footer."""
         raise NotImplementedError
 
-    def show_progress(self) -> None:
-        """Show the progress of a large change, or the usual footer once it ended."""
-
     def take_paste(self, text: str) -> bool:
         """Give a paste to the text line being typed; return False when there is none."""
         del text
@@ -129,7 +125,7 @@ class KeyedScreen(Screen[T]):
     def opening_given_up(self) -> None:
         """Undo preparations for what was being opened: the user stopped it."""
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Return the question for a first key that asks before it acts, such as `d`."""
         del first
         return None
@@ -198,7 +194,7 @@ class KeyedScreen(Screen[T]):
             return
         step = self._sequences.feed(key)
         if step.pending:
-            line = self.asks_at_once(key)
+            line = self._asks_at_once(key)
             if line is not None:
                 self.show_hint(line)
             else:
@@ -211,7 +207,7 @@ class KeyedScreen(Screen[T]):
 
     def _cancelled(self, first: str) -> None:
         self.show_hint(None)
-        if self.asks_at_once(first) is not None:
+        if self._asks_at_once(first) is not None:
             self.say("Cancelled; nothing was changed.")
 
     def _show_choices(self, first: str) -> None:
@@ -232,18 +228,6 @@ class KeyedScreen(Screen[T]):
             if sum(cell_width(text) for text, _ in line) - gap <= self.app.size.width:
                 break
         self.show_hint([*line, ("esc cancels", "dim")])
-
-    @on(Lines.Clicked)
-    def _clicked(self, event: Lines.Clicked) -> None:
-        """Press the key that was clicked."""
-        event.stop()
-        keys = key_named(event.key, self.table) if event.key else ()
-        press(self.app, keys)
-        if not keys:
-            self.clicked(event.line, event.text)
-
-    def clicked(self, line: str, text: str) -> None:
-        """Handle a click on something that is no key; `line` is the id of the widget."""
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.spans import Line
 
 if TYPE_CHECKING:
@@ -40,12 +39,3 @@ def name_of(event: events.Key) -> str:
     """Return a key as the action table writes it: a character as it is, others (and space) by name."""
     character = event.character if event.is_printable and event.key != "space" else None
     return character or event.key
-
-
-def key_named(words: str, table: Iterable[Action]) -> tuple[str, ...]:
-    """Return the keys to press for a shown key (`d t`, `esc`); empty when no action has it."""
-    for action in table:
-        for key, shown in zip(action.keys, shown_keys(action).split(", "), strict=False):
-            if shown == words:
-                return tuple(key.split(" "))
-    return ()

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from textual import events
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memtui.safe_text import cell_width
 from memtui.ui.draw.paint import Paint
 from memtui.ui.draw.spans import Run
 
@@ -22,55 +19,23 @@ Make = Callable[[int], Sequence[Sequence[Run]]]
 """Makes lines for a width."""
 
 
-class Painted(Widget):
-    """A widget that draws runs with the app's paint."""
-
-    ALLOW_SELECT = False
-
-    @property
-    def paint(self) -> Paint:
-        paint: Paint = self.app.paint  # type: ignore[attr-defined]
-        return paint
-
-    def forget_drawn(self) -> None:
-        """Draw everything again, in other colours."""
-        self.refresh()
-
-    @property
-    def size(self) -> Size:
-        """The outer size; without border and padding it need not be looked up in the layout, which is slow."""
-        return self.outer_size
-
-    @property
-    def plain(self) -> bool:
-        """Whether only ASCII is drawn."""
-        plain: bool = self.app.plain  # type: ignore[attr-defined]
-        return plain
+def paint_of(widget: Widget) -> Paint:
+    """Return the styles of the current theme."""
+    paint: Paint = widget.app.paint  # type: ignore[attr-defined]
+    return paint
 
 
-def redraw(screen: Widget) -> None:
-    """Draw everything on a screen again, in other colours."""
-    for widget in screen.query(Widget):
-        if isinstance(widget, Painted):
-            widget.forget_drawn()
-        else:
-            widget.refresh()
+def is_plain(widget: Widget) -> bool:
+    """Whether only ASCII is drawn."""
+    plain: bool = widget.app.plain  # type: ignore[attr-defined]
+    return plain
 
 
-class Lines(Painted):
+class Lines(Widget):
     """Lines of runs, from the top, made for the available width."""
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = "Lines { height: 1; width: 1fr; }"
-
-    class Clicked(Message):
-        """A run was clicked."""
-
-        def __init__(self, line: str, text: str, key: str) -> None:
-            """`line` is the widget's id, `key` the key the text belongs to, if any."""
-            super().__init__()
-            self.line = line
-            self.text = text
-            self.key = key
 
     def __init__(self, make: Make | None = None, *, id: str | None = None, ground: str = "") -> None:  # noqa: A002
         super().__init__(id=id)
@@ -78,6 +43,11 @@ class Lines(Painted):
         self._make: Make = make or _nothing
         self._width = -1
         self._lines: tuple[tuple[Run, ...], ...] = ()
+
+    @property
+    def size(self) -> Size:
+        """The outer size; without border and padding it need not be looked up in the layout, which is slow."""
+        return self.outer_size
 
     def set_lines(self, *lines: Sequence[Run]) -> None:
         """Show these lines, whatever the width."""
@@ -103,26 +73,10 @@ class Lines(Painted):
         """The text shown, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
-    def on_click(self, event: events.Click) -> None:
-        """Post what was clicked; nothing while something is typed here."""
-        line = self._lines[event.y] if 0 <= event.y < len(self._lines) else ()
-        at, key = 0, ""
-        if any(style == "caret" for _, style in line):
-            return
-        for text, style in line:
-            if style == "key":
-                key = text.strip()
-            elif style not in ("dim", "agent"):
-                key = ""
-            at += cell_width(text)
-            if event.x < at:
-                self.post_message(self.Clicked(self.id or "", text, key if text.strip() else ""))
-                return
-
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         lines = self._lines if width == self._width else self._made(width)
-        return self.paint.strip(lines[y] if y < len(lines) else (), width, self.ground)
+        return paint_of(self).strip(lines[y] if y < len(lines) else (), width, self.ground)
 
 
 def _nothing(width: int) -> Sequence[Sequence[Run]]:

@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from memtui.ui.draw.paint import Paint
 from memtui.ui.draw.spans import Run
+from memtui.ui.widgets.lines import is_plain, paint_of
 from memtui.ui.widgets.scroller import thumb
 
 
@@ -27,11 +27,6 @@ class LinesView(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._lines: Sequence[Sequence[Run]] = ()
         self._bare = False
-
-    @property
-    def paint(self) -> Paint:
-        paint: Paint = self.app.paint  # type: ignore[attr-defined]
-        return paint
 
     @property
     def text(self) -> str:
@@ -50,8 +45,8 @@ class LinesView(ScrollView, can_focus=True):
         top, (width, height) = self.scroll_offset.y, self.size
         row = y + top
         runs = self._lines[row] if row < len(self._lines) else ()
+        paint = paint_of(self)
         if len(self._lines) <= height:
-            return self.paint.strip(runs, width, secrets=self._bare)
-        plain: bool = self.app.plain  # type: ignore[attr-defined]
-        mark = thumb(y, top, len(self._lines), height, plain=plain)
-        return Strip.join([self.paint.strip(runs, width - 1, secrets=self._bare), self.paint.strip([mark], 1)])
+            return paint.strip(runs, width, secrets=self._bare)
+        mark = thumb(y, top, len(self._lines), height, plain=is_plain(self))
+        return Strip.join([paint.strip(runs, width - 1, secrets=self._bare), paint.strip([mark], 1)])

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
+from textual.widget import Widget
 
 from memtui.ui.draw.spans import Run, differing
-from memtui.ui.widgets.lines import Painted
+from memtui.ui.widgets.lines import is_plain, paint_of
 
 KEPT_STRIPS = 1_024
 """Cached drawn lines; several screens full."""
@@ -42,9 +43,10 @@ def thumb(y: int, top: int, length: int, height: int, *, plain: bool) -> Run:
     return ("|" if plain else "▐"), "rule"
 
 
-class Scroller(Painted, can_focus=True):
+class Scroller(Widget, can_focus=True):
     """A window on lines."""
 
+    ALLOW_SELECT = False
     DEFAULT_CSS = "Scroller { width: 1fr; height: 1fr; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
@@ -54,6 +56,11 @@ class Scroller(Painted, can_focus=True):
         self._strips: dict[tuple[Token, int], Strip] = {}
         self.exact = False
         """Whether secrets are drawn as they are."""
+
+    @property
+    def size(self) -> Size:
+        """The outer size; without border and padding it need not be looked up in the layout, which is slow."""
+        return self.outer_size
 
     # For subclasses
 
@@ -94,7 +101,7 @@ class Scroller(Painted, can_focus=True):
     # Drawing
 
     def _thumb(self, y: int) -> Run:
-        return thumb(y, self._top, self.length(), self.size.height, plain=self.plain)
+        return thumb(y, self._top, self.length(), self.size.height, plain=is_plain(self))
 
     def _line(self, y: int) -> Token:
         runs, ground = self.token(y + self._top)
@@ -107,12 +114,13 @@ class Scroller(Painted, can_focus=True):
         if strip is None:
             if len(self._strips) > KEPT_STRIPS:
                 self._strips.clear()
+            paint = paint_of(self)
             *runs, thumb = token[0]
             if thumb[0] == " ":
-                strip = self.paint.strip(runs, room + 1, token[1], secrets=self.exact)
+                strip = paint.strip(runs, room + 1, token[1], secrets=self.exact)
             else:
-                drawn = self.paint.strip(runs, room, token[1], secrets=self.exact)
-                strip = Strip.join([drawn, self.paint.strip([thumb], 1)])
+                drawn = paint.strip(runs, room, token[1], secrets=self.exact)
+                strip = Strip.join([drawn, paint.strip([thumb], 1)])
             self._strips[token, room] = strip
         return strip
 
@@ -178,3 +186,12 @@ class Scroller(Painted, can_focus=True):
         self.repaint()
         if self.parent is not None:
             self.parent.post_message(events.DescendantFocus(self) if focused else events.DescendantBlur(self))
+
+
+def redraw(screen: Widget) -> None:
+    """Draw everything on a screen again, in other colours."""
+    for widget in screen.query(Widget):
+        if isinstance(widget, Scroller):
+            widget.forget_drawn()
+        else:
+            widget.refresh()

@@ -19,9 +19,9 @@ from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.fence import BRIEF_HOLD, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
-from memtui.ui.widgets.lines import redraw
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import redraw
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import (
@@ -45,7 +45,6 @@ from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.host import EditorHost, handle
 from memtui.workbench.main_screen import PREVIEW, AppCalls, MainScreen, StartFacts
 from memtui.workbench.tree.forest import Effect
-from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import roots_to_show
 from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.views.stack import Views
@@ -202,8 +201,8 @@ class BrowserScreen(MainScreen):
     def on_progressed(self, event: Progressed) -> None:
         self.chrome.progress = event.words
         self.chrome.update("footer")
-        for top in (one for one in self.app.screen_stack[1:] if isinstance(one, KeyedScreen)):
-            top.show_progress()
+        for top in (one for one in self.app.screen_stack[1:] if isinstance(one, ViewScreen)):
+            top.update("#view-footer")
 
     def on_health_changed(self, event: HealthChanged) -> None:
         if event.health != self.chrome.health and event.health.state != "watching":
@@ -267,12 +266,6 @@ class BrowserScreen(MainScreen):
         self.chrome.clear()
         self.views.show(id_)
 
-    def clicked(self, line: str, text: str) -> None:
-        """Change the sort order on a click on it."""
-        forest = self.forest
-        if line == "tree-title" and text.strip(" |").startswith(forest.sort):
-            self.commands.run(f"sort_{SORTS[(SORTS.index(forest.sort) + 1) % len(SORTS)]}")
-
     @on(EditorWants)
     def _editor_wants(self, event: EditorWants) -> None:
         if self.editing and self.host.editing is not None:
@@ -334,7 +327,7 @@ class BrowserScreen(MainScreen):
         self.commands.run(action.id)
         self.side.follow(self.memories.current, by_user=True)
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Ask for `d` before anything happens."""
         after = self._sequences.choices(first)
         keys = {

@@ -268,7 +268,7 @@ class Commands:
             screen.memories.focus()
         elif self._side.mode != PREVIEW:
             self._side.show_mode(PREVIEW)
-        elif screen.memories.marks or screen.memories.ranging:
+        elif screen.memories.marks or screen.memories.range_start is not None:
             screen.memories.set_marks(set())
         elif screen.forest.filter.active:
             screen.part(FilterLine).leave()

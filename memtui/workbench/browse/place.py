@@ -30,8 +30,6 @@ REST = 2.0
 MOST_FOLDS = 5_000
 """Maximum of stored folds."""
 MOST_ROW = 1 << 30
-MOST_NAME = 5_000
-"""Maximum length of a stored row name."""
 LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
 
@@ -57,7 +55,6 @@ def read_place(value: object) -> SavedPlace:
     words, only = text("words"), value.get("only")
     return SavedPlace(
         text("view", MAIN, *(view.id for view in VIEWS)),
-        text("row")[:MOST_NAME],
         _key(value.get("cursor")),
         number("above"),
         keys("opened"),
@@ -111,8 +108,6 @@ class PlaceKeeper:
         """Whether there was a key since the timer was set."""
         self._awaited: Key = place.cursor
         """The row still being looked for."""
-        self._row = place.row
-        """The row of the view still being looked for."""
 
     # Coming back
 
@@ -143,13 +138,6 @@ class PlaceKeeper:
         if self._awaited and tree.return_to(self._awaited, self._place.above):
             self._awaited = ()
 
-    def row_in(self, view: str) -> str:
-        """Return the row still being looked for in a view; empty once the user acted."""
-        return self._row if view == self._place.view else ""
-
-    def forget_row(self) -> None:
-        self._row = ""
-
     def finish(self) -> None:
         """Restore what is slower, after the first frame."""
         screen, place = self._screen, self._place
@@ -173,7 +161,6 @@ class PlaceKeeper:
         self._screen.memories.started = True
         if in_tree:
             self._awaited = ()
-        self.forget_row()
         self.changed()
 
     def changed(self) -> None:
@@ -215,10 +202,8 @@ class PlaceKeeper:
         views = screen.made(Views)
         view = views.current if views is not None else MAIN
         opened, closed = forest.folds.chosen
-        made = views.made(view) if views is not None else None
         return SavedPlace(
             view if any(view == each.id for each in VIEWS) else MAIN,
-            made.row_now[:MOST_NAME] if made is not None else "",
             node.key if node is not None else (),
             max(tree.cursor - tree.top, 0),
             opened,

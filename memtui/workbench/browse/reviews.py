@@ -192,7 +192,7 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         words = text.casefold().split()
         shown = [one for one in self._found if all(word in str(one.row.address).casefold() for word in words)]
         self.waiting.show(shown)
-        self.show_detailed(detailed=bool(shown))
+        self._show_detailed(detailed=bool(shown))
 
     def _done(self, text: str) -> None:
         if self.waiting.rows:

@@ -71,7 +71,8 @@ how many memories are below and how many of them need you."""
         self._rows: list[Node] = []
         self.started = False
         """Whether the cursor stays put: the user acted, or everything that waits at the start is known."""
-        self._anchor: int | None = None
+        self.range_start: int | None = None
+        """The row where the open range began."""
         self._range_base: frozenset[Address] = frozenset()
 
     # What is on it
@@ -86,10 +87,6 @@ how many memories are below and how many of them need you."""
     def current(self) -> Node | None:
         """The row under the cursor."""
         return self._rows[self._cursor] if self._cursor < len(self._rows) else None
-
-    @property
-    def ranging(self) -> bool:
-        return self._anchor is not None
 
     def targets(self) -> tuple[Address, ...]:
         """Return what an operation works on: all marks, else the cursor's memory, or its folder's visible ones."""
@@ -151,7 +148,7 @@ how many memories are below and how many of them need you."""
     def go(self, index: int) -> None:
         """Put the cursor on a row; an open range is extended."""
         super().go(index)
-        if self._anchor is not None:
+        if self.range_start is not None:
             self._mark_range()
 
     def start(self, *, last: bool = False) -> None:
@@ -284,11 +281,11 @@ how many memories are below and how many of them need you."""
 
     def toggle_range(self) -> None:
         """Start or end a range."""
-        if self._anchor is not None:
-            self._anchor = None
+        if self.range_start is not None:
+            self.range_start = None
             self.post_message(self.MarksChanged())
             return
-        self._anchor, self._range_base = self._cursor, frozenset(self.marks)
+        self.range_start, self._range_base = self._cursor, frozenset(self.marks)
         self._mark_range()
 
     def extend(self, by: int) -> None:
@@ -299,9 +296,9 @@ how many memories are below and how many of them need you."""
         self.set_marks(self.marks.union(ends))
 
     def _mark_range(self) -> None:
-        if self._anchor is None:
+        if self.range_start is None:
             return
-        first, last = sorted((self._anchor, self._cursor))
+        first, last = sorted((self.range_start, self._cursor))
         rows = self._rows[first : last + 1]
         marks = {node.memory.address for node in rows if node.memory is not None}
         self.set_marks(marks | self._range_base, in_range=True)
@@ -313,7 +310,7 @@ how many memories are below and how many of them need you."""
 
     def set_marks(self, marks: set[Address], *, in_range: bool = False) -> None:
         if not in_range:
-            self._anchor = None
+            self.range_start = None
         self.marks = marks
         self.repaint()
         self.post_message(self.MarksChanged())
@@ -321,7 +318,7 @@ how many memories are below and how many of them need you."""
     # Drawing
 
     @property
-    def columns(self) -> Columns:
+    def _columns(self) -> Columns:
         return columns_for(max(self.room, 10))
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
@@ -331,7 +328,7 @@ how many memories are below and how many of them need you."""
         node = self._rows[index]
         marked = node.memory is not None and node.memory.address in self.marks
         look = RowStyle(self._clock(), self._ascii)
-        return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)
+        return row_runs(node, self.forest, self._columns, look, cursor=cursor, marked=marked)
 
 
 def named(addresses: tuple[Address, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memtui.features.feature import load
 from memtui.features.table import asks
 from memtui.ui.view_screen import ViewFilter
-from memtui.ui.widgets.lines import redraw
+from memtui.ui.widgets.scroller import redraw
 from memtui.workbench.actions import VIEW
 from memtui.workbench.main_screen import MAIN
 

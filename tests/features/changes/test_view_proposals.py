@@ -111,7 +111,7 @@ async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> No
         assert sum("the same" in "".join(words for words, _ in line.runs) for line in page) == 1
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)
-        assert top.page_words()[0] == f"remove {NOTES}"
+        assert top._page_words()[0] == f"remove {NOTES}"
         assert f"{NOTES}: Both" in screen.text, "the row names it as well"
         await screen.press("a")
         await screen.until_text("1 accepted")
@@ -136,7 +136,7 @@ async def test_the_cursor_stays_where_the_last_row_was_decided_and_a_filter_keep
         await screen.press("slash")
         await screen.type("code")
         await screen.until(lambda: not top.rows.proposals)
-        assert top.list_words()[0] == "Review"
+        assert top._list_words()[0] == "Review"
 
 
 async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back() -> None:
@@ -364,7 +364,7 @@ async def test_the_first_proposal_has_the_cursor_when_review_is_opened_and_news_
         for number in range(3):
             target = Address.parse(f"memtui:project/many/n{number}.md")
             propose(engine.engine, target, old="agent", new="person", why=f"Of {number}.")
-        top.news()
+        top._news()
         await screen.until_text("3 new above")
         assert top.item == here
         await screen.press("1", "3")

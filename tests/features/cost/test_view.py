@@ -18,7 +18,6 @@ from memtui.features.cost import view as cost_view
 from memtui.features.cost import view_rows
 from memtui.features.cost.view import CostView
 from memtui.features.cost.view_rows import AGENT, CUT, ITEM
-from memtui.workbench.main_screen import SavedPlace
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real
@@ -130,7 +129,7 @@ async def test_enter_goes_to_the_memory_or_to_the_text(start: Start) -> None:
     async with costs(start) as (screen, view):
         await screen.press("enter", "j", "j", "j")
         await screen.until_text("docs/a.md")
-        assert view.off(next(one for one in view.table if one.id == "edit"))
+        assert view._off(next(one for one in view.table if one.id == "edit"))
         await screen.press("enter")
         await screen.until(lambda: view.in_page)
         await screen.press("escape", "k", "enter")
@@ -241,22 +240,6 @@ async def test_what_is_switched_off_says_so_at_once_and_has_no_cut_line(start: S
         await screen.until_text("Everything")
         await screen.press("G", "n")
         await screen.until_text("It is not loaded at the start, so nothing of it is cut. Not loaded: switched off in")
-
-
-async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: Start) -> None:
-    async with costs(start) as (screen, view):
-        await screen.press("enter", "j", "j")
-        await screen.until(lambda: view.list.cursor == 2)
-        agent, row, name = view.opened, view.item, view.row_now
-        assert row is not None
-    around = start.machine.surroundings()
-    async with real(start, size=(160, 40), surroundings=around, place=SavedPlace(view="cost", row=name)) as screen:
-        await screen.until(lambda: screen.browser.views.current == "cost")
-        again = screen.app.screen
-        assert isinstance(again, CostView)
-        await screen.until(lambda: again.item is not None and again.item.key == row.key)
-        assert again.opened == agent
-        await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

@@ -10,7 +10,6 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.health.model import Stray
 from memtui.features.health.view import HealthView
-from memtui.workbench.main_screen import SavedPlace
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import Real, World, at, real
 
@@ -165,21 +164,6 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         await screen.press("7")
         await screen.until_text("The index is sound.")
         assert "It is looked at again whenever it changes." in screen.text
-
-
-@pytest.mark.parametrize("down", [0, 3])
-async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, down: int) -> None:
-    async with real(world) as screen:
-        view = await health(screen)
-        assert view.list.cursor == 1
-        await screen.press("g", "g", *"jjj"[:down])
-        row, key = view.row_now, view.row_key(view.list.cursor)
-    async with real(world, place=SavedPlace(view="health", row=row)) as screen:
-        await screen.until(lambda: screen.browser.views.current == "health")
-        again = screen.app.screen
-        assert isinstance(again, HealthView)
-        await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
-        assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
 
 
 async def test_the_page_names_the_index_by_its_short_name(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:

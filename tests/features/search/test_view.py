@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ from memtui.engine.model import Hit, Root, SearchQuery, SearchResult
 from memtui.errors import StorageError
 from memtui.features.search.view import FORGET_AFTER, SearchView
 from memtui.features.search.view_rows import HitGroup, More
-from memtui.workbench.browse.place import as_json, read_place
 from memtui.workbench.edit.bars import FindBar
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
@@ -165,26 +163,6 @@ async def test_who_comes_back_from_a_hit_lands_on_it_and_types_no_words() -> Non
         await running.press("escape", "escape", "2")
         await running.until(lambda: running.app.screen is found)
         assert found.letters_are_text
-
-
-@pytest.mark.parametrize("words", ["tabs", ""])
-async def test_after_a_restart_no_line_has_the_keyboard(words: str) -> None:
-    engine = engine_with(TEXTS)
-    async with shown(engine) as running:
-        found = await search(running, words) if words else None
-        if found is None:
-            await running.press("ctrl+f")
-            await running.until(lambda: isinstance(running.app.screen, SearchView))
-        place = running.browser.returning.now()
-    async with shown(engine, place=read_place(json.loads(json.dumps(as_json(place))))) as running:
-        await running.until(lambda: isinstance(running.app.screen, SearchView))
-        found = screen(running)
-        await running.until(lambda: not words or settled(found))
-        await running.press("z", "J")
-        assert (found.line.text, found.letters_are_text) == (words, False)
-        await running.press("slash")
-        await running.type("x")
-        assert found.line.text == "x"
 
 
 async def test_a_hit_behind_a_filter_is_opened_and_the_filter_goes() -> None:
@@ -372,7 +350,7 @@ async def test_changes_on_disk_are_followed_and_the_cursor_stays(monkeypatch: py
 
 async def test_what_changes_while_the_first_search_is_under_way_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_with(TEXTS)
-    find, news = engine.engine.search.find, SearchView.news
+    find, news = engine.engine.search.find, SearchView._news
     looked, heard = threading.Event(), threading.Event()
 
     def late(wanted: SearchQuery, *, stop: Callable[[], bool], tell: Callable[[SearchResult], None]) -> SearchResult:

@@ -71,7 +71,7 @@ async def test_each_group_says_how_its_rows_are_and_nothing_important_is_cut(
         heads = [row for row in view.rows.shown if isinstance(row, str)]
         assert heads == ["Scheduled", "Deliveries", "Budgets", "Done"]
         assert "Tasks" in screen.text
-        assert view.list_words()[1][0][0] == "7"
+        assert view._list_words()[1][0][0] == "7"
         text = screen.text
         for words in ("paused    standup", "on        tidy", "waits     theirs", "unusable  team", "it failed 5 times"):
             assert words in text
@@ -159,4 +159,4 @@ async def test_the_filter_finds_what_stands_there_and_hides_the_headings(world: 
         view = await opened(screen)
         await screen.press("/", *"budgets", "enter")
         assert [row.name for row in view.rows.shown if isinstance(row, StandingRow)] == ["jobs", "org"]
-        assert view.list_words()[1][0][0] == "2 of 7"
+        assert view._list_words()[1][0][0] == "2 of 7"

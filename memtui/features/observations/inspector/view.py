@@ -122,10 +122,10 @@ withheld until you decide."""
         """The card under the cursor; actions that need one are disabled without."""
         return self.rows.shown[self.list.cursor]
 
-    def body(self) -> Iterable[Widget]:
+    def _body(self) -> Iterable[Widget]:
         """Yield the consent line, the list and the page."""
         yield Lines(lambda _: [consent.ASKED], id="observed-asks")
-        yield from super().body()
+        yield from super()._body()
 
     # Looking
 
@@ -135,7 +135,7 @@ withheld until you decide."""
         self.prompt, self._again = None, False
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Read the cards in a thread."""
         if not self.host.settings.value("observe.enabled"):
             self.take(())
@@ -224,10 +224,10 @@ withheld until you decide."""
         """Toggle between the list and the cards around the current one."""
         self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Leave the page, then the timeline, then the filter, then the marks."""
         if self.in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
-            return super().step_back()
+            return super()._step_back()
         line = self.wanted.line if self.wanted.around is not None else ""
         self._ask_for(self.wanted._replace(around=None, line=line))
         return True
@@ -257,7 +257,7 @@ withheld until you decide."""
         style = "dim" if item.deleted or item.state > PRIVATE else "warning" if not item.id else "name"
         return [*lead, (fit(title, room, plain=plain), style), *tail]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title of the list and its notes."""
         seen, notes = self.seen, [*self._found()]
         if self.wanted.line and self.wanted.around is None:
@@ -319,24 +319,24 @@ withheld until you decide."""
     def _explains(self) -> bool:
         return self.prompt is not None and self.prompt.question.label != "/"
 
-    def read_text(self, item: Card) -> None:
+    def _read_text(self, item: Card) -> None:
         """Draw the page about a card in a thread."""
         width, look = self.page.text_width, RowStyle(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
             lambda engine: show(engine, item, query, look, width),
-            lambda found: self.show_text(item, *found),
+            lambda found: self._show_text(item, *found),
             what="draw an observation",
             latest="observed-page",
         )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the page."""
         return ("Card" if self.item is None else f"{self.item.type} {self.item.word[:8]}"), self.page.places()
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is disabled."""
         item = self.item
         if action.id == "obs_sessions":

@@ -172,7 +172,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self._stay()
         self._decide("")
 
-    def asks_at_once(self, first: str) -> list[Run] | None:
+    def _asks_at_once(self, first: str) -> list[Run] | None:
         """Say what `!` would do after `Y` or `A`."""
         name = {"all_yours": "YOURS", "all_agent": "AGENT"}
         whose = next((name[one.id] for one in self.table if one.id in name and f"{first} !" in one.keys), "")

@@ -299,7 +299,7 @@ async def test_news_leave_what_is_asked_where_there_are_no_cards(tmp_path: Path)
         assert isinstance(view, ObservedView)
         await screen.press("S")
         await screen.until_text("Read the session files of your agents of this project")
-        view.rows_changed()
+        view._rows_changed()
         view.set_timer(2 * READ_DELAY, lambda: after.append(1))
         await screen.until(lambda: bool(after))
         assert "Read the session files of your agents of this project" in screen.text
