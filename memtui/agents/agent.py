@@ -145,9 +145,7 @@ class ImportRule(NamedTuple):
     """Files outside are loaded once the user has approved them, and from the user's own files at once; else never.
     Outside of the folder the session starts in, or where nobody is asked, of the project."""
     home: bool = True
-    """`~/` means the home folder."""
     once: bool = True
-    """A file is loaded once, however often it is imported."""
     endings: frozenset[str] | None = None
     """Endings of names that are imported, in lower case; None: any."""
     trimmed: str = ""
@@ -180,11 +178,9 @@ class LoadSource(NamedTuple):
     first: bool = False
     """In each folder, load only the first of the names that exists."""
     upwards: bool = False
-    """Whether the innermost folder comes first."""
     mark: str = WHOLE
     """The mark of all its files; `ON_DEMAND` ones are listed and not read."""
     why: str = ""
-    """One sentence that goes with the mark."""
     limits: Limits = Limits()
     """How much of one file is loaded; a root's own layout takes precedence."""
     budget: str = ""
@@ -199,13 +195,10 @@ class LoadSource(NamedTuple):
     """Characters that a file should not exceed; it is loaded all the same."""
     imports: ImportRule | None = None
     comments: bool = False
-    """Whether block comments of HTML are dropped."""
     front_matter: bool = False
-    """Whether front matter is dropped."""
     hidden: "Callable[[bytes], tuple[tuple[int, int, str], ...]] | None" = None
     """Finds further spans that are dropped, as `loaded_text.Gap`."""
     blank: bool = True
-    """Whether a blank file counts as one."""
     judge: "Callable[[dict[str, str]], RuleVerdict] | None" = None
     """Decides by the front matter of a rule."""
     rules_in: str = ""
@@ -232,7 +225,6 @@ class Excluded(NamedTuple):
 
     pattern: str
     why: str
-    """One sentence."""
     by: str = BY_PATH
     """`BY_PATH`, `BY_NAME` or `BY_FOLDER`."""
     file: str = ""
@@ -246,7 +238,6 @@ class Besides(NamedTuple):
     before: str
     """The label of the source that it comes before."""
     path: str
-    """Absolute: the file, or the settings that the text stands in."""
     why: str
     text: str = ""
     """Empty: it is the file, which leads out and is counted without being read."""
@@ -327,7 +318,6 @@ class ClientEntry(NamedTuple):
     """`server`; `hook`, at the start of a session; `recall`, the hook of prompts; `extract`, at the end of a session;
     `value`, which the file needs as well."""
     path: tuple[str, ...]
-    """The path of the member; for a hook, of the array that holds it."""
     value: object
 
     @property
@@ -340,7 +330,6 @@ class ClientFile(NamedTuple):
     """One file of an agent's configuration, and memtui's entries in it."""
 
     path: str
-    """Absolute."""
     format: str
     """`json` (comments are accepted) or `toml`."""
     entries: tuple[ClientEntry, ...]
@@ -366,7 +355,6 @@ class Client(NamedTuple):
     name: str
     """What the user calls it: the first of `Traces.client`."""
     title: str
-    """Its own name."""
     folder: "Callable[[Surroundings], str]"
     """Returns the absolute path of its own folder; when that exists, the agent is on this machine."""
     files: "Callable[[Surroundings, str, Start], tuple[ClientFile, ...]]"
@@ -417,7 +405,6 @@ class KnownAgent(NamedTuple):
     id: str
     """The first part of its roots' ids, and the value of `agent=` of a root by hand."""
     title: str
-    """Its name, for people."""
     roots: "Callable[..., Iterator[Root]] | None" = None
     """Yields its roots, none twice: `roots(surroundings, *, all_projects)`."""
     policy: "Policy | None" = None

@@ -236,7 +236,6 @@ def _above(
 
 
 def _without(root: Root, claims: list[str]) -> Root:
-    """Take claimed paths out of one root."""
     include = root.policy.include
     if include is not None:
         include = tuple(_uncovered(include, claims))
@@ -247,7 +246,6 @@ def _without(root: Root, claims: list[str]) -> Root:
 
 
 def _is_bare(root: Root) -> bool:
-    """Whether nothing of a root of instructions is on disk."""
     include = root.policy.include or ()
     return root.kind == "instructions" and not any(os.path.lexists(os.path.join(root.path, name)) for name in include)
 

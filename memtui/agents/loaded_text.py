@@ -160,7 +160,6 @@ def _both_ends(data: bytes, dropped: tuple[Gap, ...], limit: int, head: float, w
 
 
 def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:
-    """Return where loading ends; None when everything is loaded."""
     if not limits.any:
         return None
     lines = used = units = characters = 0
@@ -189,7 +188,6 @@ def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:
 
 
 def _part(data: bytes, start: int, end: int, limits: Limits) -> int:
-    """Cut inside a single line that exceeds all limits."""
     if limits.lines == 0:
         return start
     text = data[start:end].decode("utf-8", "replace")
@@ -279,7 +277,6 @@ def _is_path(target: str) -> bool:
 
 
 def _between_ticks(text: str) -> list[tuple[int, int]]:
-    """Find the regions between a run of backticks and the next equal run."""
     regions: list[tuple[int, int]] = []
     hopeless: set[int] = set()
     at = text.find("`")
@@ -302,7 +299,6 @@ def _between_ticks(text: str) -> list[tuple[int, int]]:
 
 
 def _markdown_code(text: str) -> list[tuple[int, int]]:
-    """Find fenced code, and code spans in the lines outside of it."""
     regions: list[tuple[int, int]] = []
     fence, began, at = b"", 0, 0
     while at < len(text):

@@ -90,7 +90,6 @@ def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
 
 
 def _newest(folder: str, names: tuple[str, ...]) -> list[str]:
-    """Return the paths of session files, those with the last names first."""
     sessions = [one for one in names if one.endswith(".jsonl")]
     return [os.path.join(folder, one) for one in reversed(sessions[-FILES:])]
 
@@ -136,8 +135,6 @@ def fits(path: str, name: str) -> bool:
 
 
 class _Names(NamedTuple):
-    """The names in a folder, by slug."""
-
     by_slug: dict[str, list[str]]
     lengths: tuple[int, ...]
     """The distinct lengths of their slugs."""
@@ -233,7 +230,6 @@ def main_checkout(checkout: str) -> str:
 
 
 def _is_same(path: str, other: str) -> bool:
-    """Whether two paths lead to one place; comparing them costs less than resolving links."""
     return path == other or os.path.realpath(path) == os.path.realpath(other)
 
 

@@ -110,7 +110,6 @@ def is_within(real: str, bounds: tuple[str, ...]) -> bool:
 
 
 def _none(link: str) -> bool:
-    """Accept every link."""
     return False
 
 

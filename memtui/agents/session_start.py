@@ -84,7 +84,6 @@ class LoadedFile(NamedTuple):
 
     label: str
     path: str
-    """Absolute; for a text the agent makes, its name."""
     mark: str = WHOLE
     why: str = ""
     size: int = 0
@@ -92,7 +91,6 @@ class LoadedFile(NamedTuple):
     raw: bytes = b""
     """What was read of it; empty where nothing is loaded."""
     gaps: tuple[Gap, ...] = ()
-    """Spans of it that are not loaded."""
     unread: int = 0
     """Bytes that are loaded and were not read here, because there are too many."""
     depth: int = 0
@@ -158,8 +156,6 @@ def gather(
 
 
 class _Gathering:
-    """One look at what one agent loads."""
-
     def __init__(
         self, agent: KnownAgent, surroundings: Surroundings, roots: tuple[Root, ...], end_of_index: EndOfIndex
     ) -> None:
@@ -496,12 +492,10 @@ class _Gathering:
 
 
 def _row(label: str, path: str, mark: str, why: str, depth: int = 0) -> LoadedFile:
-    """Make the row of a file that is not read."""
     return LoadedFile(label, path, mark, why, reader.size_of(path), depth=depth)
 
 
 def _besides(one: Besides) -> LoadedFile:
-    """Make the row for what a session begins with because of the agent's settings."""
     if one.text:
         data = one.text.encode("utf-8", "replace")
         return LoadedFile(one.label, one.path, WHOLE, one.why, len(data), data, made=True)
@@ -512,7 +506,6 @@ def _besides(one: Besides) -> LoadedFile:
 
 
 def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:
-    """Make the row for files that are not listed."""
     words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
     mark, why = source.mark, f"{words}: they are not listed."
     if source.mark == SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
@@ -539,7 +532,6 @@ def _dropped(source: LoadSource, data: bytes) -> tuple[Gap, ...]:
 
 
 def _chain(top: str, bottom: str) -> tuple[str, ...]:
-    """Return every folder from `top` down to `bottom`, which lies in it."""
     found = [bottom]
     while found[-1] != top and os.path.dirname(found[-1]) != found[-1]:
         found.append(os.path.dirname(found[-1]))

@@ -18,20 +18,16 @@ class Traces(NamedTuple):
     id: str
     """Also the name of its file, with `_` for `-`."""
     title: str
-    """Its name, for people."""
     client: tuple[str, ...] = ()
     """What the user calls it as an MCP client, and other beginnings of the names it gives when it connects; empty when
     memtui cannot be installed in it."""
     variables: tuple[str, ...] = ()
     """Environment variables that name its folders; each is also in `config/settings.py`."""
     at_home: tuple[str, ...] = ()
-    """Paths below the home folder."""
     in_config: tuple[str, ...] = ()
-    """Paths below the folder of settings: `$XDG_CONFIG_HOME`, else `~/.config`."""
     in_project: tuple[str, ...] = ()
     """Paths in the project, its checkout, or the working directory; none that many agents read, such as `AGENTS.md`."""
     in_system: tuple[str, ...] = ()
-    """Paths below the folder of this machine's administrators."""
     runs: tuple[str, ...] = ()
     """Environment variables of the commands it runs, `NAME` for any value but an empty one, or `NAME=VALUE`; none that
     the user's own shell can have."""

@@ -308,7 +308,6 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _circle(path: str) -> RefusedError:
-    """Make the error for a folder that is a link to itself."""
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -353,7 +352,6 @@ def _opened(folder: str) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _told(path: str, done: str) -> Iterator[None]:
-    """Translate errors of the operating system."""
     try:
         yield
     except MemtuiError:
@@ -462,7 +460,6 @@ def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
 
 
 def _known(own: str) -> set[str]:
-    """Return the sha-256 of every text that is kept already, or that memtui made itself."""
     digests: set[str] = set()
     for name in names_in(own):
         if name.endswith((".backup", ".before")):

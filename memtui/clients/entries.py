@@ -175,7 +175,6 @@ def _renewed(present: "Any", entry: ClientEntry) -> "dict[str, object]":
 
 
 def _hook(entry: ClientEntry) -> "dict[str, object]":
-    """Return the hook itself, without the group around it."""
     value: Any = entry.value
     hook: dict[str, object] = value["hooks"][0] if "hooks" in value else value
     return hook
@@ -188,7 +187,6 @@ def _renewed_hook(present: "Any", entry: ClientEntry) -> "dict[str, object]":
 
 
 def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
-    """Find memtui's hooks in an array of hooks, or of groups of them."""
     client = hook_client(_hook(entry)["command"])
     items = jsonfile.get(text, entry.path)
     found: list[jsonfile.Path] = []

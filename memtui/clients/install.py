@@ -30,20 +30,16 @@ class ClientState(NamedTuple):
     client: Client
     level: str
     present: bool
-    """Whether the agent is on this machine."""
     state: str
     """`installed`; `outdated`, when memtui would now write it otherwise; `absent`; `taken`, when the name is another
     server's; `unreadable`."""
     hook: bool
-    """Whether memtui's hook is there."""
     more: tuple[str, ...]
     """The hooks of `MORE_HOOKS` that are there."""
     paths: tuple[str, ...]
-    """Its files."""
     context: bool = False
     """Whether its server gives the index and the hot set."""
     access: str | None = None
-    """The flag of its door."""
     command: str | None = None
     """The command that starts its server."""
     runs: bool = False
@@ -237,7 +233,6 @@ def _without(target: ClientFile, found: FileContent, record: _Record | None) -> 
 
 
 def _to_paste(target: ClientFile, error: UsageError) -> UsageError:
-    """Say what a file that memtui does not change should hold."""
     text = ""
     for entry in target.entries:
         text = entries.put(target, text, entry)
@@ -352,7 +347,6 @@ def has_hook(targets: tuple[ClientFile, ...], which: str = "hook") -> bool:
 
 
 def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
-    """Return the command of the server, or None."""
     for target in targets:
         words = entries.server_words(target, look(target).before.text)
         if words:
@@ -361,7 +355,6 @@ def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
 
 
 def _flag(words: tuple[str, ...] | None) -> str | None:
-    """Return the access flag in a server's command."""
     for at, word in enumerate(words or ()):
         if word == "--access" and words is not None:
             return words[at + 1]

@@ -120,7 +120,6 @@ def _changed(text: str, change: "Callable[[Any], None]", by_hand: str) -> str:
 
 
 def _finite(number: str) -> float:
-    """Refuse a number that cannot be written again."""
     if math.isinf(float(number)):
         raise UsageError(f"{number} is out of range.", code="E_CONFIG", hint="Make the change by hand.")
     return float(number)

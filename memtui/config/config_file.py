@@ -105,7 +105,6 @@ class _File(NamedTuple):
 
 
 def _plain(key: str) -> str:
-    """Write a key without quotes and spaces."""
     return "".join(c for c in key if c not in "\"' \t")
 
 
@@ -250,7 +249,6 @@ def _access(file: _File, value: object) -> tuple[AccessRule, ...]:
 
 
 def _word(file: _File, key: str, value: object) -> str:
-    """Check what a client may do."""
     known = [word for word, _ in ACCESS]
     if isinstance(value, str) and value in known:
         return value

@@ -22,7 +22,6 @@ class RootEntry(NamedTuple):
 
     name: str
     dir: str
-    """Absolute; links are not resolved."""
     agent: str = "files"
     scope: str = "global"
     origin: str = "config.toml"
@@ -173,13 +172,11 @@ class SettingField(NamedTuple):
     kind: str
     """`text`, `texts` (a list), `number` or `yes/no`."""
     text: str
-    """One sentence: what it does."""
     choices: tuple[str, ...] = ()
     """For `text`: the only values allowed; empty: any."""
     least: int = 0
     """For `number`."""
     most: int = 0
-    """For `number`."""
     otherwise: str = ""
     """What applies when the file says nothing, before the default does."""
 

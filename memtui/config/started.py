@@ -91,7 +91,6 @@ def _program(title: str, words: list[str]) -> Program:
 
 
 def _terminal(number: int) -> str:
-    """Return a terminal's name by its kernel number."""
     major, minor = number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00
     if major in _PTS_MAJOR:
         return f"pts/{(major - _PTS_MAJOR.start) * 256 + minor}"

@@ -159,7 +159,6 @@ def work(orders: Orders, *, wait: Callable[[float], bool]) -> None:
 
 
 def _parent_lives(seconds: float) -> bool:
-    """Wait; return False as soon as standard input ends."""
     return not select.select([sys.stdin], [], [], seconds)[0]
 
 

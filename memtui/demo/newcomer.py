@@ -180,7 +180,6 @@ def _claude_code(memory: Path) -> dict[Path, str]:
 
 
 def _elsewhere(top: Path) -> dict[Path, str]:
-    """Return a few memories of the other two checkouts."""
     web, pumps = (top / ".claude/projects" / slug(str(top / name)) / "memory" for name in OTHERS)
     return {
         web / "feedback_colours.md": "---\ndescription: Colours come from the map\n---\n\nNo new colours.\n",

@@ -45,7 +45,6 @@ def _remembered(request: str, memories: list[dict[str, str]]) -> dict[str, objec
 
 
 def _heard(turns: list[dict[str, str]]) -> Iterator[dict[str, object]]:
-    """Suggest what a user gave a reason for."""
     for turn in turns:
         for said in _SENTENCE.findall(turn["text"]) if turn["from"] == "user" else ():
             fact, because, why = said.strip().partition(", because ")
@@ -71,7 +70,6 @@ def _tidied(memories: list[dict[str, str]], notes: str) -> Iterator[dict[str, ob
 
 
 def _operation(op: str, targets: list[str], *, reason: str, **said: object) -> dict[str, object]:
-    """Return an operation with all its keys."""
     empty = dict.fromkeys(("type", "scope", "name", "description", "text", "why", "how_to_apply"), "")
     return {"op": op, "targets": targets, **empty, "evidence": [], "confidence": 0.5, "reason": MARK + reason} | said
 

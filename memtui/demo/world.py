@@ -62,8 +62,6 @@ _UNSEEN = (
 
 
 class _Clock:
-    """A clock that is set by hand."""
-
     def __init__(self, now: int) -> None:
         self.now = now
 

@@ -4,18 +4,12 @@ import pytest
 
 from memtui.agents.agent import CUT_OFF, HOME, ON_DEMAND, AgentHome, KnownAgent, Loads, LoadSource
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
-from memtui.agents.session_start import LoadedFile, _chain
+from memtui.agents.session_start import LoadedFile
 from memtui.errors import UsageError
 from tests.agents.machine import Machine
 
 OWN = AgentHome(("CODEX_HOME",), (".x",))
 AGENT = KnownAgent("x", "X", home=OWN, loads=Loads((LoadSource("a", HOME, ("A.md",)),), in_project=(".x",)))
-
-
-def test_a_chain_goes_from_the_top_down() -> None:
-    assert _chain("/a", "/a/b/c") == ("/a", "/a/b", "/a/b/c")
-    assert _chain("/a", "/a") == ("/a",)
-    assert _chain("/", "/a/b") == ("/", "/a", "/a/b")
 
 
 def test_traces(machine: Machine) -> None:

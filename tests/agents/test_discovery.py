@@ -1,7 +1,6 @@
 """Discovery as a whole: order, ids, speed, and that it only looks."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -90,10 +89,6 @@ def test_instructions_where_the_user_stands_are_a_trace(machine: Machine) -> Non
     machine.write("app/api/CLAUDE.md")
     assert "claude-code:project:instructions" in machine.roots("app/api")
     assert list(machine.roots()) == NATIVE
-
-
-def test_two_roots_by_hand_for_one_folder_are_both_given(full: Machine) -> None:
-    assert {"a", "b"} <= set(full.roots("fix", "a=notes", "b=../fix/notes"))
 
 
 def test_files_of_ours_that_a_repository_ships_are_not_read(machine: Machine) -> None:
@@ -196,21 +191,6 @@ def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
     heavy = {f"memtui.agents.known.{one.id.replace('-', '_')}" for one in KNOWN}
     assert not {*heavy, "memtui.agents.agent", "memtui.agents.layout"} & loaded
     assert not {"json", "dataclasses", "pathlib", "inspect", "subprocess", "shutil"} & loaded
-
-
-def test_every_root_is_on_its_page(full: Machine) -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "layouts.md").read_text("utf-8")
-    agents = "|".join(("memtui", *(one.id for one in KNOWN)))
-    listed = re.findall(rf"`((?:{agents}):[^`]*)`", page)
-    forms = [re.compile(re.sub(r"<\\?\w+\\?>", ".+", re.escape(name))) for name in listed]
-    full.write("~/.mux/memory/global/a.md")
-    full.write("~/.mux/memory/stray.md")
-    full.write("fix/.qwen/memory/a.md")
-    full.write("own/memory/project/other/a.md")
-    found = full.roots("fix", all_projects=True, QWEN_CODE_MEMORY_LOCAL="1")
-    assert len(found) > 25
-    assert not [name for name in found if not any(form.fullmatch(name) for form in forms)]
-    assert {"mux:global:old", "qwen-code:project:local", "memtui:project:other"} <= set(found)
 
 
 def test_discovery_is_quick(full: Machine) -> None:

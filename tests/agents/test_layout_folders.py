@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.layout import has_any, id_part, names_in, short_path, slug
-from memtui.agents.settings import agent_setting, is_path
+from memtui.agents.layout import id_part, slug
+from memtui.agents.settings import agent_setting
 
 
 @pytest.mark.parametrize(
@@ -33,38 +33,12 @@ def test_a_slug_has_one_dash_for_each_unit(path: str) -> None:
     assert set(made) <= set("-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
-def test_names_of_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    assert names_in(str(tmp_path)) == ("file", "home", "work")
-    assert names_in(str(tmp_path / "file")) == ()
-    assert names_in(str(tmp_path / "missing")) == ()
-
-
-def test_a_link_counts_as_there(tmp_path: Path) -> None:
-    (tmp_path / "CLAUDE.md").symlink_to("nowhere")
-    assert has_any(str(tmp_path), ("x", "CLAUDE.md"))
-    assert not has_any(str(tmp_path), ("x",))
-
-
-def test_labels_shorten_the_home_folder() -> None:
-    assert short_path("/home/ann/a", "/home/ann") == "~/a"
-    assert short_path("/home/ann", "/home/ann") == "~"
-    assert short_path("/home/anna", "/home/ann") == "/home/anna"
-    assert short_path("/x", None) == "/x"
-    assert short_path("/x", "/") == "~/x"
-
-
 def test_an_id_can_be_printed() -> None:
     assert id_part("-home-ann") == "-home-ann"
     first, second = id_part("a\x1b[m"), id_part("a\u202e[m")
     assert first.isprintable()
     assert first != second
     assert id_part(os.fsdecode(b"\xff")).isprintable()
-
-
-@pytest.mark.parametrize("text", ["", "a\0b", "\ud800"])
-def test_what_can_be_no_path(text: str) -> None:
-    assert not is_path(text)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +62,3 @@ def test_an_agents_setting(tmp_path: Path, content: str, value: str | None) -> N
     file = tmp_path / "settings.json"
     file.write_text(content)
     assert agent_setting(str(file), "a", "dir") == value
-
-
-def test_an_agents_setting_that_cannot_be_read(tmp_path: Path) -> None:
-    assert agent_setting(str(tmp_path / "missing"), "a") is None
-    assert agent_setting(str(tmp_path), "a") is None
-    (tmp_path / "loop").symlink_to("loop")
-    assert agent_setting(str(tmp_path / "loop"), "a") is None

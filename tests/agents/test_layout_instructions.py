@@ -2,7 +2,6 @@
 
 import os
 from itertools import pairwise
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,14 +35,6 @@ def test_who_stands_outside_sees_the_project_alone() -> None:
         assert chain(standing("/w/app", cwd), "/w/app") == ("",)
 
 
-def test_a_project_inside_its_checkout() -> None:
-    assert chain(standing("/w/app/src", "/w"), "/w/app") == ("", "src/")
-
-
-def test_a_project_that_is_the_root_of_the_file_system() -> None:
-    assert chain(standing("/", "/srv/x"), "/") == ("", "srv/", "srv/x/")
-
-
 @given(PARTS, PARTS)
 def test_each_folder_is_below_the_one_before(top: list[str], below: list[str]) -> None:
     project = "/" + "/".join(top)
@@ -61,10 +52,6 @@ def test_up_to_the_root_but_without_it() -> None:
     assert list(ancestors("/home/ann", "/home/ann")) == ["/home"]
     assert list(ancestors("/")) == []
     assert list(ancestors("/app")) == []
-
-
-def test_ancestors_are_pythons_parents(tmp_path: Path) -> None:
-    assert list(ancestors(str(tmp_path))) == [str(path) for path in reversed(tmp_path.parents)][1:]
 
 
 def test_a_session_starts_in_the_folder_below_the_project_else_in_the_project(machine: Machine) -> None:

@@ -6,28 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.layout import existing, in_project, is_too_wide, on_the_way, only
-from memtui.agents.settings import number_setting, quoted_settings, read_text, toml_flags, yaml_list, yaml_setting
+from memtui.agents.layout import is_too_wide, on_the_way
+from memtui.agents.settings import number_setting, quoted_settings, toml_flags, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Root
 
 HERE = Surroundings("/home/ann", "/p", "/p", None, "w", "/data", variables=(("X_HOME", "~/x"),))
-
-
-def test_a_root_is_there_when_its_folder_or_one_of_its_names_is(tmp_path: Path) -> None:
-    (tmp_path / "a.md").touch()
-    folder, missing, file = (Root(name, str(tmp_path / name)) for name in ("", "gone", "a.md"))
-    assert [*existing(folder, missing, file)] == [folder]
-    some, none = only(folder, "b.md", "a.md"), only(folder, "b.md", "rules/")
-    assert [*existing(some, none, only(folder))] == [some]
-    assert some.policy.include == ("b.md", "a.md")
-
-
-@pytest.mark.parametrize("checkout", [None, "/p"])
-def test_a_root_of_the_project_says_so(tmp_path: Path, checkout: str | None) -> None:
-    here = HERE._replace(project="/p", checkout=checkout)
-    (root,) = in_project(here, Root("a", str(tmp_path)), Root("b", str(tmp_path / "gone")))
-    assert (root.scope, root.project, root.in_checkout) == ("project", "/p", checkout is not None)
 
 
 def test_folders_on_the_way_down_to_the_user(tmp_path: Path) -> None:
@@ -48,13 +32,6 @@ def test_folders_on_the_way_down_to_the_user(tmp_path: Path) -> None:
 )
 def test_a_folder_around_the_home_folder_is_too_wide(folder: str, *, wide: bool) -> None:
     assert is_too_wide(HERE, folder) is wide
-
-
-def test_settings_that_cannot_be_read_are_empty(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"caf\xe9: 1\n")
-    assert read_text(str(tmp_path / "a")).text == "caf\ufffd: 1\n"
-    assert read_text(str(tmp_path / "gone")).text == ""
-    assert read_text(str(tmp_path)).text == ""
 
 
 YAML = """# key: no

@@ -83,17 +83,6 @@ def test_patterns(tmp_path: Path) -> None:
     assert found("c/**/*") == ["c/d.md", "c/e/f.md"]
 
 
-def test_there_are_no_more_names_than_agreed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(30):
-        (tmp_path / f"{number:02}").mkdir()
-        (tmp_path / f"{number:02}" / "a.md").write_text("x")
-    monkeypatch.setattr(reader, "NAMES", 10)
-    assert len(list(matches(str(tmp_path), "**/*.md"))) == 10
-    monkeypatch.setattr(reader, "NAMES", 1_000)
-    monkeypatch.setattr(reader, "FOLDERS", 5)
-    assert len(list(matches(str(tmp_path), "**/*.md"))) < 10
-
-
 def test_a_link_out_on_the_way_to_a_pattern_is_named_and_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

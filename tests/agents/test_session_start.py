@@ -179,13 +179,15 @@ def test_more_than_memtui_reads_is_counted_all_the_same(machine: Machine, monkey
 def test_front_matter_decides_about_a_rule(machine: Machine) -> None:
     machine.write("app/rules/a.md", "---\npaths: x\n---\ntext\n")
     machine.write("app/rules/b.md", "---\ndescription: x\n---\n<!-- no -->\ntext\n")
+    deep = "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx"
+    machine.write("app/rules/c.md", deep)
 
     def judge(fields: dict[str, str]) -> RuleVerdict:
         return RuleVerdict(MATCHING, fields["paths"]) if "paths" in fields else RuleVerdict()
 
     source = LoadSource("rule", PROJECT, ("rules/**/*.md",), front_matter=True, comments=True, judge=judge)
     found = gather(machine, table(source))
-    assert [(one.mark, one.text) for one in found] == [(MATCHING, b""), (WHOLE, b"text\n")]
+    assert [(one.mark, one.text) for one in found] == [(MATCHING, b""), (WHOLE, b"text\n"), (WHOLE, deep.encode())]
 
 
 def test_what_is_not_loaded_at_the_start_is_not_read(machine: Machine) -> None:
@@ -269,12 +271,6 @@ def test_settings_that_are_taken_as_empty_are_rows_at_the_end(machine: Machine) 
     assert [(one.label, one.mark, one.why) for one in found] == [("x", "", ""), ("settings", "skipped", "It is odd.")]
 
 
-def test_names_count_from_the_folder_that_the_source_says(machine: Machine) -> None:
-    machine.write("app/m/a/b.md")
-    (found,) = gather(machine, table(LoadSource("x", PROJECT, ("m/**/*.md",), mark=NAMES_ONLY, named_below="m/")))
-    assert found.text == b"a/b\n"
-
-
 def test_blank_files_can_be_passed_over(machine: Machine) -> None:
     machine.write("app/A.md", " \n")
     machine.write("app/B.md", "b")
@@ -299,24 +295,6 @@ def test_limits_of_a_roots_layout_come_first(machine: Machine, home: Path) -> No
     machine.write("~/.qwen/memories/MEMORY.md", "a\nb\nc\n\n\n")
     (found,) = session_start.gather(table(source), around, discover(around), end)
     assert (found.mark, found.text, found.gaps) == (CUT_OFF, b"a\nb\n", (Gap(4, 6, CUT), Gap(6, 8, DROPPED)))
-
-
-def test_it_says_when_a_file_is_over_what_the_agent_advises(machine: Machine) -> None:
-    machine.write("app/A.md", "é" * 20)
-    (found,) = gather(machine, table(LoadSource("x", PROJECT, ("A.md",), advised=19)))
-    assert (found.mark, found.why) == (WHOLE, "It has 20 characters; the agent's own limit is 19.")
-
-
-def test_front_matter_that_is_nested_too_deep_is_text(machine: Machine) -> None:
-    text = "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx"
-    machine.write("app/rules/a.md", text)
-    machine.write("app/rules/b.md", "b")
-
-    def judge(fields: dict[str, str]) -> RuleVerdict:
-        return RuleVerdict(MATCHING, fields["paths"]) if "paths" in fields else RuleVerdict()
-
-    found = gather(machine, table(LoadSource("rule", PROJECT, ("rules/**/*.md",), front_matter=True, judge=judge)))
-    assert [(one.mark, one.text) for one in found] == [(WHOLE, text.encode()), (WHOLE, b"b")]
 
 
 def test_a_file_that_makes_trouble_is_a_row_and_takes_no_other_along(machine: Machine) -> None:

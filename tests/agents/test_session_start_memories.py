@@ -35,12 +35,6 @@ def test_goose_takes_hints_from_the_checkout_down(machine: Machine) -> None:
     assert [one.path for one in found] == [str(machine.app / ".goosehints"), str(machine.app / "api/.goosehints")]
 
 
-def test_serena_is_given_names_only(machine: Machine) -> None:
-    machine.write("app/.serena/memories/deep/code style.md", "x" * 500)
-    (found,) = started(machine, "serena")
-    assert (found.mark, found.text, found.size) == ("names only", b"deep/code style\n", 500)
-
-
 def test_serena_is_given_the_names_that_it_reads_by(machine: Machine) -> None:
     machine.write("~/.serena/memories/global/java/style.md")
     machine.write("app/.serena/memories/a.md")
@@ -184,13 +178,6 @@ def test_hermes_loads_one_kind_of_project_files(machine: Machine) -> None:
     (machine.app / ".git").rmdir()
     (machine.app / "sub/.hermes.md").unlink()
     assert seen() == ["app/sub/AGENTS.override.md"], "without a checkout only the folder at hand"
-
-
-def test_openclaw_reads_its_daily_notes_on_demand(machine: Machine) -> None:
-    machine.write("~/.openclaw/workspace/MEMORY.md")
-    machine.write("~/.openclaw/workspace/AGENTS.md")
-    machine.write("~/.openclaw/workspace/memory/2026-03-01.md")
-    assert marks(machine, "openclaw") == [("AGENTS.md", ""), ("MEMORY.md", ""), ("2026-03-01.md", "on demand")]
 
 
 def test_openclaw_loads_no_more_than_its_limits(machine: Machine) -> None:

@@ -126,6 +126,11 @@ def test_an_entry_that_is_not_ours_is_told_and_left_alone() -> None:
             entries.put(JSON, text, SERVER)
         assert error.value.code == "E_EXISTS"
         assert str(error.value) == str(entries.taken(JSON, text))
+    for text in ("[mcp_servers.memtui]\nurl = 'u'\n", "['mcp_servers'.'memtui']\ncommand = 'mine'\n"):
+        assert entries.state(TOML, text, TABLE) == FOREIGN
+        assert entries.take(TOML, text, TABLE, None) == text
+        with pytest.raises(ConflictError):
+            entries.put(TOML, text, TABLE)
     version = ClientEntry("value", ("version",), 1)
     with pytest.raises(UsageError, match="'version' is 2"):
         entries.put(JSON, '{"version": 2}', version)

@@ -1,12 +1,11 @@
 """Settings: what is chosen where, what wins, and what the environment alone decides."""
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from memtui.config.read import load_settings, read_environment
+from memtui.config.read import load_settings
 from memtui.config.settings import AGENT_VARIABLES, Settings
 from memtui.engine.model import Retention
 from memtui.errors import UsageError
@@ -89,11 +88,6 @@ def test_the_terminal(home: Path) -> None:
     assert load(home, TEXTUAL_DRIVER="textual.drivers.web_driver:WebDriver").terminal.web
 
 
-@pytest.mark.parametrize(("value", "debug"), [("1", True), ("0", False), ("", False)])
-def test_debug(home: Path, value: str, debug: bool) -> None:
-    assert load(home, MEMTUI_DEBUG=value).debug is debug
-
-
 def test_only_the_agents_variables_that_are_set_are_kept(home: Path) -> None:
     environ = dict.fromkeys(AGENT_VARIABLES, "") | {"QWEN_HOME": "/q", "SECRET_TOKEN": "s"}
     assert load(home, **environ).variables == (("QWEN_HOME", "/q"),)
@@ -109,13 +103,6 @@ def test_a_workspace_name_that_is_no_folder_name_is_refused(home: Path, name: st
 def test_a_workspace_name(home: Path) -> None:
     assert load(home, MEMTUI_WORKSPACE="review-2.b_c").workspace == "review-2.b_c"
     assert load(home, MEMTUI_WORKSPACE="").workspace is None
-
-
-def test_the_environment_is_a_copy() -> None:
-    copy = read_environment()
-    copy["MEMTUI_TEST"] = "1"
-    assert "MEMTUI_TEST" not in os.environ
-    assert copy["HOME"] == os.environ["HOME"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are Unix's")

@@ -65,11 +65,6 @@ def test_a_named_project_that_is_missing_is_refused(settings: Settings, tmp_path
             surroundings_from(settings, cwd=str(tmp_path), project=name)
 
 
-def test_a_named_workspace_wins(home: Path) -> None:
-    settings = load_settings({"HOME": str(home), "MEMTUI_HOME": str(home), "MEMTUI_WORKSPACE": "review"})
-    assert surroundings_from(settings, cwd="/").workspace == "review"
-
-
 def test_options_come_before_the_settings_roots(home: Path) -> None:
     (home / "config.toml").write_text('[[roots]]\nname = "b"\ndir = "/b"\n')
     settings = load_settings({"HOME": str(home), "MEMTUI_HOME": str(home)})
@@ -96,12 +91,6 @@ def test_a_folder_id_is_a_folder_name(name: bytes) -> None:
     assert 0 < len(made) <= 53
     assert not made.startswith((".", "-"))
     assert not {"/", "\\", " ", ":"} & set(made)
-
-
-def test_a_folder_id_tells_paths_apart() -> None:
-    assert folder_id("/a/app") != folder_id("/b/app")
-    assert folder_id("/a/app").startswith("app-")
-    assert folder_id("/").startswith("_-")
 
 
 @pytest.mark.parametrize(

@@ -85,14 +85,6 @@ def test_it_works_eight_times_edits_what_is_open_once_and_rests(
     assert any(line[2:] in agent.FACTS for line in texts(orders)["role.md"].splitlines())
 
 
-def test_a_place_that_makes_no_sense_is_as_none(orders: Orders, engine: Engine) -> None:
-    worker = Agent(engine, orders)
-    places: tuple[object, ...] = (None, [], {"editing": []}, {"editing": "x"}, {"view": "memories"})
-    for place in places:
-        engine.places.keep("/project", place)
-        assert worker.opened() is None
-
-
 def test_a_folder_that_is_gone_does_not_stop_it(orders: Orders) -> None:
     os.rename(orders.roots[0].path, orders.roots[0].path + "-away")
     waits = iter([True, True, True, False])

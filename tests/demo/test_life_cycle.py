@@ -8,7 +8,7 @@ import pytest
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
-from memtui.demo.life_cycle import UNUSED, choose_worker
+from memtui.demo.life_cycle import choose_worker
 from memtui.demo.worker import MARK
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
@@ -23,7 +23,6 @@ from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import SessionScope
-from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
@@ -106,17 +105,6 @@ def test_a_worker_of_its_own_adds_to_both_once_loses_text_and_says_that_it_is_no
     assert not engine.proposals.all(("applied", "accepted"))
 
 
-def test_its_worker_writes_what_is_remembered_where_that_is_spoken_of(lane: tuple[Session, Workspace]) -> None:
-    session, workspace = lane
-    choose_worker(session.settings.directories.config, seconds=0)
-    for text in ("A booking holds its place longer for coaches: fifteen minutes", "Parrots fly for free"):
-        session.engine.tasks.enqueue("remember", workspace.id, "tui", {"content": text}, trigger="manual")
-    assert work_off(session, workspace=workspace, stop=bool) == 2
-    new, more = session.engine.tasks.all(workspace.id, (COMPLETED,), limit=2)
-    assert "parrots-fly-for-free" in str((new.result or {})["addresses"])
-    assert "holds.md" in str((more.result or {})["addresses"])
-
-
 def test_all_of_it_can_be_accepted_together_and_taken_back(lane: tuple[Session, Workspace]) -> None:
     engine = lane[0].engine
     home = Path(lane[0].settings.home or "")
@@ -195,19 +183,6 @@ def test_an_index_is_cut_and_its_newest_lines_are_below(lane: tuple[Session, Wor
     (index,) = [one for one in reports if one.address.root.startswith("claude-code:project:") and one.below]
     assert {finding.kind for finding in index.findings} >= {"cut", "dangling"}
     assert "project_payments.md" in {address.path for address in index.below}
-
-
-def test_the_line_of_a_pin_below_the_cut_can_be_moved_up(lane: tuple[Session, Workspace]) -> None:
-    engine = lane[0].engine
-    pinned = [row.address for row in engine.rows.list().items if row.pinned]
-    (chosen,) = filter(None, (lifted(engine, address) for address in pinned))
-    assert chosen.findings[0].fix is not None, chosen.findings[0].why
-
-
-def test_some_memories_are_old_and_nobody_used_them(lane: tuple[Session, Workspace]) -> None:
-    rows = lane[0].engine.rows.list().items
-    old = {row.address.path for row in rows if not row.uses and row.modified_at < now_ms() - 60 * world.DAY}
-    assert old == {path for _, path, _ in UNUSED}
 
 
 def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane: tuple[Session, Workspace]) -> None:

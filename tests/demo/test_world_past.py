@@ -9,7 +9,7 @@ from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
 from memtui.demo import world as past
-from memtui.engine import Engine, now_ms
+from memtui.engine import now_ms
 from memtui.engine.model import BROUGHT
 from memtui.wire.session import Options, Session, open_in
 
@@ -26,15 +26,6 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
     opened.engine.close()
 
 
-def by_path(engine: Engine) -> dict[str, object]:
-    return {row.address.path: row for row in engine.rows.list().items}
-
-
-def test_the_samples_are_as_they_were_written(session: Session) -> None:
-    text = (Path(world.SAMPLES) / "memtui-project" / "decisions.md").read_text("utf-8")
-    assert session.engine.read(session.engine.roots.resolve("memtui:project/decisions.md")).text == text
-
-
 def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
     rows = session.engine.rows.list().items
     assert sum(row.pinned for row in rows) == 2
@@ -44,12 +35,6 @@ def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
     assert len({version.sha256 for version in history}) == 3
     assert {version.actor for version in history} >= {"tui", "agent:claude-code"}
     assert history[-1].at < now_ms() - 10 * past.DAY
-
-
-def test_it_happened_in_order(session: Session) -> None:
-    times = [record.at for record in session.engine.history.audit(limit=100) if record.actor != "outside"]
-    assert len(times) > 10
-    assert times == sorted(times, reverse=True)
 
 
 def test_only_what_nobody_saw_is_unseen(session: Session) -> None:

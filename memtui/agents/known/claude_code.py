@@ -313,7 +313,6 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
 
 
 def _is_approved(surroundings: Surroundings, home: str | None) -> bool:
-    """Whether the user has approved what the project imports from elsewhere."""
     place = surroundings.checkout or layout.start_folder(surroundings)
     state = _state_file(surroundings, home) if home is not None else ""
     return agent_value(state, "projects", place, "hasClaudeMdExternalIncludesApproved") is True
@@ -324,7 +323,6 @@ def _state_file(surroundings: Surroundings, home: str) -> str:
 
 
 def _managed_text(surroundings: Surroundings, files: tuple[File, ...]) -> Iterator[agent.Besides]:
-    """Yield the instructions that the administrators wrote into their settings."""
     managed = tuple(file for file in files if is_within(file.path, (surroundings.system_dir,)))
     text, path = last(managed, "claudeMd")
     if isinstance(text, str) and text:

@@ -67,7 +67,6 @@ def _cline(found: dict[str, str]) -> agent.RuleVerdict:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Name the folder of the user's AGENTS.md."""
     return agent.LoadOptions(folders=(os.path.join(surroundings.home, SHARED),) if surroundings.home else ())
 
 

@@ -121,7 +121,6 @@ def _fallbacks(settings: bytes) -> tuple[str, ...]:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read how much it loads, where and by which names it looks for instructions, and whether memories are on."""
     files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (_system(surroundings), *homes))
     more = file_names(last(files, "project_doc_fallback_filenames")[0])
     budget = last(files, "project_doc_max_bytes")[0]
@@ -152,7 +151,6 @@ def _brought(surroundings: Surroundings, files: tuple[File, ...]) -> tuple[File,
 
 
 def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple[File, ...]) -> str:
-    """Say why memories are not loaded; empty when they are."""
     profile = last(files, "profile")[0]
     tables = (("profiles", profile, "features"), ("features",)) if isinstance(profile, str) else (("features",),)
     found = [last(files, *table, name) for table in tables for name in SWITCHES]

@@ -139,7 +139,6 @@ def _project(storage: str) -> tuple[str | None, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Decode the percent escapes of a URI's path."""
     first, *rest = os.fsencode(text).split(b"%")
     parts = [first]
     for part in rest:

@@ -31,7 +31,6 @@ def _rules(label: str, place: str, name: str) -> agent.LoadSource:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read the further folders of `COPILOT_CUSTOM_INSTRUCTIONS_DIRS`."""
     named = surroundings.variable("COPILOT_CUSTOM_INSTRUCTIONS_DIRS") or ""
     return agent.LoadOptions(folders=tuple(surroundings.folder(text) for text in filter(None, named.split(","))))
 

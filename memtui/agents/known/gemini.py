@@ -75,7 +75,6 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _names(home: str | None) -> tuple[str, ...]:
-    """Return the names of instruction files, which the user's own settings can change."""
     if home is None:
         return (NAME,)
     settings = os.path.join(home, "settings.json")
@@ -123,12 +122,10 @@ def _root(surroundings: Surroundings, folder: str, name: str, project: str | Non
 
 
 def _short(name: str) -> str:
-    """Shorten the name of a folder that is a hash, for a label."""
     return f"{name[:12]}…" if len(name) == 64 else name
 
 
 def _listed(home: str) -> dict[str, str]:
-    """Read Gemini's list of projects: paths, and the names of their folders."""
     value = agent_value(os.path.join(home, "projects.json"), "projects")
     return {
         path: name
@@ -160,7 +157,6 @@ def _owner(folder: str, name: str) -> str | None:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read the names of instruction files, where else they are looked for, and whether the folder is trusted."""
     home = homes[0] if homes else ""
     system = [os.path.join(surroundings.system_dir, name) for name in ("gemini-cli", "GeminiCli")]
     own = tuple(

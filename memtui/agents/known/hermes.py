@@ -78,7 +78,6 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
 
 
 def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read which of the two memories are on."""
     files = tuple(read_text(os.path.join(home, "config.yaml")) for home in homes)
     off = []
     for label, key in (("memory", "memory_enabled"), ("memory about you", "user_profile_enabled")):

@@ -71,7 +71,6 @@ def _rules(scope: str, path: str) -> Root:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read whether this project's memory is on; it is off by default."""
     folder, mine = _memories(surroundings)
     files = tuple(
         read_json(os.path.join(folder, name, "state.json")) for name in layout.names_in(folder) if name.endswith(mine)

@@ -81,7 +81,6 @@ def _agent(path: str, instance: str, name: str) -> Iterator[Root]:
 
 
 def _letta(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
-    """Read the agents for which the folder of memories is switched off."""
     files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
     excluded = []
     for home, file in zip(homes, files, strict=True):

@@ -61,8 +61,6 @@ class Home(NamedTuple):
 
 
 class _Workspace(NamedTuple):
-    """One entry of Mux's list."""
-
     id: str
     project: str
     path: str
@@ -190,7 +188,6 @@ def _workspaces(
 
 
 def _listed(home: str) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
-    """Read Mux's own list of projects and workspaces; malformed entries are left out."""
     pairs = _table(os.path.join(home, "config.json"), "projects", _LIST_LIMIT)
     projects: list[str] = []
     workspaces: list[_Workspace] = []
@@ -270,7 +267,6 @@ def _plain(text: str) -> str:
 
 
 def _number(value: object, most: int) -> int | None:
-    """Read a positive number; None when it is too large or no number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
         return None
     return int(value)

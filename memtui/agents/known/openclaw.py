@@ -52,7 +52,6 @@ def _instance(path: str) -> str:
 
 
 def _workspaces(surroundings: Surroundings) -> Iterator[str]:
-    """Yield the folders that may be workspaces, the one in use first."""
     state = state_folder(surroundings)
     if state is not None:
         settings = read_text(os.path.join(state, SETTINGS)).text

@@ -82,13 +82,11 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _base(surroundings: Surroundings, home: str | None) -> str | None:
-    """Return where memories are kept, which a runtime folder can move away from the settings."""
     named = surroundings.variable("QWEN_CODE_MEMORY_BASE_DIR")
     return surroundings.folder(named) if named else _runtime(surroundings, home)
 
 
 def _runtime(surroundings: Surroundings, home: str | None) -> str | None:
-    """Return the folder it writes to at run time."""
     named = surroundings.variable("QWEN_RUNTIME_DIR")
     if named:
         return surroundings.folder(named)
@@ -102,7 +100,6 @@ def _runtime(surroundings: Surroundings, home: str | None) -> str | None:
 
 
 def _switched_off(surroundings: Surroundings, home: str | None) -> str:
-    """Say where its own memories are switched off; empty when they are on."""
     settings = os.path.join(home, "settings.json") if home is not None else ""
     off = bool(settings) and agent_value(settings, "memory", "enableManagedAutoMemory") is False
     return f"in {layout.short_path(settings, surroundings.home)} (memory.enableManagedAutoMemory)" if off else ""
@@ -161,7 +158,6 @@ def _is_on(surroundings: Surroundings, home: str | None, variable: str, setting:
 
 
 def _names(home: str | None) -> tuple[str, ...]:
-    """Return the names of instruction files, which the user's own settings can change."""
     settings = os.path.join(home, "settings.json") if home is not None else None
     return (agent_names(settings, "context", "fileName") if settings is not None else ()) or NAMES
 
@@ -180,7 +176,6 @@ def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterato
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read the names of instruction files, and which memories are on: the team's only when switched on."""
     files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
     brought = os.path.join(surroundings.project, ".qwen", "settings.json")
     project = read_json(brought, surroundings.checkout or surroundings.project)

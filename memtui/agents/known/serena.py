@@ -101,7 +101,6 @@ def _protect(surroundings: Surroundings, root: Root, files: tuple[File, ...]) ->
 
 
 def _protected(patterns: tuple[str, ...], prefix: str) -> list[str]:
-    """Return which files of a root the name patterns mean; the user's memories have a prefix there."""
     found = []
     for pattern in patterns:
         if pattern.startswith("*"):
@@ -112,7 +111,6 @@ def _protected(patterns: tuple[str, ...], prefix: str) -> list[str]:
 
 
 def _moved(surroundings: Surroundings, settings: str) -> str | None:
-    """Read where the user's own settings put projects' memories."""
     text = yaml_setting(settings, "project_serena_folder_location")
     if text is None:
         return None
@@ -123,7 +121,6 @@ def _moved(surroundings: Surroundings, settings: str) -> str | None:
 
 
 def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read which names are ignored, and whether it has memory tools at all."""
     own = tuple(read_text(os.path.join(home, CONFIG)) for home in homes)
     files = (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
     excluded: list[agent.Excluded] = []

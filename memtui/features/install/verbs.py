@@ -95,7 +95,6 @@ def _without_hook(target: ClientFile) -> ClientFile:
 
 
 def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, installing: bool) -> int:
-    """Show every change, then make them if asked to."""
     out, write = call.out, call.args.flag("write")
     changed = any(step.action != "none" for step in steps)
     notes = _notes(call, client, level) if installing and changed else []
@@ -129,7 +128,6 @@ def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, 
 
 
 def _notes(call: Call, client: Client, level: str) -> list[str]:
-    """Return what the user should know or do next."""
     write, folder = call.args.flag("write"), client.folder(_place(call))
     moment = "after" if write else "before"
     notes = [note.text for note in client.notes if note.level in ("", level) and note.when in ("", moment)]

@@ -88,7 +88,6 @@ def _all(call: Call) -> Iterator[Finding]:
 
 
 def _unseen(call: Call) -> Iterator[Finding]:
-    """Name folders that look like memories and belong to no root."""
     if call.session.options.only_roots:
         return
     found = look(call.session.surroundings, call.session.roots)
@@ -103,7 +102,6 @@ def _settings_state(settings: Settings) -> str:
 
 
 def _faults(settings: Settings) -> Iterator[Finding]:
-    """Name the file of memtui's own faults, when there are any."""
     found = faults.read(settings.state_dir)
     if found:
         last = found[-1].split(b" ", 1)[0].decode("ascii", "replace")

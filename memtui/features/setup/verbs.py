@@ -133,7 +133,6 @@ def need_terminal(call: Call) -> None:
 
 
 def _actions(call: Call) -> tuple[Sequence[Action], Sequence[str]]:
-    """Return the workbench's actions with the user's keys, and the complaints about those keys."""
     found: tuple[Sequence[Action], Sequence[str]] = load("memtui.workbench.keys:with_overrides")(
         dict(call.settings.keys), lines=dict(call.settings.key_lines)
     )

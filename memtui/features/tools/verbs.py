@@ -57,7 +57,6 @@ def tool(call: Call) -> int:
 
 
 def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
-    """Answer in the words of Anthropic's SDK, for one folder."""
     from memtui.wire.sdk_access import SdkAccess
 
     door = SdkAccess(
@@ -152,7 +151,6 @@ def _line(source: "BinaryIO", longest: int) -> bytes | None:
 
 
 def _read(line: bytes, longest: int) -> "Mapping[str, object] | Result":
-    """Return the call in a line, or why there is none."""
     import json
 
     if len(line) > longest:

@@ -8,7 +8,6 @@ import pytest
 from memtui.agents.layout import short_path, slug
 from memtui.engine import Engine
 from memtui.engine.look.roots import included
-from memtui.engine.model import TYPES
 from tests.agents import homes
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
@@ -30,12 +29,6 @@ def test_the_current_projects_memory(machine: Machine) -> None:
     assert (root.policy.index_file, root.policy.write_bytes, root.policy.max_files) == ("MEMORY.md", 262_144, None)
     assert not root.in_checkout
     assert root.note
-
-
-def test_without_memories_there_is_only_the_global_root(machine: Machine) -> None:
-    machine.path("~/.claude").mkdir()
-    root = machine.roots()["claude-code:global"]
-    assert (root.path, root.policy.include) == (str(machine.home / ".claude"), ("CLAUDE.md", "rules/"))
 
 
 def test_memories_in_the_checkout_of_a_team_and_personal_ones(machine: Machine, tmp_path: Path) -> None:
@@ -84,12 +77,6 @@ def test_instructions_in_the_project(machine: Machine, name: str) -> None:
     assert root.path == str(machine.app)
     assert root.policy.include == ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
     assert root.in_checkout
-
-
-def test_other_files_in_the_project_are_no_instructions(machine: Machine) -> None:
-    machine.write("app/.claude/settings.json", "{}")
-    machine.write("app/README.md")
-    assert list(machine.roots()) == NATIVE
 
 
 def test_managed_instructions_are_read_only(machine: Machine) -> None:
@@ -222,26 +209,6 @@ def test_a_file_where_a_folder_should_be(machine: Machine, name: str) -> None:
     assert set(machine.roots(all_projects=True)) <= {*NATIVE, "claude-code:global"}
 
 
-def test_hostile_names_of_project_folders(machine: Machine) -> None:
-    for name in ("\x1b]0;x\x07", "\u202emoc", "a b"):
-        machine.write(f"~/.claude/projects/{name}/memory/a.md")
-    roots = machine.roots(all_projects=True)
-    assert len([found for found in roots if found.startswith("claude-code:project:")]) == 3
-    assert all(found.isprintable() for found in roots)
-
-
-def test_types_are_known_and_files_that_are_read_whole_are_named(machine: Machine) -> None:
-    memory(machine, machine.app)
-    machine.write("~/.claude/CLAUDE.md")
-    machine.write("app/CLAUDE.md")
-    policies = {name: root.policy for name, root in machine.roots().items()}
-    auto = policies[f"claude-code:project:{slug(str(machine.app))}"]
-    assert (auto.types, auto.whole) == (TYPES, ("MEMORY.md",))
-    assert policies["claude-code:global"].whole == ("CLAUDE.md",)
-    assert ".claude/CLAUDE.md" in policies["claude-code:project:instructions"].whole
-    assert policies["memtui:global"].types == TYPES
-
-
 def test_instructions_down_to_where_the_user_stands(machine: Machine) -> None:
     homes.claude_code(machine.home, machine.app)
     machine.write("app/api/v2/CLAUDE.md")
@@ -283,34 +250,6 @@ def test_imports_are_not_followed(machine: Machine) -> None:
         listed = {str(row.address) for row in engine.rows.list().items}
     assert "claude-code:project:instructions/CLAUDE.md" in listed
     assert not [name for name in listed if name.endswith(("conventions.md", "outside.md", "style.md"))]
-
-
-def test_the_limits_of_an_index(machine: Machine) -> None:
-    homes.claude_code(machine.home, machine.app)
-    roots = machine.roots()
-    policy = roots[f"claude-code:project:{slug(str(machine.app))}"].policy
-    assert (policy.index_lines, policy.index_units, policy.index_bytes) == (200, 25_000, None)
-    assert policy.pointer_chars == 150
-    assert (policy.index_format, policy.index_uncounted) == ("links", ("front-matter", "comments"))
-    for name in ("claude-code:global:agent-memory", "claude-code:project:agent-memory-local"):
-        assert roots[name].policy.is_index("reviewer/MEMORY.md")
-        assert not roots[name].policy.is_index("MEMORY.md")
-
-
-@pytest.mark.parametrize(
-    ("setting", "variable", "off"),
-    [(None, None, False), (True, None, False), (False, None, True), (False, "0", False), (True, "1", True)],
-)
-def test_memory_that_is_switched_off_says_so(
-    machine: Machine, setting: bool | None, variable: str | None, off: bool
-) -> None:
-    memory(machine, machine.app)
-    if setting is not None:
-        machine.write("~/.claude/settings.json", json.dumps({"autoMemoryEnabled": setting}))
-    machine.environ |= {} if variable is None else {"CLAUDE_CODE_DISABLE_AUTO_MEMORY": variable}
-    root = machine.roots()[f"claude-code:project:{slug(str(machine.app))}"]
-    assert ("switched off" in root.note) is off
-    assert bool(root.switched_off) is off
 
 
 @pytest.mark.parametrize("name", ["app/.claude/settings.local.json", "etc/claude-code/managed-settings.json"])

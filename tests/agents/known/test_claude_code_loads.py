@@ -43,12 +43,6 @@ def test_the_hierarchy_is_loaded_in_order(machine: Machine) -> None:
     ]
 
 
-def test_in_a_folder_its_own_file_is_loaded_too(machine: Machine) -> None:
-    machine.write("app/CLAUDE.md")
-    machine.write("app/api/CLAUDE.md", "Of a folder.\n")
-    assert marked(machine, started(machine, "claude-code", "app/api")) == ["app/CLAUDE.md", "app/api/CLAUDE.md"]
-
-
 def test_comments_and_front_matter_of_rules_go_and_code_is_no_import(machine: Machine) -> None:
     machine.write("app/CLAUDE.md", "a\n<!-- for people\n@b.md -->\n```\n@b.md\n```\n")
     machine.write("app/b.md", "b\n")

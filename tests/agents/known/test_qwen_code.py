@@ -20,27 +20,6 @@ def mine(machine: Machine) -> str:
     return f"qwen-code:project:{slug(str(machine.app))}"
 
 
-def test_what_is_found(machine: Machine) -> None:
-    machine.write("~/.qwen/memories/MEMORY.md")
-    folder = memory(machine, machine.app)
-    machine.write("app/.qwen/team-memory/MEMORY.md")
-    machine.write("app/QWEN.md")
-    roots = machine.roots()
-    assert list(roots) == [
-        *NATIVE,
-        "qwen-code:global",
-        "qwen-code:global:instructions",
-        mine(machine),
-        "qwen-code:project:team",
-        "qwen-code:project:instructions",
-    ]
-    root = roots[mine(machine)]
-    assert (root.path, root.aliases, root.project) == (str(folder), ("qwen-code:project",), str(machine.app))
-    assert root.policy.protected == ("pinned/",)
-    assert root.policy.generated == ("MEMORY.md",)
-    assert [roots[name].in_checkout for name in list(roots)[3:]] == [False, False, False, True, True]
-
-
 def test_agents_md_is_its_only_where_it_is_in_use(machine: Machine) -> None:
     machine.write("app/AGENTS.md")
     assert list(machine.roots()) == [*NATIVE, "agents-md:project:instructions"]
@@ -201,13 +180,3 @@ def test_the_users_settings_name_the_files(machine: Machine) -> None:
         ".qwen/QWEN.local.md",
         ".qwen/rules/",
     )
-
-
-def test_memories_that_are_switched_off_say_so(machine: Machine) -> None:
-    homes.qwen_code(machine.home, machine.app)
-    mine = ("qwen-code:global", f"qwen-code:project:{slug(str(machine.app))}")
-    assert not [name for name in mine if "switched off" in machine.roots()[name].note]
-    machine.write("~/.qwen/settings.json", '{"memory": {"enableManagedAutoMemory": false}}')
-    assert [name for name in mine if "switched off in ~/.qwen/settings.json" in machine.roots()[name].note] == [*mine]
-    where = "in ~/.qwen/settings.json (memory.enableManagedAutoMemory)"
-    assert [machine.roots()[name].switched_off for name in mine] == [where, where]

@@ -41,19 +41,8 @@ LAYOUTS = (
         (f"{CLAUDE}memory",),
     ),
     Layout(
-        "AnotherSava/bga-assistant@3f98ca5c",
-        ".claude/memory/MEMORY.md:project_constraint_kernel.md .claude/commit-checks.sh .claude/skills/test/SKILL.md",
-        (f"{CLAUDE}memory",),
-    ),
-    Layout(
         "DEFRA/nrf-solution@b67b8d9f",
         ".claude/agent-memory/code-reviewer/MEMORY.md:patterns_gtm_pr.md",
-        (f"{CLAUDE}agent-memory",),
-    ),
-    Layout(
-        "NodeJSmith/otf-api@51f8c16b",
-        ".claude/agent-memory/code-reviewer/MEMORY.md:exceptions_optional_fields.md"
-        " .claude/agent-memory/integration-reviewer/MEMORY.md:identifier-validation-convention.md",
         (f"{CLAUDE}agent-memory",),
     ),
     Layout(
@@ -61,13 +50,7 @@ LAYOUTS = (
         ".agents/memory/MEMORY.md:project_sonorus.md:selection_filter.md .agents/rules/git.md",
         ("replit:project",),
     ),
-    Layout(
-        "0utLawzz/KDP-Studio@36152c21",
-        ".agents/memory/MEMORY.md:github-repo-cleanup.md .agents/skills/kdp-book-studio/SKILL.md",
-        ("replit:project",),
-    ),
     Layout("camflan/dotfiles@23ef7424", ".goose/memory/development.txt", ("goose:project",)),
-    Layout("erskingardner/whitenoise@93740549", ".goose/memory/development.txt", ("goose:project",)),
     Layout(
         "AMairesse/Nova@917494d2",
         _below(".kilocode/rules", "environment.md restricted_files.md memory-bank/brief.md memory-bank/context.md"),
@@ -103,7 +86,6 @@ LAYOUTS = (
         (),
         (("memory", "hermes"),),
     ),
-    Layout("vitorLostadaC/.dotfiles@6e8e6b82", ".hermes/memories/MEMORY.md", (), ((".hermes/memories", "hermes"),)),
     Layout(
         "AppleLamps/nanobot@a0b1a5f1",
         _below("workspace", "AGENTS.md SOUL.md TOOLS.md USER.md memory/MEMORY.md"),
@@ -111,20 +93,8 @@ LAYOUTS = (
         (("workspace/memory", ""),),
     ),
     Layout(
-        "InternLM/lagent@8b4cd25c",
-        _below("workspace", "AGENTS.md SOUL.md memory/MEMORY.md memory/HISTORY.md skills/memory/SKILL.md"),
-        (),
-        (("workspace/memory", ""),),
-    ),
-    Layout(
         "panda3d/panda3d@0bdd6c8b",
         _below("docs/memory-bank", "activeContext.md progress.md"),
-        (),
-        (("docs/memory-bank", "cline"),),
-    ),
-    Layout(
-        "lucaschallamel/UMIG@965370a6",
-        _below("docs/memory-bank", f"README.md projectBrief.md {_BANK}"),
         (),
         (("docs/memory-bank", "cline"),),
     ),
@@ -141,46 +111,15 @@ LAYOUTS = (
         ((".memory", "claude-code"),),
     ),
     Layout(
-        "anaclumos/sunghyun.nix@2602a87e",
-        ".memory/MEMORY.md:todo-inventories-are-read-only.md .memory/nix-declarative-only-no-shells.md",
-        (),
-        ((".memory", "claude-code"),),
-    ),
-    Layout(
-        "DaisyCatTs/dotclaude@5d45953f",
-        ".memory/MEMORY.md:feedback_verification.md memory/README.md memory/skills/consolidate/SKILL.md",
-        (),
-        ((".memory", "claude-code"),),
-    ),
-    Layout(
         "SamuelAsherRivello/bevy-project-template@db867dc0",
         ".codex/README.md .codex/memories/MEMORY.md .codex/skills/README.md",
         (),
         ((".codex/memories", "codex"),),
     ),
     Layout(
-        "sno-ai/sno-cli@fb26018d",
-        _below(".codex/memories", "MEMORY.md memory_summary.md rollout_summaries/2026-08-10T02-26-45-niuE-x.md"),
-        (),
-        ((".codex/memories", "codex"),),
-    ),
-    Layout(
-        "LAF-US/IDAHO-VAULT@b5259fde",
-        _below(".codex/memories", "MEMORY.md memory_summary.md"),
-        (),
-        ((".codex/memories", "codex"),),
-    ),
-    Layout("0gam24/awoo@2a4e608d", "docs/memory/MEMORY.md", (), (("docs/memory", ""),)),
-    Layout(
         "CoreSaint/memory-protocol@55b0d500",
         "AGENTS.md DREAM.md system/persona.md system/human/overview.md",
         ("agents-md:project:instructions",),
-        (("app", "letta"),),
-    ),
-    Layout(
-        "jaewilson07/datacrew-emmabot-memories@78fe0499",
-        "README.md system/persona.md system/human.md reference/gotchas/google-docs.md mods/dug-community.ts",
-        (),
         (("app", "letta"),),
     ),
     Layout(

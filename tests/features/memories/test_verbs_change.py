@@ -70,15 +70,6 @@ def test_a_stopped_holder_of_the_lock_is_named_before_the_wait_is_over(
     assert "is writing to this root; waiting for it, 0.5 s at most." in result.err
 
 
-@pytest.mark.parametrize("name", ["-rf.md", "a:b.md", "con.md", ".git/x", "a\\b", " x.md", "x.md.", "a/../b"])
-def test_create_refuses_names_that_break_a_rule(here: Cli, notes: Path, name: str) -> None:
-    before = sorted(notes.rglob("*"))
-    result = here("create", "--json", "--", f"notes/{name}", "-", stdin=b"x")
-    assert result.status == 5
-    assert result.error["unharmed"]
-    assert sorted(notes.rglob("*")) == before
-
-
 def test_save_is_compare_and_set(here: Cli, notes: Path) -> None:
     old = (notes / "bare.md").read_text()
     result = here("save", "notes/bare.md", "-", "--expect", sha(old), "--json", stdin=b"new\n")

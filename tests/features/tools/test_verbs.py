@@ -125,21 +125,6 @@ def test_each_answer_is_out_before_the_next_call(process: subprocess.Popen[bytes
     assert process.wait(100) == 0
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_cleanly(number: int, status: int, process: subprocess.Popen[bytes], cli: Cli) -> None:
-    assert process.stdin
-    assert process.stdout
-    assert process.stderr
-    process.stdin.write(CREATE + VIEW)
-    process.stdin.flush()
-    assert len([process.stdout.readline() for _ in range(2)]) == 2
-    process.send_signal(number)
-    assert process.wait(100) == status
-    assert process.stderr.read() == b""
-    (row,) = cli("ls", "memtui:global", "--json").items
-    assert row["uses"] == 2
-
-
 def test_a_reader_that_went_away_ends_it(process: subprocess.Popen[bytes]) -> None:
     assert process.stdin
     assert process.stdout

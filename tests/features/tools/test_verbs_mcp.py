@@ -159,20 +159,6 @@ def test_tools_are_there_before_the_library_is(store: Store, tmp_path: Path, mon
         assert (child.returncode, out, err) == (0, b"", b"")
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGHUP, 0), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_before_any_call(store: Store, number: int, status: int) -> None:
-    with started() as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(lines(hello()))
-        child.stdin.flush()
-        assert json.loads(child.stdout.readline())["id"] == 1
-        child.send_signal(number)
-        assert child.wait(100) == status
-        assert child.stderr is not None
-        assert child.stderr.read() == b""
-
-
 def test_settings_that_cannot_be_read_are_said_to_the_client(store: Store) -> None:
     store.configure("this is no TOML")
     tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
