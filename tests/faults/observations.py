@@ -32,7 +32,7 @@ from memtui.features.search.tool import search
 from tests.faults import children, erasures
 from tests.faults.kills import Interrupt, after_call, at_statement, before_call
 from tests.faults.report import Result, Tally
-from tests.features.observations.world import Watched, cards, decided
+from tests.features.observations.world import Watched, cards, decided, export
 
 AGENT = Actor("mcp:claude-code")
 _HEAD = 3
@@ -339,7 +339,7 @@ def shuffled(world: Watched, seed: int) -> bool:
         for _ in range(3):
             rebuild(engine)
             with closing(generations.writer(engine.observations)) as writer:
-                seen.add(repr(writer.export()))
+                seen.add(repr(export(writer)))
             derive.sorted = mixed  # type: ignore[attr-defined]
     return len(seen) == 1
 

@@ -7,13 +7,13 @@ memtui read them.
 from __future__ import annotations
 
 import os
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import sha256
 from itertools import product
+from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
@@ -22,10 +22,12 @@ from memtui.errors import MemtuiError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, CardSource, DerivedCard, SessionScope
+from memtui.features.observations.model import SESSION, Card, CardSource, DerivedCard, SessionScope, new_card
 from memtui.features.observations.names import CardDecisions
 from memtui.features.observations.progress import (
     KINDS,
+    UNLIMITED,
+    DeriveLimits,
     ObservedMemory,
     ObserveProgress,
     SourcePlace,
@@ -45,19 +47,13 @@ _FIRST, _DAY = 978_307_200_000, 86_400_000
 """Earliest time that is believed (2001), and how far in the future one may lie."""
 
 
-def derive_pending(
-    engine: Engine,
-    end: float | None,
-    cancelled: Callable[[], bool],
-    progress: Callable[[str], object],
-    sessions: SessionScope | None,
-) -> ObserveProgress:
+def derive_pending(engine: Engine, limits: DeriveLimits, sessions: SessionScope | None) -> ObserveProgress:
     """Apply decisions and derive what is behind; the caller holds the `alone` lock."""
     with closing(generations.writer(engine.observations)) as writer:
         apply_decisions(engine, writer)
-        done = _DeriveRun(engine, writer).work(end, cancelled, progress)
+        done = _DeriveRun(engine, writer).work(limits)
         if sessions is not None and sessions.allowed:
-            done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
+            done = _with_sessions(done, SessionFiles(engine, writer, sessions), limits)
             prune(engine, writer, sessions.settings)
         return done
 
@@ -68,51 +64,37 @@ def replace_damaged(engine: Engine) -> None:
     remove_files(table.directory, lambda number: number > table.generation())
     with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
         _copy_horizon(old, writer)
-        _copy_underivable(old, writer, _DeriveRun(engine, writer), only=False)
+        _copy_underivable(old, writer, _DeriveRun(engine, writer), derived=set())
     generations.put_in_use(table)
 
 
 def _copy_horizon(old: CardWriter, writer: CardWriter) -> None:
     """Copy the pruning horizon, as far as the old file can be read, so that pruned cards stay away."""
     with suppress(*generations.DAMAGE):
-        writer.note("horizon", int(str(old.meta("horizon") or 0)))
+        writer.set_meta("horizon", int(str(old.meta("horizon") or 0)))
 
 
-def _copy_underivable(old: CardWriter, writer: CardWriter, run: _DeriveRun, *, only: bool = True) -> int:
-    """Copy cards whose sources cannot be read from here, and return how many.
-
-    Of sessions, those not just read; with `only=False`, all of them.
-    """
-    made = {(0, path) for path in writer.reads()} if only else set()
+def _copy_underivable(old: CardWriter, writer: CardWriter, run: _DeriveRun, *, derived: set[SourcePlace]) -> int:
+    """Copy cards of roots that are not open and of sessions not among those `derived`; return how many."""
     copied = 0
     try:
-        elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids and place not in made)
+        elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids and place not in derived)
     except generations.DAMAGE:
         return 0
     for place in elsewhere:
         with suppress(*generations.DAMAGE):  # of a damaged file, all that is left
-            copied += writer.copy_sources(old, [place], lambda cards: _with_decisions(run.decided, cards))
+            copied += writer.copy_source(old, place, lambda cards: _with_decisions(run.decided, cards))
     return copied
 
 
-def _with_sessions(
-    done: ObserveProgress,
-    files: SessionFiles,
-    end: float | None,
-    cancelled: Callable[[], bool],
-    progress: Callable[[str], object],
-) -> ObserveProgress:
-    left = files.work(end, cancelled, progress)
+def _with_sessions(done: ObserveProgress, files: SessionFiles, limits: DeriveLimits) -> ObserveProgress:
+    left = files.work(limits)
     error = done.error or next(iter(files.failed.values()), "")
     return ObserveProgress(done.total + files.total, done.pending + left, done.failed + len(files.failed), error)
 
 
 def rebuild(
-    engine: Engine,
-    *,
-    cancelled: Callable[[], bool] = bool,
-    progress: Callable[[str], object] = str,
-    sessions: SessionScope | None = None,
+    engine: Engine, limits: DeriveLimits = UNLIMITED, sessions: SessionScope | None = None
 ) -> tuple[ObserveProgress, int]:
     """Derive all cards into a new file and switch to it when it is complete.
 
@@ -122,35 +104,29 @@ def rebuild(
     table = engine.observations
     with generations.alone(table, wait=True), generations.translated():
         try:
-            found = _rebuilt(engine, cancelled, progress, sessions)
+            done, copied = _rebuilt(engine, limits, sessions)
         except generations.DAMAGE:  # what a dead process had begun
             remove_files(table.directory, lambda number: number > table.generation())
-            found = _rebuilt(engine, cancelled, progress, sessions)
-        if not found[0].pending:
+            done, copied = _rebuilt(engine, limits, sessions)
+        if not done.pending:
             generations.put_in_use(table)
-        return found
+        return done, copied
 
 
-def _rebuilt(
-    engine: Engine,
-    cancelled: Callable[[], bool],
-    progress: Callable[[str], object],
-    sessions: SessionScope | None,
-) -> tuple[ObserveProgress, int]:
+def _rebuilt(engine: Engine, limits: DeriveLimits, sessions: SessionScope | None) -> tuple[ObserveProgress, int]:
     table = engine.observations
     with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
         run = _DeriveRun(engine, writer)
-        done = run.work(None, cancelled, progress)
+        done = run.work(limits)
         if not done.pending and sessions is not None and sessions.allowed:
             _copy_horizon(old, writer)
-            done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
+            done = _with_sessions(done, SessionFiles(engine, writer, sessions), limits)
         if done.pending:
             return done, 0
-        copied = _copy_underivable(old, writer, run)
+        copied = _copy_underivable(old, writer, run, derived={(0, path) for path in writer.session_progress()})
         apply_decisions(engine, writer)
-        wrong = writer.check()
-        if wrong:
-            raise MemtuiError(f"The cards that were made do not check: {wrong}", code="E_INTERNAL")
+        if wrong := writer.check():
+            raise MemtuiError(f"The rebuilt cards failed their check: {wrong}", code="E_INTERNAL")
         return done, copied
 
 
@@ -163,13 +139,9 @@ def apply_decisions(engine: Engine, writer: CardWriter) -> None:
         marks = [mark for mark in table.marks() if mark.name in decided_names]
         decided = CardDecisions.of(table.secret(), table.marks())
         keys = [(mark.name, mark.text_key) for mark in marks] + [(name, name) for name in decided_names]
-        known = writer.keys_of(decided_names)
-        writer.settle(
-            upto,
-            {(mark.root, mark.path) for mark in marks},
-            keys + known,
-            lambda cards: _with_decisions(decided, cards),
-        )
+        places = {(mark.root, mark.path) for mark in marks}
+        keys += writer.keys_of(decided_names)
+        writer.apply_decisions(upto, places, keys, lambda cards: _with_decisions(decided, cards))
     if writer.meta("scrub_due"):
         writer.erase()
 
@@ -181,8 +153,16 @@ def _with_decisions(decided: CardDecisions, cards: Sequence[Card]) -> list[Card]
     if cards[0].kind == SESSION:
         return [adapted(one, names.place_turn(decided, one.name, one.text_key, one.cut)) for one in cards]
     entries = [(card.anchor, card.text_key) for card in cards]
-    found = names.place(decided, cards[0].root, cards[0].path, entries)
-    return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
+    states = names.place(decided, cards[0].root, cards[0].path, entries)
+    return [adapted(card, state) for card, state in zip(cards, states, strict=True)]
+
+
+class _DerivedFile(NamedTuple):
+    source: CardSource
+    kind: str
+    project: str
+    cards: list[tuple[Card, int]]
+    """Each with its time in milliseconds."""
 
 
 class _DeriveRun:
@@ -194,7 +174,7 @@ class _DeriveRun:
         self._table = engine.observations
         self._seq = self._table.newest()
         if writer.meta("marks_seq") is None:
-            writer.note("marks_seq", self._seq)
+            writer.set_meta("marks_seq", self._seq)
         self.uids, self._rows, self._whole = list_sources(engine)
         self._there = {place: one for place, one in self._rows.items() if not one.row.missing}
         known = writer.sources()
@@ -207,26 +187,23 @@ class _DeriveRun:
         """All decisions, read on first use: an up-to-date check needs none."""
         return CardDecisions.of(self._table.secret(), self._table.marks())
 
-    def work(
-        self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
-    ) -> ObserveProgress:
+    def work(self, limits: DeriveLimits) -> ObserveProgress:
         if self._todo or self._gone:
             self._follow_renames()
         if self._gone:
             with self._writer.batch():
                 for place in self._gone:
                     self._writer.drop(*place)
-        todo = iter(self._todo)
-        left = len(self._todo)
-        while left and not cancelled() and (end is None or time.monotonic() < end):
-            progress(f"{len(self._rows) - left:,} of {len(self._rows):,} memories")
-            left -= self._batch(todo, end)
+        todo, left = iter(self._todo), len(self._todo)
+        while left and not limits.reached():
+            limits.progress(f"{len(self._rows) - left:,} of {len(self._rows):,} memories")
+            left -= self._batch(todo, limits)
         if self._todo or self._gone:
-            self._writer.note("last_run_at", self._engine.tasks.clock())
+            self._writer.set_meta("last_run_at", self._engine.tasks.clock())
         error = next(iter(self._failed.values()), "")
-        pending = {(one.uid, one.row.address.path) for one in self._todo[len(self._todo) - left :]}
-        failed = [place for place in self._failed if place not in pending]
-        return ObserveProgress(len(self._rows), left, len(failed), error if failed else "")
+        pending = {one.place for one in self._todo[len(self._todo) - left :]}
+        failed = sum(place not in pending for place in self._failed)
+        return ObserveProgress(len(self._rows), left, failed, error if failed else "")
 
     def _follow_renames(self) -> None:
         """Keep withheld what was renamed outside memtui and changed before it was seen.
@@ -234,131 +211,106 @@ class _DeriveRun:
         If several files may be the one, each gets a lost decision, which withholds all of it until a person looks. See
         `memtui.given.renamed` for what counts as a candidate.
         """
-        marks = [mark for found in self.decided.here.values() for mark in found]
+        marks = [mark for found in self.decided.by_place.values() for mark in found]
         names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}
         lost = renamed.gone(self._engine, marks, names_of, lambda place, _: place in self._there)
-        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[SourcePlace, list[ObservedMemory]](list)
+        ask = renamed.may_be(self._engine, lost, marks)
+        candidates = defaultdict[SourcePlace, list[ObservedMemory]](list)
         for place, one in self._there.items() if lost else ():
             for was in ask(place, one.row.address, one.row.sha256):
-                found[was.place].append(one)
+                candidates[was.place].append(one)
         for was in lost:
-            self._follow_one(was, found[was.place])
+            self._follow(was, candidates[was.place])
         self.__dict__.pop("decided", None)
 
-    def _follow_one(self, was: renamed.LostMemory, found: Sequence[ObservedMemory]) -> None:
-        (uid, path), sole = was.place, len(found) == 1
+    def _follow(self, was: renamed.LostMemory, candidates: Sequence[ObservedMemory]) -> None:
+        (uid, path), sole = was.place, len(candidates) == 1
         if sole:
-            self._engine.changes.observed.follow(uid, path, found[0].uid, found[0].row.address.path)
-        for mark, one in product(() if sole else was.marks, found):
+            self._engine.changes.observed.follow(uid, path, *candidates[0].place)
+        for mark, one in product(() if sole else was.marks, candidates):
             other = one.row.address.path
             name = names.key(self.decided.secret, b"may be", mark.name, os.fsencode(f"{one.uid} {other}"))
             if self._table.mark(name) is None:
                 lost = mark._replace(name=name, seq=0, root=one.uid, path=other, anchor=name, text_key=name)
                 lost = lost._replace(beside=b"", patch="")
                 self._table.put(lost, actor="memtui", reason=f"it may be {visible(path)} under another name")
-        self._todo += [one for one in found if one not in self._todo]
+        self._todo += [one for one in candidates if one not in self._todo]
 
-    def _batch(self, todo: Iterator[ObservedMemory], end: float | None) -> int:
+    def _batch(self, todo: Iterator[ObservedMemory], limits: DeriveLimits) -> int:
         """Write as many files as one transaction takes, and return how many."""
-        done = rows = size = 0
-        prepared = []
+        done = count = size = 0
+        files: list[_DerivedFile] = []
         for one in todo:
-            found = self._derive_file(one)
-            if found is not None:
-                prepared.append(found)
-                rows += len(found[3])
+            file = self._derive_file(one)
+            if file is not None:
+                files.append(file)
+                count += len(file.cards)
             size, done = size + one.row.bytes, done + 1
-            if rows >= BATCH_CARDS or size >= BATCH_BYTES or (end is not None and time.monotonic() >= end):
+            if count >= BATCH_CARDS or size >= BATCH_BYTES or limits.expired():
                 break
         with self._writer.batch():
-            # Whoever decides from here on waits for this transaction, and then applies it to what this writes.
+            # A decision made from here on waits for this transaction, and is then applied to what this writes.
             before = self._seq
             self._seq = self._table.newest()
             if self._seq != before:
                 self.__dict__.pop("decided", None)
-            for source, kind, project, made in prepared:
-                cards = [card for card, _ in made]
+            for source, kind, project, dated in files:
+                cards = [card for card, _ in dated]
                 if self._seq != before:
                     cards = _with_decisions(self.decided, cards)
-                self._writer.replace(source, kind, project, zip(cards, (at for _, at in made), strict=True))
+                self._writer.replace(source, kind, project, zip(cards, (at for _, at in dated), strict=True))
         return done
 
-    def _derive_file(self, one: ObservedMemory) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
-        row, place = one.row, (one.uid, one.row.address.path)
-        shown = visible(str(row.address))
+    def _derive_file(self, one: ObservedMemory) -> _DerivedFile | None:
+        """Derive the cards of a memory; None when it was written since it was listed."""
+        row, shown = one.row, visible(str(one.row.address))
         assert row.sha256 is not None
-        source = CardSource(*place, bytes.fromhex(row.sha256), row.trust == BROUGHT)
-        self._failed.pop(place, None)
+        source = CardSource(*one.place, bytes.fromhex(row.sha256), row.trust == BROUGHT)
+        self._failed.pop(one.place, None)
         cards: list[tuple[Card, int]] = []
         try:
             data = self._engine.read_bytes(row.address)
-            if sha256(data).hexdigest() != row.sha256:  # written since it was list_sources: the next time
+            if sha256(data).hexdigest() != row.sha256:
                 return None
-            found = rules.derive(data, format_of(one.root, row.address.path))
-            cards = self._cards(one, source, found.items, data)
-            if found.more:
-                source = source._replace(failed=f"{shown} has {found.more} more entries than are observed.")
+            derived = rules.derive(data, format_of(one.root, row.address.path))
+            cards = self._cards(one, source, derived.items, data)
+            if derived.more:
+                source = source._replace(failed=f"{shown} has {derived.more} more entries than are observed.")
         except MemtuiError as error:
             source = source._replace(failed=f"{shown}: {error.message}")
         if source.failed:
-            self._failed[place] = source.failed
-        return source, KINDS[one.root.kind], one.root.project or "", cards
+            self._failed[one.place] = source.failed
+        return _DerivedFile(source, KINDS[one.root.kind], one.root.project or "", cards)
 
     def _cards(
         self, one: ObservedMemory, source: CardSource, derived: Sequence[DerivedCard], data: bytes
     ) -> list[tuple[Card, int]]:
         keys = names.entry_keys(self.decided.secret, [(each.first, each.text) for each in derived])
-        places = names.place(self.decided, source.root, source.path, keys)
-        address, agent = visible(rules.clean(str(one.row.address))), one.root.agent
+        states = names.place(self.decided, source.root, source.path, keys)
+        address, kind = visible(rules.clean(str(one.row.address))), KINDS[one.root.kind]
         times = _first_seen(self._engine, one.row, [data[slice(*each.span)] for each in derived])
-        made = []
         latest = self._engine.tasks.clock() + _DAY
-        for each, (anchor, text_key), at, since in zip(derived, keys, places, times, strict=True):
+        cards = []
+        for each, keyed, state, since in zip(derived, keys, states, times, strict=True):
             when = since if each.at is None else min(max(each.at, _FIRST), latest)
-            span = f"{each.span[0]}-{each.span[1]}"
-            card = Card(
-                *(
-                    0,
-                    at.name,
-                    0,
-                    KINDS[one.root.kind],
-                    source.root,
-                    source.path,
-                    address,
-                    agent,
-                    span,
-                    anchor,
-                    text_key,
-                ),
-                *(each.type, each.title, each.narrative, each.facts, each.concepts, each.files, ""),
-                *(0, each.masked, each.cut, source.brought),
-            )
-            # The day is a part of what is shown, so that it costs what the card will cost.
-            dated = adapted(card._replace(id=when // 1_000 << 12), at)
-            made.append((dated, when))
-        return made
+            card = new_card(each, state.name, *keyed, kind, one.place, address, one.root.agent, when)
+            cards.append((adapted(card._replace(brought=source.brought), state), when))
+        return cards
 
 
 def _first_seen(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:
     """Return since when each part has been in the memory: its oldest consecutive version, else the file's time."""
     now = engine.tasks.clock()
-    latest = min(max(row.modified_at, _FIRST), now + _DAY)
-    found = [latest] * len(texts)
+    times = [min(max(row.modified_at, _FIRST), now + _DAY)] * len(texts)
     if not row.version:
-        return found
-    wanted = set(range(len(texts)))
-    try:
-        versions = engine.history.of(row.address)[:_VERSIONS]
-    except MemtuiError:
-        return found
-    for version in versions:
-        if version.note or not wanted:
-            continue
-        try:
+        return times
+    present = set(range(len(texts)))
+    with suppress(MemtuiError):  # a version that is redacted or not kept: what came before is not known
+        for version in engine.history.of(row.address)[:_VERSIONS]:
+            if version.note or not present:
+                continue
             data = engine.history.read(row.address, version.sha256) if version.sha256 != row.sha256 else None
-        except MemtuiError:
-            break  # redacted, or not kept any more: what came before is not known
-        wanted = {number for number in wanted if data is None or texts[number] in data}
-        for number in wanted:
-            found[number] = min(found[number], max(version.at, _FIRST))
-    return found
+            present = {number for number in present if data is None or texts[number] in data}
+            for number in present:
+                times[number] = min(times[number], max(version.at, _FIRST))
+    return times

@@ -20,7 +20,7 @@ from memtui.engine.find.rank import level, rank
 from memtui.engine.ledger.observations import remove_files
 from memtui.errors import MemtuiError, NotFoundError, StorageError, UsageError
 from memtui.features.observations.model import TYPES, Card, SessionScope
-from memtui.features.observations.progress import ObserveProgress, check_progress, read_progress
+from memtui.features.observations.progress import DeriveLimits, ObserveProgress, check_progress, read_progress
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
 from memtui.features.observations.store.index_text import expressions
@@ -81,9 +81,9 @@ def catch_up(
     if engine.roots.read_only:
         return read_progress(engine)
     if sessions is None or not sessions.allowed:
-        with suppress(MemtuiError):  # whatever is wrong, who has the lock finds out, too
-            if (seen := check_progress(engine)).is_settled:
-                return seen.progress
+        with suppress(MemtuiError):  # whoever gets the lock meets the same error
+            if (check := check_progress(engine)).is_settled:
+                return check.progress
     from memtui.features.observations import derive
 
     with generations.alone(table) as held:
@@ -92,13 +92,13 @@ def catch_up(
                 if writer is not None:
                     derive.apply_decisions(engine, writer)
             return read_progress(engine)
-        end = None if seconds is None else time.monotonic() + seconds
+        limits = DeriveLimits(None if seconds is None else time.monotonic() + seconds, cancelled, progress)
         with generations.translated():
             try:
-                done = derive.derive_pending(engine, end, cancelled, progress, sessions)
+                done = derive.derive_pending(engine, limits, sessions)
             except generations.DAMAGE:
                 derive.replace_damaged(engine)
-                done = derive.derive_pending(engine, end, cancelled, progress, sessions)
+                done = derive.derive_pending(engine, limits, sessions)
             if not done.pending:
                 remove_files(table.directory, lambda number: number < table.generation())
             return done

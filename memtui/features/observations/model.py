@@ -137,6 +137,26 @@ def public_id_of(name: bytes) -> str:
     return b32encode(name).decode().lower()
 
 
+def new_card(
+    derived: DerivedCard,
+    name: bytes,
+    anchor: bytes,
+    text_key: bytes,
+    kind: str,
+    place: tuple[int, str],
+    address: str,
+    agent: str,
+    at: int,
+) -> Card:
+    """Return a derived card as one to store; its project and number are not set yet."""
+    number = at // 1_000 << 12  # the day is shown and counted in its tokens
+    span = f"{derived.span[0]}-{derived.span[1]}"
+    return Card(
+        *(number, name, 0, kind, *place, address, agent, span, anchor, text_key, derived.type, derived.title),
+        *(derived.narrative, derived.facts, derived.concepts, derived.files, "", 0, derived.masked, derived.cut, False),
+    )
+
+
 class CardSource(NamedTuple):
     """A file from which cards were derived."""
 

@@ -42,32 +42,32 @@ class CardDecisions(NamedTuple):
     """Decisions indexed for lookup."""
 
     secret: bytes
-    here: dict[tuple[int, str], list[ObservationMark]]
+    by_place: dict[tuple[int, str], list[ObservationMark]]
     """By root and path."""
-    named: dict[bytes, ObservationMark]
+    by_name: dict[bytes, ObservationMark]
     """Of session cards, by card name."""
-    texts: dict[bytes, int]
+    by_text: dict[bytes, int]
     """Strictest state given to a text, by text key."""
 
     @classmethod
     def of(cls, secret: bytes, marks: Iterable[ObservationMark]) -> CardDecisions:
         """Index decisions."""
-        here: dict[tuple[int, str], list[ObservationMark]] = {}
-        named: dict[bytes, ObservationMark] = {}
-        texts: dict[bytes, int] = {}
+        by_place: dict[tuple[int, str], list[ObservationMark]] = {}
+        by_name: dict[bytes, ObservationMark] = {}
+        by_text: dict[bytes, int] = {}
         for mark in marks:
             if not mark.root:
-                named[mark.name] = mark
-            here.setdefault((mark.root, mark.path), []).append(mark)
+                by_name[mark.name] = mark
+            by_place.setdefault((mark.root, mark.path), []).append(mark)
             if mark.withholds:
                 state = max(mark.state, SUPPRESSED if mark.deleted_at is not None else NORMAL)
-                texts[mark.text_key] = max(state, texts.get(mark.text_key, NORMAL))
-        return cls(secret, here, named, texts)
+                by_text[mark.text_key] = max(state, by_text.get(mark.text_key, NORMAL))
+        return cls(secret, by_place, by_name, by_text)
 
 
 def place(decided: CardDecisions, root: int, path: str, entries: Sequence[tuple[bytes, bytes]]) -> list[CardState]:
     """Return name and state of each entry of a file; `entries` are their anchors and text keys in file order."""
-    of_entry, adrift = _match_decisions(decided.here.get((root, path), []), entries)
+    of_entry, adrift = _match_decisions(decided.by_place.get((root, path), []), entries)
     counts = Counter(text_key for _, text_key in entries)
     # Of equal entries nobody can tell which one is left: the one that was meant may be there in other words.
     unsure = [mark for mark in of_entry.values() if 0 < _twin_count(mark) >= counts[mark.text_key]]
@@ -76,7 +76,7 @@ def place(decided: CardDecisions, root: int, path: str, entries: Sequence[tuple[
     found = []
     for number, (anchor, text_key) in enumerate(entries):
         mark = of_entry.get(number)
-        state = decided.texts.get(text_key, NORMAL)
+        state = decided.by_text.get(text_key, NORMAL)
         if mark is not None:
             state = max(mark.state, state if mark.state == NORMAL and mark.deleted_at is None else NORMAL)
             found.append(_placed(mark, state))
@@ -94,7 +94,7 @@ def place(decided: CardDecisions, root: int, path: str, entries: Sequence[tuple[
 
 def place_turn(decided: CardDecisions, name: bytes, text_key: bytes, cut: int) -> CardState:
     """Return name and state of a session card; one with private spans starts private."""
-    mark, state = decided.named.get(name), decided.texts.get(text_key, NORMAL)
+    mark, state = decided.by_name.get(name), decided.by_text.get(text_key, NORMAL)
     if mark is None:
         return CardState(name, max(state, PRIVATE if cut else NORMAL))
     return _placed(mark, mark.state)

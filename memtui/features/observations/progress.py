@@ -5,6 +5,8 @@ It is apart because most callers find nothing to do, and deriving is slow to imp
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import NamedTuple
 
@@ -44,6 +46,31 @@ class ObservedMemory(NamedTuple):
     """Ledger id of its root."""
     root: Root
     row: Memory
+
+    @property
+    def place(self) -> SourcePlace:
+        """Its root and path."""
+        return self.uid, self.row.address.path
+
+
+class DeriveLimits(NamedTuple):
+    """How long to derive, and whom to report to."""
+
+    deadline: float | None = None
+    """On the monotonic clock; None: no limit."""
+    cancelled: Callable[[], bool] = bool
+    progress: Callable[[str], object] = str
+
+    def expired(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def reached(self) -> bool:
+        """Whether to stop now."""
+        return self.cancelled() or self.expired()
+
+
+UNLIMITED = DeriveLimits()
 
 
 def list_sources(engine: Engine) -> tuple[dict[int, Root], dict[SourcePlace, ObservedMemory], set[int]]:

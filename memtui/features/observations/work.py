@@ -8,6 +8,7 @@ from memtui.engine.task import OPEN
 from memtui.features.observations import derive
 from memtui.features.observations.find import catch_up
 from memtui.features.observations.model import SessionScope
+from memtui.features.observations.progress import DeriveLimits
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import workspace_of
 
@@ -26,7 +27,8 @@ def observe(working: Working) -> Planned:
     working.engine.rows.lift_limits()
     copied, engine, reach = 0, working.engine, SessionScope(working.settings, working.surroundings)
     if working.task.request.get("rebuild"):
-        done, copied = derive.rebuild(engine, cancelled=working.cancelled, progress=working.progress, sessions=reach)
+        limits = DeriveLimits(cancelled=working.cancelled, progress=working.progress)
+        done, copied = derive.rebuild(engine, limits, reach)
     else:
         done = catch_up(engine, seconds=TASK_S, cancelled=working.cancelled, progress=working.progress, sessions=reach)
     said = f"{done.processed:,} of {done.total:,} memories and sessions observed."

@@ -25,6 +25,7 @@ from memtui.features.observations.model import SessionScope
 from memtui.features.observations.sessions import files
 from memtui.features.observations.store import generations
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
+from tests.features.observations.world import export
 
 SAMPLES, TOP = 400, 20
 LEAST, CARDS, LINES = 0.95, 1.3, 0.03
@@ -102,7 +103,7 @@ def _world(base: Path, said: list[tuple[str, list[str]]], rng: random.Random) ->
     with _engine(base) as engine:
         find.catch_up(engine, seconds=None, sessions=_reach(base))
         writer = generations.writer(engine.observations)
-        cards = sum(card.kind == "session" for card in writer.export())
+        cards = sum(card.kind == "session" for card in export(writer))
         writer.close()
     return (turns, cards), lines
 

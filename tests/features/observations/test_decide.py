@@ -166,7 +166,7 @@ def test_what_is_redacted_is_in_no_file(world: Watched) -> None:
         assert b"quokka" in world.bytes()
         generations.building(engine.observations).close()
         with closing(generations.building(engine.observations)) as half:
-            half.copy_sources(generations.writer(engine.observations), [(2, "many.txt")], list)
+            half.copy_source(generations.writer(engine.observations), (2, "many.txt"), list)
         decided(engine, "quokka", "redact")
         assert cards(engine)
     with world.engine() as engine:

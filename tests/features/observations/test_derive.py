@@ -14,11 +14,12 @@ from memtui.errors import StorageError
 from memtui.features.observations import decide, derive, find
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
+from memtui.features.observations.progress import DeriveLimits
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given.reach import withheld
 from tests.conftest import Clock
-from tests.features.observations.world import ME, Watched, card, cards, decided, titles
+from tests.features.observations.world import ME, Watched, card, cards, decided, export, titles
 
 
 def test_what_is_written_is_found_and_what_goes_is_not(engine: Engine, world: Watched) -> None:
@@ -54,7 +55,7 @@ def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypa
     monkeypatch.setattr(schema, "RULES", schema.RULES + 1)
     assert cards(engine) == before
     monkeypatch.setattr(derive, "BATCH_CARDS", 1)
-    rebuild(engine, cancelled=iter([False, True, *[False] * 99]).__next__)
+    rebuild(engine, DeriveLimits(cancelled=iter([False, True, *[False] * 99]).__next__))
     rebuild(engine)
     assert cards(engine) == before
 
@@ -155,7 +156,7 @@ def test_other_projects_are_taken_over(engine: Engine, world: Watched) -> None:
     with Engine.open(engine.roots.all()[:1], state_dir=str(world.state), clock=world.clock) as one:
         assert rebuild(one)[1] == 3
     with closing(generations.writer(engine.observations)) as writer:
-        assert writer.export() == before
+        assert export(writer) == before
 
 
 def test_a_rebuild_mends_any_page_and_says_in_words_what_cannot_be_read(world: Watched) -> None:

@@ -23,7 +23,7 @@ from memtui.features.observations.store import generations
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
-from tests.features.observations.world import ME
+from tests.features.observations.world import ME, export
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLA"
 
@@ -50,7 +50,7 @@ class Read:
         find.catch_up(self.engine, seconds=None, sessions=self.reach)
         with closing(generations.writer(self.engine.observations)) as writer:
             assert writer.check() == ""
-            return writer.export()
+            return export(writer)
 
     def said(self) -> list[tuple[str, str]]:
         """Type and title of each, in order."""

@@ -12,6 +12,7 @@ from memtui.features.observations import decide, find
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
+from memtui.features.observations.store.cards import SELECT, CardWriter, card_of
 
 ME = Actor("tui")
 
@@ -48,12 +49,20 @@ class Watched(NamedTuple):
         return b"\n".join(file.read_bytes() for file in sorted(self.state.rglob("*")) if file.is_file())
 
 
+def export(writer: CardWriter) -> list[Card]:
+    """Every card of a file without ids that are specific to it, to compare two files."""
+    rows = [row for table in ("shared", "withheld") for row in writer.database.execute(f"{SELECT}{table}")]
+    return sorted(
+        (card._replace(id=card.at, source=0) for card in map(card_of, rows)), key=lambda card: (card.id, card.name)
+    )
+
+
 def cards(engine: Engine) -> list[Card]:
     """Every card, after all that is behind was derived."""
     catch_up(engine, seconds=None)
     with closing(generations.writer(engine.observations)) as writer:
         assert writer.check() == ""
-        return writer.export()
+        return export(writer)
 
 
 def titles(engine: Engine, query: str, *, client: str | None = None) -> list[str]:

@@ -7,8 +7,7 @@ derived again when it continues.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
@@ -16,7 +15,7 @@ from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, SessionProgress, SessionScope
+from memtui.features.observations.model import SESSION, Card, SessionProgress, SessionScope, new_card
 from memtui.features.observations.names import CardDecisions
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
@@ -25,6 +24,7 @@ from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
+    from memtui.features.observations.progress import DeriveLimits
     from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules
     from memtui.features.observations.store.cards import CardWriter
 
@@ -51,32 +51,28 @@ class SessionFiles:
 
     def __init__(self, engine: Engine, writer: CardWriter, reach: SessionScope) -> None:
         """List the files that are behind."""
-        self._engine, self._writer, self._reach = engine, writer, reach
+        self._writer, self._reach = writer, reach
         self._table = engine.observations
         self._seq = self._table.newest()
         self._decided = CardDecisions.of(self._table.secret(), self._table.marks())
         self._now = engine.tasks.clock()
         self._since = max(self._now - reach.settings.observe_days * DAY_MS, int(str(writer.meta("horizon") or 0)))
         self._consent = consent(reach.settings, reach.place)
-        self._known = writer.reads()
+        self._known = writer.session_progress()
         roots = engine.roots.all()
         self._homes = list(dict.fromkeys([reach.place.project, *(one.project for one in roots if one.project)]))
         self._projects: dict[str, str | None] = {}
-        listed = allowed_files(reach.settings, reach.place, since=self._since) if reach.allowed else []
+        listed = allowed_files(reach.settings, reach.place, since=self._since)
         files = [one for one in (_file(agent, path) for agent, path in listed) if one is not None]
         self.total = len(files)
         self.todo = sorted(filter(self._is_behind, files), key=lambda one: (-one.written, one.path))
         self.failed: dict[str, str] = {}
 
-    def work(self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]) -> int:
-        """Derive until a monotonic time, and return how many files are left."""
+    def work(self, limits: DeriveLimits) -> int:
+        """Derive what is behind, and return how many files are left."""
         for number, one in enumerate(self.todo):
-            progress(f"{self.total - len(self.todo) + number:,} of {self.total:,} sessions")
-
-            def stop() -> bool:
-                return cancelled() or (end is not None and time.monotonic() >= end)
-
-            if stop() or not self._file(one, cancelled, stop):
+            limits.progress(f"{self.total - len(self.todo) + number:,} of {self.total:,} sessions")
+            if limits.reached() or not self._file(one, limits):
                 return len(self.todo) - number
         return 0
 
@@ -90,27 +86,25 @@ class SessionFiles:
     def _rests(self, one: _File) -> bool:
         return self._now - one.written // 1_000_000 > IDLE_MS
 
-    def _covers(self, known: SessionProgress | None) -> tuple[str, ...]:
-        """Return the projects whose turns are read; empty: all."""
-        before = known.covers if known is not None else ()
-        return tuple(sorted({*before, self._consent.project})) if self._consent.project else ()
-
-    def _file(self, one: _File, cancelled: Callable[[], bool], stop: Callable[[], bool]) -> bool:
+    def _file(self, one: _File, limits: DeriveLimits) -> bool:
         """Derive the new turns of a file; return whether it was finished."""
         from memtui.features.observations.sessions.turns import TurnRules, turns
 
-        known = self._known.get(one.path)
-        covers = self._covers(known)
-        at = known.cursor if known is not None and known.covers == covers and not known.whole else None
+        known = self._known.get(one.path) or SessionProgress(one.agent)
+        project = self._consent.project
+        covers = tuple(sorted({*known.covers, project})) if project else ()
+        at = known.cursor if known.covers == covers and not known.whole else None
         home = home_of(one.agent, one.path, self._homes)
         if home is None:
-            return True  # nobody can say of which project it is
-        going = TurnRules(self._reach.place.home or "", interrupted=known is not None and known.interrupted)
-        began, most = known.began if known is not None and at is not None else 0, READ_BYTES
+            return True  # its project is unknown
+        going = TurnRules(self._reach.place.home or "", interrupted=known.interrupted)
+        began, most = known.began if at is not None else 0, READ_BYTES
         while True:
             cursor = None if one.path.endswith(".json") else at
-            part = follow(one.path, READERS[one.agent], cursor, most=most, calls=True, now=self._now, stop=cancelled)
-            if cancelled():
+            part = follow(
+                one.path, READERS[one.agent], cursor, most=most, calls=True, now=self._now, stop=limits.cancelled
+            )
+            if limits.cancelled():
                 return False
             if part.skipped or part.cursor is None:
                 self._note_failure(one, covers, part)
@@ -123,14 +117,13 @@ class SessionFiles:
             if not ended and _typed(found) < 2 and most < MAX_TURN_BYTES:
                 most *= 4
                 continue
-            read = SessionProgress(one.agent, covers, began)
-            read, made = self._derived(one, part, found, going, read, ended=ended)
+            read, made = self._derived(one, part, found, going, SessionProgress(one.agent, covers, began), ended=ended)
             at, most = read.cursor, READ_BYTES
             if ended:
                 read = read._replace(size=one.size, written=one.written)
             cards = [card for card in (self._card(one, part, card, covers) for card in made) if card]
             self._write(one, read, cards, start)
-            if ended or stop():
+            if ended or limits.reached():
                 return ended
 
     def _derived(
@@ -156,60 +149,47 @@ class SessionFiles:
             typed += turn.asked is not None
         cursor = part.cursor
         if waits is not None and cursor is not None:
-            leaf = part.leaves.get(waits.start, "")
             first = part.whole and not _typed(found[:-1])
-            cursor = None if first else back(one.path, cursor, waits.start, leaf)
+            cursor = None if first else back(one.path, cursor, waits.start, part.leaves.get(waits.start, ""))
         whole = bool(going.private) or going.unkept
         return read._replace(cursor=cursor, whole=whole, settled=read.settled or (ended and waits is None)), made
 
     def _card(self, one: _File, part: Slice, made: TurnCard, covers: Sequence[str]) -> tuple[Card, int, str] | None:
         """Return a card with time and project, or None where none is allowed."""
-        derived, cwd = made.derived, made.cwd
-        project = self._project(cwd)
+        derived, cwd, secret = made.derived, made.cwd, self._decided.secret
+        if cwd not in self._projects:
+            self._projects[cwd] = project_of(cwd, self._reach)
+        project = self._projects[cwd]
         when = min(max(derived.at or 0, _FIRST), self._now + DAY_MS)
         if project is None or when <= self._since or (covers and not any(Consent("", at).covers(cwd) for at in covers)):
             return None
-        secret = self._decided.secret
         parts = (SESSION, one.agent, made.uuid, made.part)
         name = names.key(secret, *(word.encode("utf-8", "replace") for word in parts))
         text_key = names.key(secret, b"text", derived.text.encode("utf-8", "surrogatepass"))
         address = rules.clean(f"session {part.events[0].session[:12]}")
-        span = f"{derived.span[0]}-{derived.span[1]}"
-        card = Card(
-            *(0, name, 0, SESSION, 0, one.path, address, one.agent, span, b"", text_key, derived.type, derived.title),
-            *(derived.narrative, derived.facts, derived.concepts, derived.files, "", 0, derived.masked, derived.cut),
-            brought=False,
-        )
-        return card._replace(id=when // 1_000 << 12), when, project
+        card = new_card(derived, name, b"", text_key, SESSION, (0, one.path), address, one.agent, when)
+        return card, when, project
 
     def _write(self, one: _File, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int) -> None:
         with self._writer.batch():
+            # A decision made from here on waits for this transaction, and is then applied to what this writes.
             seq, newer = self._table.decided_after(self._seq)
-            if (
-                newer
-            ):  # whoever decides from here on waits for this transaction, and then applies it to what this writes
+            if newer:
                 self._seq, self._decided = seq, CardDecisions.of(self._decided.secret, self._table.marks())
             placed = [
                 (adapted(card, names.place_turn(self._decided, card.name, card.text_key, card.cut)), at, project)
                 for card, at, project in cards
             ]
-            self._writer.extend(one.path, read, placed, start=start)
+            self._writer.replace_session(one.path, read, placed, start=start)
 
     def _note_failure(self, one: _File, covers: tuple[str, ...], part: Slice) -> None:
         if part.skipped == GONE:
             return
         self.failed[one.path] = said = f"{visible(one.path)}: it cannot be read ({part.skipped})."
-        known = self._known.get(one.path)
-        read = known or SessionProgress(one.agent, covers, settled=True)
+        read = self._known.get(one.path) or SessionProgress(one.agent, covers, settled=True)
+        read = read._replace(size=one.size, written=one.written, cursor=None)
         with self._writer.batch():
-            read = read._replace(size=one.size, written=one.written, cursor=None)
-            self._writer.extend(one.path, read, (), start=_NOWHERE, failed=said)
-
-    def _project(self, cwd: str) -> str | None:
-        """Return the project of a working directory, or None when its turns get no cards."""
-        if cwd not in self._projects:
-            self._projects[cwd] = project_of(cwd, self._reach)
-        return self._projects[cwd]
+            self._writer.replace_session(one.path, read, (), start=_NOWHERE, failed=said)
 
 
 def project_of(cwd: str, reach: SessionScope) -> str | None:
@@ -246,6 +226,6 @@ def prune(engine: Engine, writer: CardWriter, settings: Settings) -> None:
     kept = {mark.name for mark in engine.observations.marks() if mark.withholds or mark.patch or mark.state != NORMAL}
     with writer.batch():
         writer.prune(now - settings.observe_days * DAY_MS, kept, most)
-        writer.note("pruned_at", now)
+        writer.set_meta("pruned_at", now)
     if writer.meta("scrub_due"):
         writer.erase()

@@ -26,7 +26,7 @@ _COLUMNS = (
 _ERASING_MS = 200
 """How long to wait for readers; the next process that derives erases the rest."""
 _MARKS = ", ".join("?" * len(Card._fields))
-_NAMED = " UNION ALL ".join(f"SELECT '{table}', id FROM {table} WHERE name = ?1" for table in ("shared", "withheld"))
+_BOTH = "(SELECT 'shared' AS kept, * FROM shared UNION ALL SELECT 'withheld', * FROM withheld)"
 _LISTS = ("facts", "concepts", "files")
 SELECT = f"SELECT {_COLUMNS} FROM "
 
@@ -38,15 +38,15 @@ def _packed(words: Iterable[str]) -> str:
 
 def card_of(row: tuple[object, ...]) -> Card:
     """Parse a row of `SELECT`."""
-    found = Card(*row)  # type: ignore[arg-type]
-    return found._replace(
+    card = Card(*row)  # type: ignore[arg-type]
+    return card._replace(
         path=os.fsdecode(row[5]),  # type: ignore[arg-type]
-        facts=tuple(json.loads(found.facts)),  # type: ignore[arg-type]
-        concepts=tuple(json.loads(found.concepts)),  # type: ignore[arg-type]
-        files=tuple(json.loads(found.files)),  # type: ignore[arg-type]
-        brought=bool(found.brought),
-        deleted=bool(found.deleted),
-        adrift=bool(found.adrift),
+        facts=tuple(json.loads(card.facts)),  # type: ignore[arg-type]
+        concepts=tuple(json.loads(card.concepts)),  # type: ignore[arg-type]
+        files=tuple(json.loads(card.files)),  # type: ignore[arg-type]
+        brought=bool(card.brought),
+        deleted=bool(card.deleted),
+        adrift=bool(card.adrift),
     )
 
 
@@ -59,10 +59,8 @@ def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
 def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
     """Return the sources of a file of cards, by root and path."""
     rows = database.execute("SELECT root, path, sha, brought, failed FROM sources")
-    found = (
-        CardSource(root, os.fsdecode(path), sha, bool(brought), failed) for root, path, sha, brought, failed in rows
-    )
-    return {(one.root, one.path): one for one in found}
+    sources = (CardSource(root, os.fsdecode(path), sha, bool(brought), why) for root, path, sha, brought, why in rows)
+    return {(one.root, one.path): one for one in sources}
 
 
 class CardWriter:
@@ -89,13 +87,11 @@ class CardWriter:
             self._projects = dict(self.database.execute("SELECT key, id FROM projects"))
             raise
 
-    # --- what is known of the file itself
-
     def meta(self, key: str) -> object:
         """Return a value about the file, or None."""
         return next((value for (value,) in self.database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None)
 
-    def note(self, key: str, value: str | int) -> None:
+    def set_meta(self, key: str, value: str | int) -> None:
         """Store a value about the file."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
@@ -105,38 +101,30 @@ class CardWriter:
 
     def keys_of(self, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
         """Return (name, text key) of the cards with these names."""
-        return [
-            (name, text_key)
-            for name in names
-            for table in ("shared", "withheld")
-            for (text_key,) in self.database.execute(f"SELECT text_key FROM {table} WHERE name = ?", (name,))
-        ]
+        sql = f"SELECT name, text_key FROM {_BOTH} WHERE name = ?"
+        return [(name, text_key) for wanted in names for name, text_key in self.database.execute(sql, (wanted,))]
 
     # --- cards
 
-    def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[tuple[Card, int]]) -> int:
+    def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[tuple[Card, int]]) -> None:
         """Replace the cards of a file by these, each with its time in milliseconds; call in a `batch`."""
         self.drop(source.root, source.path)
-        in_project = self._project(project)
+        project_id = self._project(project)
         self.database.execute(
             "INSERT INTO sources (kind, root, path, sha, brought, failed, project) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (kind, source.root, os.fsencode(source.path), *source[2:4], utf8(source.failed), in_project),
+            (kind, source.root, os.fsencode(source.path), *source[2:4], utf8(source.failed), project_id),
         )
-        number, base = self.database.last_insert_rowid(), in_project << schema.PROJECT
-        made = 0
+        number = self.database.last_insert_rowid()
         for card, at in cards:
-            for table, old in list(self.database.execute(_NAMED, (card.name,))):
-                self._remove(table, old)
-            self._put(card._replace(id=self._free(base | max(0, at // 1_000) << schema.SECOND), source=number))
-            made += 1
-        return made
+            self._remove_where("name = ?", card.name)
+            self._add(card, number, project_id, at)
 
-    def reads(self) -> dict[str, SessionProgress]:
+    def session_progress(self) -> dict[str, SessionProgress]:
         """Return how far each session file was read, by path."""
         rows = self.database.execute("SELECT path, read FROM sources WHERE root = 0")
         return {os.fsdecode(path): SessionProgress.of(read) for path, read in rows}
 
-    def extend(
+    def replace_session(
         self, path: str, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], *, start: int, failed: str = ""
     ) -> None:
         """Replace the cards of a session file from offset `start` on; call in a `batch`.
@@ -152,30 +140,23 @@ class CardWriter:
             row,
         )
         ((number,),) = self.database.execute("SELECT id FROM sources WHERE root = 0 AND path = ?", row[:1])
-        for table in ("shared", "withheld"):
-            sql = f"SELECT id FROM {table} WHERE source = ? AND CAST(span AS INTEGER) >= ?"
-            for (old,) in list(self.database.execute(sql, (number, start))):
-                self._remove(table, old)
+        self._remove_where("source = ? AND CAST(span AS INTEGER) >= ?", number, start)
         copied: set[bytes] = set()
         for card, at, project in cards:
             if card.text_key not in copied and self._is_first(card, number, (read.began, path), copied):
-                base = self._project(project) << schema.PROJECT
-                self._put(card._replace(id=self._free(base | max(0, at // 1_000) << schema.SECOND), source=number))
+                self._add(card, number, self._project(project), at)
 
     def _is_first(self, card: Card, number: int, place: tuple[int, str], copied: set[bytes]) -> bool:
-        """Whether no older file has this card and no earlier card of the session the same text; a younger file's card
-        is removed.
-        """
-        for table in ("shared", "withheld"):
-            sql = f"SELECT id FROM {table} WHERE source = ? AND (text_key = ? OR name = ?)"
-            if any(self.database.execute(sql, (number, card.text_key, card.name))):
+        """Whether no older file has this card and its session no earlier one with the text; a younger file loses it."""
+        sql = f"SELECT id FROM {_BOTH} WHERE source = ? AND (text_key = ? OR name = ?)"
+        if any(self.database.execute(sql, (number, card.text_key, card.name))):
+            return False
+        sql = f"SELECT c.kept, c.id, s.path, s.read FROM {_BOTH} c JOIN sources s ON s.id = c.source WHERE c.name = ?"
+        for table, old, path, read in list(self.database.execute(sql, (card.name,))):
+            if (SessionProgress.of(read).began, os.fsdecode(path)) < place:
+                copied.add(card.text_key)
                 return False
-            sql = f"SELECT c.id, s.path, s.read FROM {table} c JOIN sources s ON s.id = c.source WHERE c.name = ?"
-            for old, path, read in list(self.database.execute(sql, (card.name,))):
-                if (SessionProgress.of(read).began, os.fsdecode(path)) < place:
-                    copied.add(card.text_key)
-                    return False
-                self._remove(table, old)
+            self._remove(table, old)
         return True
 
     def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
@@ -190,34 +171,28 @@ class CardWriter:
         )
         for table in ("shared", "withheld"):
             ((count,),) = self.database.execute(f"SELECT count(*) FROM {table}")
-            much = max(0, used - most) * count // max(used, 1)
+            excess = max(0, used - most) * count // max(used, 1)
             sql = f"SELECT id, name, {second} FROM {table} WHERE root = 0 ORDER BY 3"
             for at, (number, name, when) in enumerate(list(self.database.execute(sql))):
-                if name not in kept and (when < since // 1_000 or at < much):
+                if name not in kept and (when < since // 1_000 or at < excess):
                     self._remove(table, number)
-                    self.note("horizon", max(when * 1_000, int(str(self.meta("horizon") or 0))))
-                    self.note("scrub_due", 1)
+                    self.set_meta("horizon", max(when * 1_000, int(str(self.meta("horizon") or 0))))
+                    self.set_meta("scrub_due", 1)
 
     def clear_sessions(self, now: int) -> int:
         """Remove all session cards and return how many; call `erase` afterwards."""
-        count = 0
         with self.batch():
-            for table in ("shared", "withheld"):
-                for (number,) in list(self.database.execute(f"SELECT id FROM {table} WHERE root = 0")):
-                    self._remove(table, number)
-                    count += 1
+            count = self._remove_where("root = 0")
             self.database.execute("DELETE FROM sources WHERE root = 0")
-            self.note("horizon", now)
-            self.note("scrub_due", 1)
+            self.set_meta("horizon", now)
+            self.set_meta("scrub_due", 1)
         return count
 
     def drop(self, root: int, path: str) -> None:
         """Remove a file and its cards; call in a `batch`."""
-        found = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))
-        for (number,) in list(found):
-            for table in ("shared", "withheld"):
-                for (old,) in list(self.database.execute(f"SELECT id FROM {table} WHERE source = ?", (number,))):
-                    self._remove(table, old)
+        rows = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))
+        for (number,) in list(rows):
+            self._remove_where("source = ?", number)
             self.database.execute("DELETE FROM sources WHERE id = ?", (number,))
 
     def _project(self, key: str) -> int:
@@ -229,17 +204,21 @@ class CardWriter:
             self._projects[key] = self.database.last_insert_rowid()
         return self._projects.get(key, 0)
 
+    def _add(self, card: Card, source: int, project: int, at: int) -> None:
+        first = project << schema.PROJECT | max(0, at // 1_000) << schema.SECOND
+        self._put(card._replace(id=self._free(first), source=source))
+
     def _free(self, first: int) -> int:
         """Return the first free id from this second on, overflowing into the next second."""
         last = first + (1 << schema.SECOND) - 1
         while True:
-            ((found,),) = self.database.execute(
+            ((newest,),) = self.database.execute(
                 "SELECT max(id) FROM (SELECT max(id) AS id FROM shared WHERE id BETWEEN ?1 AND ?2"
                 " UNION ALL SELECT max(id) FROM withheld WHERE id BETWEEN ?1 AND ?2)",
                 (first, last),
             )
-            if found is None or found < last:
-                return first if found is None else int(found) + 1
+            if newest is None or newest < last:
+                return first if newest is None else int(newest) + 1
             first, last = last + 1, last + (1 << schema.SECOND)
 
     def _put(self, card: Card) -> None:
@@ -258,30 +237,34 @@ class CardWriter:
         self.database.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
         self.database.execute(f"DELETE FROM {table}_fts WHERE rowid = ?", (number,))
 
+    def _remove_where(self, condition: str, *values: int | bytes) -> int:
+        rows = list(self.database.execute(f"SELECT kept, id FROM {_BOTH} WHERE {condition}", values))
+        for table, number in rows:
+            self._remove(table, number)
+        return len(rows)
+
     # --- decisions
 
-    def settle(
+    def apply_decisions(
         self,
         upto: int,
         places: Iterable[tuple[int, str]],
         keys: Iterable[tuple[bytes, bytes]],
         place: Callable[[Sequence[Card]], Sequence[Card]],
-    ) -> bool:
-        """Apply decisions up to number `upto` and return whether texts were removed and need erasing.
+    ) -> None:
+        """Apply decisions up to number `upto`.
 
-        `places` and `keys` (names and text keys) say which sources are affected; `place` returns the cards of one
-        source as decided.
+        `places` and `keys` (names and text keys) say which sources are affected; `place` returns a source's cards as
+        decided.
         """
-        erases = False
         with self.batch():
             numbers: set[int] = set()
             for root, path in places:
                 sql = "SELECT id FROM sources WHERE root = ? AND path = ?"
                 numbers.update(one for (one,) in self.database.execute(sql, (root, os.fsencode(path))))
-            for name, text_key in keys:
-                for table in ("shared", "withheld"):
-                    sql = f"SELECT source FROM {table} WHERE name = ? OR text_key = ?"
-                    numbers.update(one for (one,) in self.database.execute(sql, (name, text_key)))
+            for key in keys:
+                sql = f"SELECT source FROM {_BOTH} WHERE name = ? OR text_key = ?"
+                numbers.update(one for (one,) in self.database.execute(sql, key))
             for number in sorted(numbers):
                 cards = self.of_source(number)
                 changed = [pair for pair in zip(cards, place(cards), strict=True) if pair[0] != pair[1]]
@@ -290,13 +273,11 @@ class CardWriter:
                 for before, after in changed:
                     if after.title or after.deleted or after.state == REDACTED:
                         self._put(after)
-                    else:  # brought back, and its text is gone: it is derived anew
+                    else:  # restored without its text, which is derived again
                         self._read_again(number)
-                    erases = erases or bool(before.title and not after.title)
-            self.note("marks_seq", upto)
-            if erases:
-                self.note("scrub_due", 1)
-        return erases
+                    if before.title and not after.title:
+                        self.set_meta("scrub_due", 1)
+            self.set_meta("marks_seq", upto)
 
     def _read_again(self, number: int) -> None:
         """Mark a source to be derived again."""
@@ -307,12 +288,8 @@ class CardWriter:
 
     def of_source(self, number: int) -> list[Card]:
         """Return the cards of a source in file order."""
-        found = [
-            card_of(row)
-            for table in ("shared", "withheld")
-            for row in self.database.execute(f"{SELECT}{table} WHERE source = ?", (number,))
-        ]
-        return sorted(found, key=lambda card: (int(card.span.partition("-")[0]), card.id))
+        cards = [card_of(row) for row in self.database.execute(f"{SELECT}{_BOTH} WHERE source = ?", (number,))]
+        return sorted(cards, key=lambda card: (int(card.span.partition("-")[0]), card.id))
 
     def erase(self) -> bool:
         """Overwrite removed texts in the index and the WAL; return False while another process reads."""
@@ -322,35 +299,30 @@ class CardWriter:
         self.database.set_busy_timeout(_ERASING_MS)
         ((busy, _, _),) = self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if not busy:
-            self.note("scrub_due", 0)
+            self.set_meta("scrub_due", 0)
             ((busy, _, _),) = self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.database.set_busy_timeout(schema.BUSY_MS)
         return not busy
 
-    def copy_sources(
-        self, old: CardWriter, wanted: Iterable[tuple[int, str]], place: Callable[[Sequence[Card]], Sequence[Card]]
+    def copy_source(
+        self, old: CardWriter, place: tuple[int, str], decide: Callable[[Sequence[Card]], Sequence[Card]]
     ) -> int:
-        """Copy cards of files that cannot be read from here, and return how many."""
-        keys = dict(old.database.execute("SELECT id, key FROM projects"))
-        copied = 0
-        for root, path in wanted:
-            row = (root, os.fsencode(path))
-            sql = "SELECT id, kind, sha, brought, failed, project, read FROM sources WHERE root = ? AND path = ?"
-            for number, kind, sha, brought, failed, in_project, read in list(old.database.execute(sql, row)):
-                source = CardSource(root, path, sha, bool(brought), failed)
-                cards = old.of_source(number)
-                if read:
-                    made = [(card, card.at, keys.get(card.id >> schema.PROJECT, "")) for card in place(cards)]
-                    with self.batch():
-                        self.extend(path, SessionProgress.of(read), made, start=0, failed=failed)
-                    copied += len(made)
-                    continue
-                project = keys.get(in_project, "")
-                with self.batch():
-                    copied += self.replace(source, kind, project, [(card, card.at) for card in place(cards)])
-        return copied
-
-    # --- looking it over
+        """Copy the cards of a file that cannot be read from here, and return how many."""
+        projects = dict(old.database.execute("SELECT id, key FROM projects"))
+        sql = "SELECT id, kind, sha, brought, failed, project, read FROM sources WHERE root = ? AND path = ?"
+        row = next(old.database.execute(sql, (place[0], os.fsencode(place[1]))), None)
+        if row is None:
+            return 0
+        number, kind, sha, brought, failed, project, read = row
+        cards = decide(old.of_source(number))
+        with self.batch():
+            if read:
+                dated = [(card, card.at, projects.get(card.id >> schema.PROJECT, "")) for card in cards]
+                self.replace_session(place[1], SessionProgress.of(read), dated, start=0, failed=failed)
+            else:
+                source = CardSource(*place, sha, bool(brought), failed)
+                self.replace(source, kind, projects.get(project, ""), [(card, card.at) for card in cards])
+        return len(cards)
 
     def check(self) -> str:
         """Return what is wrong with the file, as a sentence, or nothing."""
@@ -362,21 +334,14 @@ class CardWriter:
             ((rows,),) = self.database.execute(f"SELECT count(*) FROM {table} WHERE title != ''")
             ((indexed,),) = self.database.execute(f"SELECT count(*) FROM {table}_fts_docsize")
             if rows != indexed:
-                return f"{rows} cards are in {table}, and {indexed} in its index."
-        ((wrong,),) = self.database.execute("SELECT count(*) FROM shared WHERE state OR deleted OR brought")
+                return f"{table} has {rows} cards, and its index {indexed}."
+        ((misplaced,),) = self.database.execute("SELECT count(*) FROM shared WHERE state OR deleted OR brought")
         ((text,),) = self.database.execute(
             f"SELECT count(*) FROM withheld WHERE state = {REDACTED} AND title || narrative || note != ''"
         )
         ((orphans,),) = self.database.execute(
-            "SELECT count(*) FROM (SELECT source FROM shared UNION ALL SELECT source FROM withheld)"
-            " WHERE source NOT IN (SELECT id FROM sources)"
+            f"SELECT count(*) FROM {_BOTH} WHERE source NOT IN (SELECT id FROM sources)"
         )
-        if wrong or text or orphans:
-            return f"{wrong} cards are not where their state says, {text} redacted ones have a text, {orphans} no file."
+        if misplaced or text or orphans:
+            return f"{misplaced} cards are in the wrong table, {text} redacted ones have text, {orphans} have no file."
         return ""
-
-    def export(self) -> list[Card]:
-        """Return all cards without ids that are specific to this file, to compare two files."""
-        rows = [row for table in ("shared", "withheld") for row in self.database.execute(f"{SELECT}{table}")]
-        found = [card._replace(id=card.at, source=0) for card in map(card_of, rows)]
-        return sorted(found, key=lambda card: (card.id, card.name))

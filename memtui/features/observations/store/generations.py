@@ -109,11 +109,10 @@ def building(table: ObservationTable) -> CardWriter:
             return CardWriter(schema.create(path))
 
 
-def put_in_use(table: ObservationTable) -> int:
-    """Switch to the built file, remove all others, and return its number."""
+def put_in_use(table: ObservationTable) -> None:
+    """Switch to the built file and remove all others."""
     number = table.switch(table.generation())
     remove_files(table.directory, lambda other: other != number)
-    return number
 
 
 def others(table: ObservationTable) -> bool:
