@@ -1,7 +1,7 @@
 """Entry in the table of features: observations, small dated cards derived from memories."""
 
 from memtui.features.feature import Feature, Tool
-from memtui.ui.action import View, action
+from memtui.ui.action import Action, View, action
 from memtui.wire.params import AGENT, LIMIT
 from memtui.wire.verb import Param, Verb
 
@@ -15,74 +15,39 @@ _TYPES = (
     *("fix", "error", "change", "plan", "fact", "summary", "note"),
 )
 
-_STATES = (
-    ("private", ", p", "private", "Give it to no agent; asks nothing, u takes it back."),
-    ("suppressed", ", s", "suppressed", "Give it to no agent, and hide it here until . shows it."),
-    ("normal", ", n", "normal", "Let agents have it again."),
-)
+
+def _action(name: str, keys: str, label: str, help_: str, *, writes: bool = False, moves: bool = False) -> Action:
+    return action(f"obs_{name}", keys, label, help_, "observations", writes=writes, moves=moves)
+
+
 _VIEW_ACTIONS = (
-    action("obs_sessions", "S", "sessions", "Answer once whether agents' sessions make cards, too.", "observations"),
-    action("obs_open", "enter", "open", "Open the memory at the entry the card is made of.", "observations"),
-    action("obs_hidden", ".", "hidden", "Show what is suppressed, deleted or redacted, too, or not.", "observations"),
-    action("obs_projects", "f8  ctrl+l", "projects", "Look in every project, or in this one only.", "observations"),
+    _action("sessions", "S", "sessions", "Answer once whether agents' sessions make cards, too."),
+    _action("open", "enter", "open", "Open the memory at the entry the card is made of."),
+    _action("hidden", ".", "hidden", "Show what is suppressed, deleted or redacted, too, or not."),
+    _action("projects", "f8  ctrl+l", "projects", "Look in every project, or in this one only."),
     *(
-        action(
-            f"obs_by_{name}",
-            f"f {name[0]}",
-            f"by {name}",
-            f"Show only the next {name}; behind the last one all.",
-            "observations",
-        )
+        _action(f"by_{name}", f"f {name[0]}", f"by {name}", f"Show only the next {name}; behind the last one all.")
         for name in ("type", "state", "kind")
     ),
-    action("obs_around", "t", "around", "Show what was noted before and after it, or the list again.", "observations"),
-    action("obs_next", "n", "next place", "Go to the next place that was looked for.", "observations", moves=True),
-    action("obs_previous", "N", "previous place", "Go to the place before it.", "observations", moves=True),
-    action(
-        "obs_edit", "e", "edit", "Write over title, type and a note; its memory stays.", "observations", writes=True
-    ),
-    action(
-        "obs_promote",
-        "P",
-        "to memory",
-        "Make a memory of it: shows what is written first.",
-        "observations",
-        writes=True,
-    ),
-    *(action(f"obs_{name}", keys, label, help_, "observations", writes=True) for name, keys, label, help_ in _STATES),
-    action(
-        "obs_delete",
-        "d t",
-        "delete",
-        "Take it away; its memory stays, and r brings it back.",
-        "observations",
-        writes=True,
-    ),
-    action(
-        "obs_restore",
-        "r",
-        "restore",
-        "Bring a deleted card back, with its state and edits.",
-        "observations",
-        writes=True,
-    ),
-    action(
-        "obs_redact",
-        "d r",
-        "redact",
-        "Clear its text for good: asks for a typed word and a reason.",
-        "observations",
-        writes=True,
-    ),
-    action(
-        "obs_rebuild",
-        "g r",
-        "rebuild",
-        "Make all cards anew beside those there are; again stops it.",
-        "observations",
-        writes=True,
-    ),
+    _action("around", "t", "around", "Show what was noted before and after it, or the list again."),
+    _action("next", "n", "next place", "Go to the next place that was looked for.", moves=True),
+    _action("previous", "N", "previous place", "Go to the place before it.", moves=True),
+    _action("edit", "e", "edit", "Write over title, type and a note; its memory stays.", writes=True),
+    _action("promote", "P", "to memory", "Make a memory of it: shows what is written first.", writes=True),
+    _action("private", ", p", "private", "Give it to no agent; asks nothing, u takes it back.", writes=True),
+    _action("suppressed", ", s", "suppressed", "Give it to no agent, and hide it here until . shows it.", writes=True),
+    _action("normal", ", n", "normal", "Let agents have it again.", writes=True),
+    _action("delete", "d t", "delete", "Take it away; its memory stays, and r brings it back.", writes=True),
+    _action("restore", "r", "restore", "Bring a deleted card back, with its state and edits.", writes=True),
+    _action("redact", "d r", "redact", "Clear its text for good: asks for a typed word and a reason.", writes=True),
+    _action("rebuild", "g r", "rebuild", "Make all cards anew beside those there are; again stops it.", writes=True),
 )
+
+
+def _tool(id_: str, title: str, name: str, *, only_with_sessions: bool = False) -> Tool:
+    offer, call = f"memtui.features.observations.tool:offer_{name}", f"memtui.features.observations.tool:{name}"
+    return Tool(id_, title, offer, call, _SWITCHES, reads_sessions=True, only_with_sessions=only_with_sessions)
+
 
 FEATURE = Feature(
     title="Observations",
@@ -189,47 +154,10 @@ FEATURE = Feature(
         ),
     ),
     tools=(
-        Tool(
-            "memory_search_index",
-            "Search observations",
-            "memtui.features.observations.tool:offer_index",
-            "memtui.features.observations.tool:index",
-            _SWITCHES,
-            reads_sessions=True,
-        ),
-        Tool(
-            "memory_timeline",
-            "Observations by time",
-            "memtui.features.observations.tool:offer_timeline",
-            "memtui.features.observations.tool:timeline",
-            _SWITCHES,
-            reads_sessions=True,
-        ),
-        Tool(
-            "memory_details",
-            "Whole observations",
-            "memtui.features.observations.tool:offer_details",
-            "memtui.features.observations.tool:details",
-            _SWITCHES,
-            reads_sessions=True,
-        ),
-        Tool(
-            "context_grep",
-            "Search this session",
-            "memtui.features.observations.tool:offer_grep",
-            "memtui.features.observations.tool:grep",
-            _SWITCHES,
-            reads_sessions=True,
-            only_with_sessions=True,
-        ),
-        Tool(
-            "context_describe",
-            "Turns of this session",
-            "memtui.features.observations.tool:offer_describe",
-            "memtui.features.observations.tool:describe",
-            _SWITCHES,
-            reads_sessions=True,
-            only_with_sessions=True,
-        ),
+        _tool("memory_search_index", "Search observations", "index"),
+        _tool("memory_timeline", "Observations by time", "timeline"),
+        _tool("memory_details", "Whole observations", "details"),
+        _tool("context_grep", "Search this session", "grep", only_with_sessions=True),
+        _tool("context_describe", "Turns of this session", "describe", only_with_sessions=True),
     ),
 )

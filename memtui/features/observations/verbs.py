@@ -34,12 +34,13 @@ _ELSEWHERE = "in the workbench"
 MAX_NOTE = 16_384
 """Maximum size of a note in bytes."""
 _DECIDE = {
-    "mark": "say who may be given an observation",
-    "edit": "edit an observation",
-    "rm": "delete an observation",
-    "restore": "bring an observation back",
-    "redact": "redact an observation",
+    "mark": ("say who may be given an observation", "Make", ""),
+    "edit": ("edit an observation", "Edit", "edited"),
+    "rm": ("delete an observation", "Delete", "deleted"),
+    "restore": ("bring an observation back", "Bring back", "restored"),
+    "redact": ("redact an observation", "Redact", "redacted"),
 }
+"""What needs a person, the question, and the result of each decision."""
 
 
 def obs(call: Call) -> int:
@@ -270,11 +271,14 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
             "There is nothing to write.", hint="Give --title, --type or --note; an empty text takes one back."
         )
     engine, actor = call.engine, call.actor
-    call.approve(_DECIDE[action], f"{_question(action, state)} {', '.join(words)}?", _ELSEWHERE)
+    act, question, done = _DECIDE[action]
+    question = f"{question} {state}".rstrip() if action == "mark" else question
+    call.approve(act, f"{question} {', '.join(words)}?", _ELSEWHERE)
     with open_cards(engine, private=True, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         marks = [decide.decision_for(engine, look, word) for word in words]
     if action == "mark":
+        done = state
         decide.set_state(engine, marks, state, actor=actor, reason=reason)
     elif action == "edit":
         decide.edit(engine, marks[0], patch, actor=actor)
@@ -285,7 +289,6 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     else:
         whole = decide.redact(engine, marks[0], actor=actor, reason=reason)
         _redact(call, whole=whole, session=not marks[0].root)
-    done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
     names = [public_id_of(mark.name) for mark in marks]
     if call.out.json:
         call.out.document({"result": done, "names": list(names)})
@@ -294,19 +297,14 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     return outcomes.DONE
 
 
-def _question(action: str, state: str) -> str:
-    return {"mark": f"Make {state}", "edit": "Edit", "rm": "Delete", "restore": "Bring back", "redact": "Redact"}[
-        action
-    ]
-
-
 def _redact(call: Call, *, whole: bool, session: bool) -> None:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
-    if session:
-        call.out.say("The agent's own file of the session still has the words: memtui only reads it.")
-        return
-    call.out.say("Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version.")
+    call.out.say(
+        "The agent's own file of the session still has the words: memtui only reads it."
+        if session
+        else "Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version."
+    )
 
 
 def _promote(call: Call, words: list[str]) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
 from memtui.agents.table import KNOWN, title_of
+from memtui.config.read import reread
 from memtui.engine.model import Actor, Address
 from memtui.engine.observation import PRIVATE, REDACTED, STATES, SUPPRESSED, ObservationMark
 from memtui.engine.task import OPEN, Task
@@ -22,12 +23,14 @@ from memtui.features.observations.inspector.line import ParsedLine, parse_line
 from memtui.features.observations.model import Card, SessionScope
 from memtui.features.observations.progress import ObserveProgress
 from memtui.features.observations.work import KIND
+from memtui.features.sessions import switch
 from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person
 from memtui.matching import Query
-from memtui.transcripts.sessions import ASK
+from memtui.transcripts.sessions import ALL, ASK, CARDS, OFF, PROJECT
 from memtui.ui.draw.highlight import MATCH, by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.ui.draw.spans import Line
 from memtui.ui.draw.times import RowStyle, both
 from memtui.ui.draw.words import count_words
 
@@ -53,6 +56,17 @@ EXPLAINED = (
     "{} stays as it is, and so do its versions: take the words out there, then redact the versions. Out of reach are "
     "other copies, git, snapshots and exported bundles."
 )
+
+
+CONSENT_LINE: Line = [
+    (" Agents' sessions can make cards, too. ", "description"),
+    ("S", "key"),
+    (" says what is kept, and asks once", "description"),
+]
+ANSWERED = "That was answered: memtui sessions says how, and changes it."
+CONSENT_HINT = "type project, all or no"
+ANSWERS = {"project": PROJECT, "all": ALL, "no": OFF}
+"""Typed answers, and the setting each stands for."""
 
 
 class InspectorQuery(NamedTuple):
@@ -293,3 +307,23 @@ def toggle_rebuild(engine: Engine, lane: str, settings: Settings, actor: Actor) 
         return engine.tasks.cancel(now[0].id)
     refuse_off(settings, KIND)
     return engine.tasks.enqueue(KIND, lane, actor.name, {"rebuild": True}, trigger="manual")
+
+
+def consent_question(settings: Settings) -> list[str]:
+    """Return the question about sessions in paragraphs."""
+    return [
+        switch.question(PROJECT, CARDS, settings.lifecycle_worker),
+        "",
+        "project: only what happened in this project; all: in every project; no: nothing is read.",
+        "esc asks the next time. `memtui sessions` changes the answer at any time.",
+    ]
+
+
+def store_consent(engine: Engine, settings: Settings, read: str) -> str:
+    """Store the answer in settings and audit, and return what it means; raises `E_PERSON` or `E_READ_ONLY`."""
+    engine.history.check_settable()
+    switch.write_consent(settings, read, settings.transcripts_keep if read == OFF else CARDS)
+    switch.record_consent(engine, reread(settings), known=True)
+    if read == OFF:
+        return "No session is read. memtui sessions on asks again."
+    return "Sessions make cards from now on. memtui sessions off ends it."

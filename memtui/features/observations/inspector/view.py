@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from memtui.engine.model import Actor, Address, Done
+from memtui.engine.model import Address, Done
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
 from memtui.engine.task import OPEN, QUEUED, Task
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.observations import decide
-from memtui.features.observations.inspector import consent, promote
+from memtui.features.observations.inspector import promote
 from memtui.features.observations.inspector.line import KINDS, STATE_VALUES, cycle_value
 from memtui.features.observations.inspector.look import (
+    ANSWERED,
+    ANSWERS,
+    CONSENT_HINT,
+    CONSENT_LINE,
     EDITING,
     EXPLAINED,
     InspectorQuery,
@@ -25,10 +29,12 @@ from memtui.features.observations.inspector.look import (
     InspectorState,
     address_of,
     card_label,
+    consent_question,
     follow,
     line_of,
     marks_of,
     show,
+    store_consent,
     toggle_rebuild,
     why_not,
 )
@@ -50,9 +56,9 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from memtui.engine import Engine
-    from memtui.engine.observation import ObservationMark
     from memtui.ui.view_screen import ViewFilter
 
+T = TypeVar("T")
 SEARCH_DELAY = 0.08
 """Seconds after the last key before a search starts."""
 REBUILD_INTERVAL = 0.5
@@ -112,7 +118,7 @@ withheld until you decide."""
             "copy_contents": lambda: self.host.copy(self.card.narrative, "the text of the card"),
         }
         for word in ("private", "suppressed", "normal"):
-            does[f"obs_{word}"] = partial(self._decide, partial(_set_state, word), f"Now {word}")
+            does[f"obs_{word}"] = partial(self._decide, partial(decide.set_state, word=word), f"Now {word}")
         for name, values in (("type", TYPES), ("state", STATE_VALUES), ("kind", KINDS)):
             does[f"obs_by_{name}"] = partial(self._cycle, name, values)
         self._does |= does
@@ -124,7 +130,7 @@ withheld until you decide."""
 
     def _body(self) -> Iterable[Widget]:
         """Yield the consent line, the list and the page."""
-        yield Lines(lambda _: [consent.ASKED], id="observed-asks")
+        yield Lines(lambda _: [CONSENT_LINE], id="observed-asks")
         yield from super()._body()
 
     # Looking
@@ -340,7 +346,7 @@ withheld until you decide."""
         """Return why an action is disabled."""
         item = self.item
         if action.id == "obs_sessions":
-            return "" if self.seen is not None and self.seen.asks else consent.ANSWERED
+            return "" if self.seen is not None and self.seen.asks else ANSWERED
         if action.id in (*_ONE, *_SOME) and item is None:
             return "There is no card here."
         if action.id in ("obs_next", "obs_previous") and not self.page.starts:
@@ -378,27 +384,30 @@ withheld until you decide."""
 
     # Deciding
 
-    def _decide(self, act: Callable[..., None], said: str) -> None:
+    def _write(self, job: Callable[[Engine], T], done: Callable[[T], None], what: str) -> None:
+        self.jobs.run(job, done, what=what, lane=WRITE)
+
+    def _decide(self, act: Callable[..., object], said: str) -> None:
         """Decide about the marked cards, or the current one, as one undo step."""
         cards, actor, where = self._targets(), self.jobs.actor, self.standing
         name = card_label(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
 
-        def done(_: None) -> None:
+        def done(_: object) -> None:
             self.rows.marks.clear()
             self.rows.range = None
-            self.host.say(f"{said}: {name}. u takes it back.", "good")
-            self._ask_for(self.wanted)
+            self._tell(f"{said}: {name}. u takes it back.")
 
-        self.jobs.run(
-            lambda engine: act(engine, marks_of(engine, cards, where), actor=actor),
-            done,
-            what=f"decide about {name}",
-            lane=WRITE,
+        self._write(
+            lambda engine: act(engine, marks_of(engine, cards, where), actor=actor), done, f"decide about {name}"
         )
+
+    def _tell(self, said: str, level: str = "good") -> None:
+        self.host.say(said, level)
+        self._ask_for(self.wanted)
 
     def _edit(self) -> None:
         """Ask for title, type and note in turn."""
-        card, patch = self.card, dict[str, object]()
+        card, patch, actor, where = self.card, dict[str, object](), self.jobs.actor, self.standing
 
         def ask(name: str, value: str, hint: str, then: Callable[[], None]) -> None:
             def done(text: str) -> None:
@@ -412,30 +421,19 @@ withheld until you decide."""
 
             self.ask(Question(name, value, done, self._nothing, hint=lambda _: [(hint, "dim")]))
 
-        def note() -> None:
-            ask("note", card.note.replace("\n", " "), "enter: keep all three", save)
-
-        def kind() -> None:
-            ask("type", card.type, "enter: a note", note)
-
         def save() -> None:
             if not patch:
                 self._nothing()
                 return
-            actor, where = self.jobs.actor, self.standing
-            self.jobs.run(
+            self._write(
                 lambda engine: decide.edit(engine, marks_of(engine, (card,), where)[0], patch, actor=actor),
-                lambda _: self._edited(),
-                what="edit an observation",
-                lane=WRITE,
+                lambda _: self._tell("Edited: its memory is as it was. u takes it back."),
+                "edit an observation",
             )
 
-        ask("title", card.title, "enter: its type", kind)
+        note = partial(ask, "note", card.note.replace("\n", " "), "enter: keep all three", save)
+        ask("title", card.title, "enter: its type", partial(ask, "type", card.type, "enter: a note", note))
         self.give(words_page(*EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
-
-    def _edited(self) -> None:
-        self.host.say("Edited: its memory is as it was. u takes it back.", "good")
-        self._ask_for(self.wanted)
 
     def _nothing(self) -> None:
         self.close_prompt()
@@ -445,41 +443,40 @@ withheld until you decide."""
 
     def _ask_to_redact(self) -> None:
         """Explain redaction, then ask for the word and a reason."""
-        card = self.card
-        address = visible(card.address)
-        width = self.page.text_width
+        card, actor, where = self.card, self.jobs.actor, self.standing
 
         def reason(why: str) -> None:
             if not why.strip():
                 self._refuse("a redaction needs a reason")
                 return
             self.close_prompt()
-            actor, where = self.jobs.actor, self.standing
-            self.jobs.run(
-                lambda engine: decide.redact(
-                    engine, marks_of(engine, (card,), where)[0], actor=actor, reason=why.strip()
-                ),
-                redacted,
-                what="redact an observation",
-                lane=WRITE,
+            act = partial(decide.redact, actor=actor, reason=why.strip())
+            self._write(
+                lambda engine: act(engine, marks_of(engine, (card,), where)[0]), redacted, "redact an observation"
             )
 
         def redacted(whole: bool) -> None:
             left = "Redacted for good." if whole else "Redacted; the last bytes go at the next look."
-            self.host.say(f"{left} Its own file still has the words.", "good" if whole else "warning")
-            self._ask_for(self.wanted)
+            self._tell(f"{left} Its own file still has the words.", "good" if whole else "warning")
 
-        def word(text: str) -> None:
-            if text.strip() == CONFIRM_WORD:
-                self.ask(
-                    Question("reason", "", reason, self._nothing, hint=lambda _: [("why; enter clears it", "dim")])
-                )
+        def ask() -> None:
+            hint: Line = [("why; enter clears it", "dim")]
+            self.ask(Question("reason", "", reason, self._nothing, hint=lambda _: hint))
+
+        self._ask_word(CONFIRM_WORD, "clears the text of this card for good", ask)
+        words = EXPLAINED.format(visible(card.address)).splitlines()
+        self.give(words_page(*words, style="warning", width=self.page.text_width))
+
+    def _ask_word(self, word: str, why: str, then: Callable[[], None]) -> None:
+        """Continue when the user types a word."""
+
+        def typed(text: str) -> None:
+            if text.strip() == word:
+                then()
             else:
-                self._refuse(f"type {CONFIRM_WORD}, or esc")
+                self._refuse(f"type {word}, or esc")
 
-        hint: Line = [("clears the text of this card for good", "warning")]
-        self.ask(Question(f"type {CONFIRM_WORD}", "", word, self._nothing, hint=lambda _: hint))
-        self.give(words_page(*EXPLAINED.format(address).splitlines(), style="warning", width=width))
+        self.ask(Question(f"type {word}", "", typed, self._nothing, hint=lambda _: [(why, "warning")]))
 
     # A memory of it
 
@@ -515,9 +512,7 @@ withheld until you decide."""
         def write(made: promote.NewPlan) -> None:
             self.close_prompt()
             actor = self.jobs.actor
-            self.jobs.run(
-                lambda engine: promote.write(engine, made, actor=actor), done, what=f"create {made.address}", lane=WRITE
-            )
+            self._write(lambda engine: promote.write(engine, made, actor=actor), done, f"create {made.address}")
 
         def done(result: Done) -> None:
             self.host.say(f"Created {result.outcomes[0].address}. u takes it back.", "good")
@@ -532,16 +527,7 @@ withheld until you decide."""
         if card.state == NORMAL:
             ask()
         else:
-            self._ask_yes(f"it is private: agents that load {start.partition('/')[0]} would be given it", ask)
-
-    def _ask_yes(self, why: str, then: Callable[[], None]) -> None:
-        def yes(text: str) -> None:
-            if text.strip() == "yes":
-                then()
-            else:
-                self._refuse("type yes, or esc")
-
-        self.ask(Question("type yes", "", yes, self._nothing, hint=lambda _: [(why, "warning")]))
+            self._ask_word("yes", f"it is private: agents that load {start.partition('/')[0]} would be given it", ask)
 
     def _refuse(self, why: str) -> None:
         if self.prompt is not None:
@@ -555,21 +541,19 @@ withheld until you decide."""
             return
 
         def answered(text: str) -> None:
-            read = consent.ANSWERS.get(text.strip())
+            read = ANSWERS.get(text.strip())
             if read is None:
-                self._refuse(consent.HINT)
+                self._refuse(CONSENT_HINT)
                 return
             self.close_prompt()
-            self.jobs.run(
-                lambda engine: consent.answer(engine, reach.settings, read), done, what="keep your answer", lane=WRITE
-            )
+            self._write(lambda engine: store_consent(engine, reach.settings, read), done, "keep your answer")
 
         def done(said: str) -> None:
             self.host.say(said, "good")
             self._ask_for(self.wanted, again=False)
 
-        self.ask(Question(consent.HINT, "", answered, self._nothing))
-        self.give(words_page(*consent.explained(reach.settings), width=self.page.text_width))
+        self.ask(Question(CONSENT_HINT, "", answered, self._nothing))
+        self.give(words_page(*consent_question(reach.settings), width=self.page.text_width))
 
     # Rebuilding
 
@@ -579,18 +563,8 @@ withheld until you decide."""
 
         def done(task: Task) -> None:
             if task.stopping or task.state not in OPEN:
-                self.host.say("The rebuild ends; the cards that were there stay. g r goes on with it.")
+                self._tell("The rebuild ends; the present cards stay. g r continues it.", "name")
             else:
-                self.host.say("All cards are made anew; those there are answer meanwhile. g r again stops it.", "good")
-            self._ask_for(self.wanted)
+                self._tell("Rebuilding all cards; the present ones answer meanwhile. g r again stops it.")
 
-        self.jobs.run(
-            lambda engine: toggle_rebuild(engine, lane, settings, actor),
-            done,
-            what="rebuild the observations",
-            lane=WRITE,
-        )
-
-
-def _set_state(word: str, engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor) -> None:
-    decide.set_state(engine, marks, word, actor=actor)
+        self._write(lambda engine: toggle_rebuild(engine, lane, settings, actor), done, "rebuild the observations")
