@@ -13,7 +13,7 @@ from memtui.engine.disk import faults
 from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.tasks.lanes import BEGIN_S, begin_due, refuse_off, work_off, works
+from memtui.features.tasks.lanes import BEGIN_INTERVAL_S, begin_due, refuse_off, work_off, works
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Session
 
@@ -90,7 +90,7 @@ class ServedWorkspace:
             self._queued.clear()
             try:
                 if time.monotonic() >= begin:
-                    begin = time.monotonic() + BEGIN_S
+                    begin = time.monotonic() + BEGIN_INTERVAL_S
                     begin_due(self.session)
                 ended, said = work_off(self.session, workspace=self.workspace, stop=lambda: self._ending), ""
             except MemtuiError as error:

@@ -47,14 +47,12 @@ class FileTouch(NamedTuple):
     """An effect of a call on a file."""
 
     kind: str
-    """One of `KINDS`."""
     path: str
     text: str | None = None
     """Whole content afterwards, if the call tells."""
     edits: tuple[tuple[str, str, bool], ...] = ()
     """Replacements: old text, new text, and whether all occurrences."""
     added: tuple[str, ...] = ()
-    """Lines it wrote."""
 
 
 def touched(event: SessionEvent, home: str) -> Iterator[FileTouch]:
@@ -219,7 +217,6 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
 
 
 def _command(event: SessionEvent) -> str:
-    """Return the command as text."""
     for name in ("command", "cmd"):
         value = event.asked.get(name)
         if isinstance(value, list):
@@ -253,7 +250,6 @@ def _commanded(command: str, cwd: str, home: str) -> Iterator[FileTouch]:
 
 
 def _simple(part: list[str], cwd: str, home: str) -> Iterator[FileTouch]:
-    """Interpret one simple command."""
     name = os.path.basename(part[0]) if part else ""
     inputs: list[str] = []
     redirected = ""

@@ -113,7 +113,6 @@ def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
 
 
 def _completed(log: Log, item: dict[str, object]) -> None:
-    """Add an item of the newer format."""
     kind, uuid = item.get("type"), string(item.get("id")) or log.key
     failed = item.get("status") in ("failed", "declined")
     if kind == "UserMessage":

@@ -14,10 +14,8 @@ SUMMARY = "summary"
 MAYBE = "maybe user"
 """Role of a possible user message, which counts when the session has no formal ones (`Log.formal`)."""
 
-TEXT = 65_536
-"""Characters of a text."""
-FAILURE = 400
-"""Characters of a failed call's output."""
+MAX_TEXT = 65_536
+MAX_FAILURE = 400
 _TARGETS = (
     *("file_path", "absolute_path", "filePath", "notebook_path", "path", "dir_path", "paths", "filesRead"),
     *("command", "cmd", "url", "pattern"),
@@ -35,7 +33,6 @@ class SessionEvent(NamedTuple):
     at: int
     """Milliseconds since 1970, at most the file's modification time."""
     cwd: str
-    """The agent's working directory, if known."""
     role: str
     text: str
     """The message; of a failed call, the beginning of its output."""
@@ -44,11 +41,9 @@ class SessionEvent(NamedTuple):
     target: str
     """Path, command or address of a call as given; several are lines."""
     failed: bool
-    """Whether a call failed or was refused."""
     meta: bool
     """Whether it is in the user's role without being typed: a summary, hook text, notice."""
     sidechain: bool
-    """Whether it belongs to a subagent."""
     file: str
     offset: int
     length: int
@@ -133,10 +128,10 @@ class Log:
         gave: Mapping[str, object] = NOTHING,
     ) -> None:
         """Add an event, replacing one with the same id unless that is another call."""
-        kept = _failure(text) if role == TOOL else text[:TEXT]
+        kept = _failure(text) if role == TOOL else text[:MAX_TEXT]
         shown, session, cwd, name = map(_clean, (kept, self.session, self.cwd, tool))
         event = SessionEvent(
-            *(_clean(uuid), session, self.at, cwd, role, shown, name, _clean(target[:TEXT])),
+            *(_clean(uuid), session, self.at, cwd, role, shown, name, _clean(target[:MAX_TEXT])),
             *(failed, meta, self.sidechain, self._file, *self.line, self.program),
             *((asked, gave) if self._calls else ()),
         )
@@ -266,9 +261,8 @@ def target_of(arguments: object) -> str:
 
 def _failure(text: str) -> str:
     """Truncate a failed call's output after masking it, because a secret may lie at the cut."""
-    return mask(text[:TEXT]).text[:FAILURE]
+    return mask(text[:MAX_TEXT]).text[:MAX_FAILURE]
 
 
 def _clean(text: str) -> str:
-    """Replace lone surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

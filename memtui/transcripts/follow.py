@@ -16,11 +16,11 @@ from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.model import Root
 from memtui.transcripts.event import Log, Reader, SessionEvent, parsed
 
-LINE = 8 * 1_048_576
+MAX_LINE = 8 * 1_048_576
 """Longest line in bytes; longer ones are skipped and counted."""
-SLICE = 64 * 1_048_576
+SLICE_BYTES = 64 * 1_048_576
 """Bytes read at once, up to the end of the last line."""
-LARGEST = 256 * 1_048_576
+MAX_FILE = 256 * 1_048_576
 """Largest file in bytes, because a rollback may need all of it at once."""
 _CHUNK = 1_048_576
 _HEAD, _TAIL = 1_024, 256
@@ -44,11 +44,9 @@ class Slice(NamedTuple):
     back; earlier results count no longer."""
     lines: int = 0
     unknown: int = 0
-    """Lines the reader does not know."""
     broken: int = 0
     """Lines too long, not UTF-8 or no JSON object."""
     skipped: str = ""
-    """Why nothing was read."""
     leaves: Mapping[int, str] = {}
     """Last tree record before each line that begins a turn, by offset; see `back`."""
 
@@ -61,7 +59,6 @@ class _Line(NamedTuple):
     offset: int
     end: int
     data: bytes
-    """Empty when it is too long."""
 
 
 def follow(
@@ -69,7 +66,7 @@ def follow(
     reader: Reader,
     cursor: SessionCursor | None = None,
     *,
-    most: int = SLICE,
+    most: int = SLICE_BYTES,
     calls: bool = False,
     now: int = _NUMBER,
     stop: Callable[[], bool] = lambda: False,
@@ -161,7 +158,6 @@ def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
 
 
 def _as_json(name: str) -> set[bytes]:
-    """Return a name as in JSON, with and without escapes."""
     forms = (json.dumps(name, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     return {form.encode("utf-8", "surrogateescape") for form in forms}
 
@@ -198,7 +194,7 @@ def line_at(path: str, offset: int, length: int) -> bytes:
     except OSError:
         return b""
     try:
-        return b"" if _refusal(os.fstat(handle)) or length > LINE else os.pread(handle, length, offset)
+        return b"" if _refusal(os.fstat(handle)) or length > MAX_LINE else os.pread(handle, length, offset)
     except OSError:
         return b""
     finally:
@@ -210,7 +206,7 @@ def _refusal(found: os.stat_result) -> str:
         return SPECIAL
     if found.st_uid != os.getuid():
         return FOREIGN
-    return LARGE if found.st_size > LARGEST else ""
+    return LARGE if found.st_size > MAX_FILE else ""
 
 
 def _fits(handle: int, found: os.stat_result, cursor: SessionCursor, reader: Reader) -> bool:
@@ -251,7 +247,7 @@ def _read(
     lines: Iterable[_Line] = _lines(handle, start, most)
     if path.endswith(".json"):
         size = found.st_size if found.st_size > start else 0
-        lines = [_Line(0, size, os.pread(handle, size, 0) if size <= LINE else b"")] if size else []
+        lines = [_Line(0, size, os.pread(handle, size, 0) if size <= MAX_LINE else b"")] if size else []
     elif start:
         for line in islice(_lines(handle, 0, 1), 1):  # what it says of the session holds for all of it
             _take(log, reader, line)
@@ -271,7 +267,6 @@ def _read(
 
 
 def _take(log: Log, reader: Reader, line: _Line) -> bool | None:
-    """Read one line; None when it is broken."""
     if not line.data.strip():
         return True if line.data else None
     try:
@@ -293,7 +288,7 @@ def _lines(handle: int, start: int, most: int) -> Iterator[_Line]:
         *ended, last = chunk.split(b"\n")
         for part in ended:
             size = pending + len(part) + 1
-            yield _Line(at, at + size, rest + part + b"\n" if size <= LINE else b"")
+            yield _Line(at, at + size, rest + part + b"\n" if size <= MAX_LINE else b"")
             at, rest, pending, given = at + size, b"", 0, True
         pending += len(last)
-        rest = rest + last if pending <= LINE else b""
+        rest = rest + last if pending <= MAX_LINE else b""

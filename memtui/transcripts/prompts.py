@@ -16,7 +16,6 @@ from memtui.transcripts.follow import line_at
 from memtui.transcripts.sessions import READERS
 
 SHOWN = 200
-"""Characters returned at most."""
 
 
 def digest(line: bytes, text: str) -> bytes:

@@ -23,11 +23,9 @@ READERS = {
     "gemini": Reader(gemini.read, 1),
     "qwen-code": Reader(qwen_code.read, 1),
 }
-"""By agent id."""
 ASK, PROJECT, ALL, OFF = "ask", "project", "all", "off"
 CARDS = "cards"
 NOT_ASKED, DISABLED = "not_asked", "disabled"
-"""Why nothing is read."""
 
 
 class Consent(NamedTuple):

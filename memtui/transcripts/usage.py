@@ -9,7 +9,6 @@ from __future__ import annotations
 from memtui.transcripts.event import AGENT, Log, Reader, mapping, string
 
 _MOST = 10**9
-"""Larger token counts of one reply are errors."""
 
 
 def _number(value: object) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.5
 """Seconds between looks at the lanes."""
-BEGIN_S = 60.0
+BEGIN_INTERVAL_S = 60.0
 """Seconds before the first look at scheduled tasks, and between looks."""
 READ_FIRST_S, READ_S = 3.0, 60.0
 """Seconds before agents' sessions are first read, where the user allowed it, and between later reads."""
@@ -52,7 +52,7 @@ class Background:
         self._pause = threading.Event()
         self._working = False
         self._not_before = 0.0
-        self._begin_at = time.monotonic() + BEGIN_S
+        self._begin_at = time.monotonic() + BEGIN_INTERVAL_S
         self._read_at = time.monotonic() + READ_FIRST_S
         self._read_upto = 0
 
@@ -92,7 +92,7 @@ class Background:
                     self._read, self._was_read, what=what, otherwise=partial(self._fail, what), lane="sessions"
                 )
         if time.monotonic() >= self._begin_at:
-            self._begin_at = time.monotonic() + BEGIN_S
+            self._begin_at = time.monotonic() + BEGIN_INTERVAL_S
             if not self._bridge.read_only:
                 self._bridge.run(
                     self._begin, lambda _: None, what="begin what is due", otherwise=self._failed, lane="tasks"

@@ -145,7 +145,7 @@ async def test_views_are_told_of_a_vote_of_another_process(world: World, monkeyp
 async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
     world: World, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "BEGIN_S", 0.0)
+    monkeypatch.setattr(background, "BEGIN_INTERVAL_S", 0.0)
     (home / ".memtui-test").mkdir(exist_ok=True)
     (home / ".memtui-test/config.toml").write_text("[lifecycle]\ndream = 'auto'\ndream_sessions = 0\n")
     async with working(world) as (screen, lane):

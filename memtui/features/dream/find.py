@@ -38,7 +38,6 @@ class Tidying(NamedTuple):
 
     rule: str
     kind: str
-    """Proposal kind."""
     steps: tuple[Step, ...]
     why: str
     evidence: tuple[Evidence, ...]
@@ -169,7 +168,6 @@ def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
 
 
 def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:
-    """Yield a description for front matter without one."""
     front = split(one.data)
     if front.status != OK or str(front.fields.get("description", "")).strip():
         return

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 KIND = "dream"
 ACTOR = "lifecycle:dream"
-"""Client and actor of automatic dreams."""
 HOUR_MS = 3_600_000
 LONGEST_MS = 7 * 24 * HOUR_MS
 _REJECTED = 0.8
@@ -30,7 +29,7 @@ LOCK_FILE = "consolidation.lock"
 """Held by Qwen Code beside a memory folder while it tidies that up; contains its process id."""
 
 
-WHY = {
+GATE_REASONS = {
     "": "it begins within a minute where memtui or its daemon is open",
     "running": "one waits or runs",
     "same_session": "no session was written since the last one",
@@ -40,14 +39,13 @@ WHY = {
     "budget": "the worker was asked often enough today",
     "backoff": "the last ones failed, found nothing, or you rejected most of it",
 }
-"""Explanation of each gate."""
 
 
 class DreamGate(NamedTuple):
     """What a dream waits for."""
 
     name: str
-    """`disabled` or a key of `WHY`; empty: nothing."""
+    """`disabled` or a key of `GATE_REASONS`; empty: nothing."""
     until: int | None = None
     """When it opens, in milliseconds, if known."""
 

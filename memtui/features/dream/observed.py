@@ -17,18 +17,17 @@ from memtui.engine.model import Step
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.dream.find import Tidying
-from memtui.features.dream.suggest import A_KIND
+from memtui.features.dream.suggest import MAX_PER_RULE
 from memtui.features.observations.answers import day
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.model import Card, SessionScope
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Working
-from memtui.features.workers.prompts import MEMORIES
+from memtui.features.workers.prompts import MAX_MEMORIES
 from memtui.matching import fold
 
 NEWEST = 2_000
-"""Cards examined."""
 LONGEST = 600
 """Length up to which a card's text becomes a memory; beyond it, its title does."""
 _SHARED = 2
@@ -44,12 +43,11 @@ class _Cards(NamedTuple):
 
     memories: tuple[Card, ...]
     said: tuple[Card, ...]
-    """Notes and session cards."""
     shown: Callable[[Card], Evidence]
 
 
 def observed(working: Working) -> Iterator[Tidying]:
-    """Yield what observations say, at most `A_KIND` per rule; raises as `open_cards`."""
+    """Yield what observations say, at most `MAX_PER_RULE` per rule; raises as `open_cards`."""
     if not working.settings.observe_enabled:
         return
     cards = _read(working)
@@ -58,7 +56,7 @@ def observed(working: Working) -> Iterator[Tidying]:
     made = (_add(working, cards, rule, some) for rule, some in (*_again(cards), *(("unkept", [card]) for card in news)))
     found = [*_corrected(cards), *_left_open(cards, working.now), *_recurring(cards), *filter(None, made)]
     for rule in dict.fromkeys(one.rule for one in found):
-        yield from islice((one for one in found if one.rule == rule), A_KIND)
+        yield from islice((one for one in found if one.rule == rule), MAX_PER_RULE)
 
 
 def _read(working: Working) -> _Cards:
@@ -115,7 +113,6 @@ def _again(cards: _Cards) -> list[tuple[str, list[Card]]]:
 
 
 def _unkept(cards: _Cards) -> Iterator[Card]:
-    """Yield corrections and constraints that no memory covers."""
     known = {concept for card in cards.memories for concept in _concepts(card)}
     texts = {card.text_key for card in cards.memories}
     for card in cards.said:
@@ -124,7 +121,6 @@ def _unkept(cards: _Cards) -> Iterator[Card]:
 
 
 def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
-    """Yield memories and notes with open tasks after two weeks."""
     for card in (*cards.memories, *cards.said):
         one = cards.shown(card)
         if one.kind == "memory" and card.at < now - _OPEN_MS and _OPEN.search(card.narrative):
@@ -132,7 +128,6 @@ def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
 
 
 def _recurring(cards: _Cards) -> Iterator[Tidying]:
-    """Yield what was asked repeatedly in different sessions on different days."""
     asked: dict[str, dict[str, Card]] = defaultdict(dict)
     for card in cards.said:
         if card.kind == "session" and card.type == "change":
@@ -161,7 +156,7 @@ def _add(working: Working, cards: _Cards, rule: str, some: Sequence[Card]) -> Ti
 
 
 def _steps(working: Working, text: str) -> tuple[Step, ...]:
-    near = [one.row for one in recall(working.engine, text, limit=MEMORIES).items]
+    near = [one.row for one in recall(working.engine, text, limit=MAX_MEMORIES).items]
     try:
         plan = plan_remember(working.engine, working.roots, RememberRequest(text), among=near)
     except MemtuiError:

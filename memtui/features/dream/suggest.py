@@ -17,7 +17,7 @@ from memtui.features.dream.find import Tidying
 from memtui.features.hygiene.doubles import ReadMemory
 from memtui.features.remember.classify import same
 
-A_KIND, ALL = 5, 20
+MAX_PER_RULE, MAX_FINDINGS = 5, 20
 """Findings per rule, and in total."""
 _LATE_DAYS = 30
 _DATE = re.compile(r"\b20[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])\b")
@@ -27,7 +27,7 @@ _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
 
 
 def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Tidying]:
-    """Return what is worth a look, at most `A_KIND` per rule; paths are resolved below `project`."""
+    """Return what is worth a look, at most `MAX_PER_RULE` per rule; paths are resolved below `project`."""
     texts = [one for one in memories if not one.row.pinned]
     found = (
         *_conflicts(texts),
@@ -40,9 +40,9 @@ def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[T
     kept = []
     for one in found:
         counted[one.rule] += 1
-        if counted[one.rule] <= A_KIND:
+        if counted[one.rule] <= MAX_PER_RULE:
             kept.append(one)
-    return kept[:ALL]
+    return kept[:MAX_FINDINGS]
 
 
 def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Tidying:
@@ -51,7 +51,6 @@ def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Tidying:
 
 
 def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
-    """Yield memories of one root and type with the same description and different texts."""
     groups: dict[tuple[tuple[str, str], str], list[ReadMemory]] = {}
     for one in texts:
         said = same(one.row.description)

@@ -1,6 +1,6 @@
 """`memtui dream`, and its part of `memtui status`."""
 
-from memtui.features.dream.gates import KIND, WHY, gate
+from memtui.features.dream.gates import GATE_REASONS, KIND, gate
 from memtui.features.tasks.work import working_in
 from memtui.features.workers.propose import begins, last_json, run
 from memtui.transcripts.sessions import ASK, OFF
@@ -23,6 +23,8 @@ def status(session: Session) -> Json:
     until = rfc3339(waits.until) if waits.until is not None else None
     name = {"": "nothing", "disabled": None}.get(waits.name, waits.name)
     unread = waits.name.endswith(("session", "sessions")) and session.settings.transcripts_read in (ASK, OFF)
-    why = "agents' sessions may not be read, so none counts: memtui sessions" if unread else WHY.get(waits.name)
+    why = (
+        "agents' sessions may not be read, so none counts: memtui sessions" if unread else GATE_REASONS.get(waits.name)
+    )
     gated = {"waits for": name, "because": why, "until": until}
     return {"begins": begins(session.settings, KIND), **last_json(session, KIND), **gated}

@@ -25,13 +25,13 @@ from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
-from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.prompts import MAX_MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 from memtui.given.reach import withheld
 
 ACTOR = Actor(gates.ACTOR)
-A_RUN = 20
+MAX_PROPOSALS = 20
 """Proposals per run; the rest is counted and left for the next."""
 _FILES, _SHARE = 5, 0.1
 """Most files, and share of a root's memories, that standing rules change per dream."""
@@ -83,7 +83,7 @@ def look(working: Working) -> Looked:
         found[one.rule] += 1
         if one.group is not None and (f"rule:{one.rule}", _removed(one.steps)) in gone:
             continue
-        if len(made) >= A_RUN:
+        if len(made) >= MAX_PROPOSALS:
             left += 1
             continue
         new = suggested(engine, one)
@@ -98,7 +98,6 @@ def look(working: Working) -> Looked:
 
 
 def _unasked(working: Working, stored: Iterable[Proposal]) -> Iterator[Proposal]:
-    """Yield open proposals of rules that no worker has answered."""
     runs = working.engine.tasks.runs(working.workspace.id, KIND)
     last = max((run.at for run in runs if run.worker != NONE and run.outcome == COMPLETED), default=0)
     open_here = {root.id for root in working.roots}
@@ -174,7 +173,7 @@ def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
             (row for row in rows if row.address.root == root),
             key=lambda row: (names.get(str(row.address), len(names)), -row.heat, -row.modified_at),
         )
-        memories = shown(engine, (roots[root],), mine[: max(found, MEMORIES)], working.settings.lifecycle_private)
+        memories = shown(engine, (roots[root],), mine[: max(found, MAX_MEMORIES)], working.settings.lifecycle_private)
         here = WorkSlice(
             notes=tuple(one.why for one in notes if any(e.name.startswith(f"{root}/") for e in one.evidence))
         )

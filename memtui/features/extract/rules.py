@@ -13,9 +13,9 @@ from memtui.markers import PRIVATE
 from memtui.mask import BEGIN
 from memtui.transcripts import phrases
 
-LEAST, MOST = 12, 600
+MIN_SENTENCE, MAX_SENTENCE = 12, 600
 """Characters of a sentence; a longer unrequested one is a task, or was pasted."""
-TURN = 2_000
+SHORT_TURN = 2_000
 """Length of a turn up to which more than explicit requests are looked for."""
 
 
@@ -25,9 +25,7 @@ class Saying(NamedTuple):
     rule: str
     """`explicit`, `correction`, `preference`, `reference` or `project`."""
     text: str
-    """Text to remember."""
     quote: str
-    """The original sentence."""
     confidence: float
 
 
@@ -56,7 +54,6 @@ _POINTS = re.compile(
     r"|\b(?:das|dies\w*|hier|nochmal|ça|cela|ici|esto|eso|aquí)\b|这|那|刚才",
     re.IGNORECASE,
 )
-"""Words that refer to earlier context."""
 _UNCLEAR = re.compile(
     r"^(?:(?:this|these|those) (?!project|repo|codebase|team|company|machine)|(?:it|this|that)\b(?! (?:project|repo)))"
     r"|^I(?:'ve|'m| have| just| am|(?: \w+ed| ran| made| did| was))\b",
@@ -127,12 +124,12 @@ def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
     found: list[Saying] = []
     answer = _FIRST if answers and len(text) <= phrases.LONGEST else ""
     for sentence in _sentences(plain):
-        rule = _rule(sentence, answer, short=len(text) <= TURN)
+        rule = _rule(sentence, answer, short=len(text) <= SHORT_TURN)
         answer = _AFTER_NO if answer and not _LEAD.sub("", f"{sentence} ") else ""
         if not rule:
             continue
         kept = _ASKED.sub("", sentence) if rule == "explicit" else _LEAD.sub("", sentence)
-        if len(kept) < (LEAST // 2 if rule == "explicit" else LEAST) or _UNCLEAR.match(kept):
+        if len(kept) < (MIN_SENTENCE // 2 if rule == "explicit" else MIN_SENTENCE) or _UNCLEAR.match(kept):
             continue
         kept = kept[:1].upper() + kept[1:]
         body = "\n".join([absolute(kept, at), *(reasons if rule == "explicit" else ())])
@@ -141,7 +138,6 @@ def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text into sentences, without quotations and without cut or masked parts."""
     parts = (part.strip() for part in _SPLIT.split(text))
     return [
         _ITEM.sub("", part)
@@ -152,11 +148,11 @@ def _sentences(text: str) -> list[str]:
 
 def _rule(sentence: str, answer: str, *, short: bool) -> str:
     """Return the rule that a sentence matches, or nothing; `answer` is its position in an answer to the agent."""
-    if len(sentence) < LEAST or sentence.endswith(("?", "？")):
+    if len(sentence) < MIN_SENTENCE or sentence.endswith(("?", "？")):
         return ""
     if phrases.asks_to_remember(sentence) and not _TO_DO.search(sentence):
         return "explicit"
-    if not short or len(sentence) > MOST or _TEMPORARY.search(sentence):
+    if not short or len(sentence) > MAX_SENTENCE or _TEMPORARY.search(sentence):
         return ""
     if answer == _AFTER_NO or (answer and phrases.corrects(sentence)):
         rest = _LEAD.sub("", sentence)

@@ -27,7 +27,7 @@ from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.command import FOLDER
-from memtui.features.workers.prompts import MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.prompts import MAX_MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 WEEK_MS = 7 * 86_400_000
 """Maximum age of sessions that were never read."""
-REST_MS = 600_000
+IDLE_MS = 600_000
 """Idle time before a session is read by itself."""
-TURNS = 40
+MAX_TURNS = 40
 """Newest turns shown to a worker."""
 _WORDS = 4_000
 """Characters of the turns by which related memories are found."""
@@ -61,9 +61,7 @@ class HeardTurn(NamedTuple):
     text: str
     """Without secrets, private text and memtui's own insertions."""
     by: str
-    """`user` or `agent`."""
     answers: bool = False
-    """Whether the agent spoke before it."""
 
 
 class Heard(NamedTuple):
@@ -73,7 +71,6 @@ class Heard(NamedTuple):
     read: tuple[tuple[str, str, SessionCursor], ...] = ()
     """Consumer, file and cursor."""
     skipped: Mapping[str, int] = {}
-    """Skipped files and turns by reason."""
 
 
 def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
@@ -223,7 +220,7 @@ def begin(session: Session, settings: Settings) -> None:
     now = tasks.clock()
     since = max(last.at if last is not None else 0, now - WEEK_MS)
     files = allowed_files(settings, session.surroundings, since=since)
-    if any(_rests(path, now - REST_MS) for _, path in files):
+    if any(_rests(path, now - IDLE_MS) for _, path in files):
         tasks.enqueue(KIND, lane, "lifecycle:extract", {}, trigger="auto")
 
 
@@ -266,7 +263,7 @@ class News:
     ) -> None:
         """Propose a new memory unless it is known or has no place."""
         engine = self.where.engine
-        near = [one.row for one in recall(engine, wanted.text, limit=MEMORIES).items]
+        near = [one.row for one in recall(engine, wanted.text, limit=MAX_MEMORIES).items]
         try:
             plan = plan_remember(engine, self.where.roots, wanted, among=[*self._instructions, *near])
         except MemtuiError as refused:
@@ -299,14 +296,14 @@ def asks(news: News) -> list[WorkerPrompt]:
     words = "\n".join(turn.text for turn in told if turn.by == "user")
     if not words:
         return []
-    rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MEMORIES).items]
+    rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MAX_MEMORIES).items]
     memories = shown(where.engine, where.roots, rows, where.settings.lifecycle_private)
     return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.by, turn.text) for turn in told)), memories)]
 
 
 def _told(news: News) -> list[HeardTurn]:
     """Return the turns shown to a worker, in the order of its aliases."""
-    return [turn for turn in news.turns if turn.text][-TURNS:]
+    return [turn for turn in news.turns if turn.text][-MAX_TURNS:]
 
 
 def _by_worker(news: News, answer: WorkerAnswer) -> None:
@@ -332,7 +329,6 @@ def _by_worker(news: News, answer: WorkerAnswer) -> None:
 
 
 def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
-    """Yield the evidence of an operation whose quotes are literal."""
     turns = answer.replies[0][0].limits.turns
     for one in quotes:
         text = (turns or {}).get(one.turn)
@@ -346,7 +342,6 @@ def _evidence(turn: HeardTurn, quote: str) -> Evidence:
 
 
 def _place(turn: HeardTurn) -> tuple[str, str]:
-    """Return session and event id of a turn."""
     return turn.event.session or turn.event.file, turn.event.uuid
 
 

@@ -43,14 +43,12 @@ class Candidate(NamedTuple):
 
     address: Address
     entry: Entry | None
-    """None: the whole memory."""
     line: int
     text: str
     sha256: str
     said: str
     """The text that the caller may know; a person may know all."""
     stays: str = ""
-    """Why it cannot go, as a clause."""
 
     @property
     def id(self) -> str:

@@ -23,8 +23,7 @@ from memtui.wire.output import Column
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-MOST = 100
-"""Entries that may go by words alone."""
+MAX_BY_WORDS = 100
 _LOOKED_AT = 200
 """Memories searched for older texts to redact."""
 OUT_OF_REACH = "Not cleared: agents' own session files, git, bundles and copies elsewhere."
@@ -43,9 +42,9 @@ def forget(call: Call) -> int:
     write = bool(ids) or args.flag("yes")
     if write:
         refuse_off(call.settings, "forget")
-    if write and not ids and len(wanted.going) > MOST:
+    if write and not ids and len(wanted.going) > MAX_BY_WORDS:
         raise RefusedError(
-            f"{len(wanted.going):,} entries say this; at most {MOST} go by words alone.",
+            f"{len(wanted.going):,} entries say this; at most {MAX_BY_WORDS} go by words alone.",
             code="E_TOO_MANY",
             hint="Give more words, or --id for each.",
         )

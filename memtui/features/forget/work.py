@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.features.entries.model import EntryFile
 
-SHOWN = 100
-"""Candidates in a result; the others are counted."""
+MAX_ITEMS = 100
 _LINE_END = re.compile(rb"[ \t]*(?:\r\n|\n|\r)")
 
 
@@ -50,7 +49,7 @@ def forget(working: Working) -> Planned:
     else:
         words = str(task.request.get("query") or "")
         found = search(engine, tuple(here.values()), words, person=person, cancelled=working.cancelled)
-    wanted = plan_forget(engine, found[:SHOWN] if not applies else found)
+    wanted = plan_forget(engine, found[:MAX_ITEMS] if not applies else found)
     if not applies or not wanted.steps:
         return Planned(result=_result(working, wanted, "found", f"{len(found):,} found.", found))
     if task.client.startswith("agent:"):
@@ -125,7 +124,6 @@ class ForgetPlan(NamedTuple):
     also: str = ""
     """What follows, for people: `2 links updated`."""
     rest: str = ""
-    """What does not follow."""
 
     @property
     def label(self) -> str:
@@ -165,7 +163,6 @@ def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
 
 
 def _without(file: EntryFile | None, items: Sequence[Candidate]) -> bytes | None:
-    """Remove entries from a file; None when nothing is left."""
     gone = {one.entry.number: one.entry for one in items if one.entry is not None}
     if file is None or len(gone) < len(items) or len(gone) == len(file.entries):
         return None

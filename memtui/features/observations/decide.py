@@ -25,7 +25,6 @@ from memtui.features.observations.names import BESIDE
 from memtui.features.observations.store import generations
 
 PATCH_LIMITS = {"title": 160, "type": 20, "note": 2_000}
-"""Fields that a person may write over, with their lengths in characters."""
 
 
 def decision_for(engine: Engine, look: CardAccess, word: str) -> ObservationMark:

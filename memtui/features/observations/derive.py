@@ -41,7 +41,6 @@ from memtui.given import renamed
 from memtui.safe_text import visible
 
 BATCH_CARDS, BATCH_BYTES = 500, 1_048_576
-"""Cards, and bytes of memories, per transaction (at least one file)."""
 _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
 """Earliest time that is believed (2001), and how far in the future one may lie."""
@@ -69,7 +68,6 @@ def replace_damaged(engine: Engine) -> None:
 
 
 def _copy_horizon(old: CardWriter, writer: CardWriter) -> None:
-    """Copy the pruning horizon, as far as the old file can be read, so that pruned cards stay away."""
     with suppress(*generations.DAMAGE):
         writer.set_meta("horizon", int(str(old.meta("horizon") or 0)))
 
@@ -147,7 +145,6 @@ def apply_decisions(engine: Engine, writer: CardWriter) -> None:
 
 
 def _with_decisions(decided: CardDecisions, cards: Sequence[Card]) -> list[Card]:
-    """Return the cards of one source with the decisions about them applied."""
     if not cards:
         return []
     if cards[0].kind == SESSION:
@@ -237,7 +234,6 @@ class _DeriveRun:
         self._todo += [one for one in candidates if one not in self._todo]
 
     def _batch(self, todo: Iterator[ObservedMemory], limits: DeriveLimits) -> int:
-        """Write as many files as one transaction takes, and return how many."""
         done = count = size = 0
         files: list[_DerivedFile] = []
         for one in todo:

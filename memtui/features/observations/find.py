@@ -27,12 +27,9 @@ from memtui.features.observations.store.index_text import expressions
 from memtui.matching import Query, Term, fold, parse
 
 CATCH_UP_SECONDS = 0.15
-"""Seconds that a query waits for cards to be derived."""
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
 MAX_SHOWN = 10
-"""Cards shown at once."""
 MIN_LETTERS = 6
-"""Minimum length of a name prefix."""
 FEW_RESULTS = 5
 """With fewer results than this, partial matches are added."""
 _BETWEEN = "\1"
@@ -44,7 +41,6 @@ class CardAccess(NamedTuple):
     """A reader of cards with the filter of the caller."""
 
     reader: CardReader | None
-    """None while there are no cards."""
     progress: ObserveProgress
     wanted: CardFilter
 
@@ -59,7 +55,6 @@ class CardPage(NamedTuple):
     many: bool = False
     """Whether there may be matches that were not examined."""
     start: int = 0
-    """Number of cards on the pages before."""
     next: str = ""
     """Cursor of the next page; empty on the last one."""
 
@@ -226,7 +221,6 @@ def _start(cursor: str, look: CardAccess, query: Query, cards: Sequence[CardHit]
 
 
 def _scored(cards: Sequence[CardHit], query: Query, *, some: bool = False) -> list[CardHit]:
-    """Return the cards that match a query (with `some`, any term), the best first."""
     plain = Query(
         tuple(map(_plain, query.terms)), tuple(map(_plain, query.without)), query.whole and _plain(query.whole)
     )

@@ -21,7 +21,6 @@ TYPES = (
 )
 """Card types, the most valuable first: ties between equally good search results follow this order."""
 _FRONT_MATTER_TYPES = {"feedback": "preference", "user": "preference", "project": "fact", "reference": "fact"}
-"""Card types for the memory types that agents write in front matter."""
 
 
 def type_of(given: object, otherwise: str = "fact") -> str:
@@ -42,14 +41,11 @@ class DerivedCard(NamedTuple):
     type: str
     title: str
     narrative: str
-    """At most `rules.MAX_TEXT` characters."""
     facts: tuple[str, ...]
     concepts: tuple[str, ...]
     """Most frequent first."""
     files: tuple[str, ...]
-    """Paths that the text names."""
     masked: int
-    """Number of masked secrets."""
     cut: int
     """Number of private spans that were cut."""
     at: int | None = None
@@ -95,7 +91,6 @@ class Card(NamedTuple):
     concepts: tuple[str, ...]
     files: tuple[str, ...]
     note: str
-    """Note added by a person."""
     tokens: int
     """Estimated cost of exactly what `answers.detail` returns."""
     masked: int
@@ -165,7 +160,6 @@ class CardSource(NamedTuple):
     sha: bytes
     brought: bool
     failed: str = ""
-    """Why it has no cards, as a sentence."""
 
 
 class SessionProgress(NamedTuple):
@@ -184,7 +178,6 @@ class SessionProgress(NamedTuple):
     whole: bool = False
     """Whether it is always read from the beginning because it holds private text."""
     interrupted: bool = False
-    """Whether a person stopped the turn before the cursor."""
     cursor: SessionCursor | None = None
     """Start of the last turn; None: the beginning of the file."""
 

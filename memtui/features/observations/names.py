@@ -17,7 +17,6 @@ from memtui.engine.observation import NORMAL, PRIVATE, SUPPRESSED, ObservationMa
 from memtui.features.observations.model import CardState
 
 KEY_BYTES = 10
-"""Bytes of a name or key."""
 BESIDE = 4
 
 
@@ -43,7 +42,6 @@ class CardDecisions(NamedTuple):
 
     secret: bytes
     by_place: dict[tuple[int, str], list[ObservationMark]]
-    """By root and path."""
     by_name: dict[bytes, ObservationMark]
     """Of session cards, by card name."""
     by_text: dict[bytes, int]
@@ -142,7 +140,6 @@ def _may_match(mark: ObservationMark, anchor: bytes, text_key: bytes, count: int
 
 
 def _twin_count(mark: ObservationMark) -> int:
-    """Return how many entries were equal to the one decided about."""
     return _prefixes(mark.beside)[mark.text_key[:BESIDE]]
 
 

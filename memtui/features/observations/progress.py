@@ -17,7 +17,6 @@ from memtui.features.observations.model import CardSource
 from memtui.features.observations.store import generations
 
 KINDS = {"memories": "memory", "notes": "note"}
-"""Card kind for each root kind."""
 
 SourcePlace = tuple[int, str]
 """Ledger id of a root, and a path in it."""
@@ -31,7 +30,6 @@ class ObserveProgress(NamedTuple):
     pending: int
     failed: int
     error: str = ""
-    """Message of one failed source."""
 
     @property
     def processed(self) -> int:

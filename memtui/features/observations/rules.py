@@ -21,11 +21,8 @@ from memtui.matching import fold
 from memtui.wire.times import parse_time
 
 SECTION_BYTES = 6_000
-"""Size above which a memory is divided at its headings."""
 MAX_CARDS = 2_000
-"""Cards per file."""
 MAX_TEXT = 12_000
-"""Characters of a card's text."""
 TITLE_CHARS, FACT_CHARS, CONCEPT_CHARS = 120, 240, 60
 MAX_FACTS, MAX_CONCEPTS, MAX_FILES = 12, 12, 24
 _HEADING = re.compile(rb"#{1,2}[ \t]+\S")
@@ -223,13 +220,11 @@ def _title(given: str, lines: Sequence[str]) -> str:
 
 
 def _strip_markdown(line: str) -> str:
-    """Strip Markdown before and inside a line."""
     text = _STRONG.sub(r"\2", _SPAN.sub(r"\2", _strip_prefix(line)[: 8 * TITLE_CHARS])).strip("*` \t")
     return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "_" != text[1] else text
 
 
 def _strip_prefix(line: str) -> str:
-    """Strip the Markdown at the start of a line."""
     head = _HEAD.match(line)
     return line[head.end() :] if head is not None else line
 
@@ -244,7 +239,6 @@ def _short(text: str, most: int) -> str:
 
 
 def _facts(lines: Sequence[str]) -> tuple[str, ...]:
-    """Return list items and reasons, else sentences."""
     some = [line for line in lines if _ITEM.match(line) or _WHY.match(line)]
     if not some:
         prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())[:MAX_TEXT]

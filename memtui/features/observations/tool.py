@@ -33,7 +33,6 @@ from memtui.memory_tool.call import Result, whole_number
 from memtui.wire.times import parse_time
 
 DETAILS_BUDGET = 4_000
-"""Token budget of an answer with whole cards."""
 _HINTS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 _TEXT: Mapping[str, object] = {"type": "string"}
 _WHOLE: Mapping[str, object] = {"type": "integer"}

@@ -32,7 +32,6 @@ from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
 MAX_NOTE = 16_384
-"""Maximum size of a note in bytes."""
 _DECIDE = {
     "mark": ("say who may be given an observation", "Make", ""),
     "edit": ("edit an observation", "Edit", "edited"),
@@ -239,7 +238,6 @@ def row_json(card: Card, query: Query | None = None) -> Json:
 
 
 def _log(engine: Engine, name: bytes) -> list[dict[str, object]]:
-    """Return the decisions about a card as JSON, the oldest first."""
     return [
         {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
         for one in engine.observations.log(name)
@@ -354,7 +352,6 @@ def _status(call: Call, _: list[str]) -> int:
 
 
 def _status_words(block: Json, now: int) -> list[tuple[str, str]]:
-    """Return status rows for people, without empty ones."""
     total, done, waiting, failed = (int(str(block[name])) for name in ("total", "processed", "pending", "failed"))
     last, lost = parse_time(str(block["last_run_at"]), now), block.get("adrift")
     rows = [
@@ -496,7 +493,6 @@ def _note(call: Call) -> str:
 
 
 def _tags(call: Call) -> list[str]:
-    """Return the tags without those that hold a secret or private text."""
     from memtui.features.observations.rules import clean
 
     given = [tag.lstrip("#") for tag in call.args.texts("tag")]

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 FREED = "It was blocked, and what blocked it is gone."
 MOST_NAMED = 3
-"""Proposals named in one message."""
-TRIES = 3
-"""Attempts when memories are written during the attempt."""
+MAX_ATTEMPTS = 3
 _Texts = Mapping[Address, bytes | None]
 
 
@@ -41,7 +39,6 @@ class StepView(NamedTuple):
     proposed: bytes | None
     """Text it proposes, without rejected hunks; None: removal."""
     current: bytes | None
-    """Current text, or None."""
     result: bytes | None
     """Resulting text; None: removed, or impossible."""
     hunks: tuple[ByteHunk, ...] = ()
@@ -209,7 +206,7 @@ def carry_out(
             label = " and ".join(what) if len(back) > 1 or wanted else ""
             before = engine.undo.take_back(back, actor=actor, label=label, cause=cause, parts=parts)
         done = before
-        for _ in range(TRIES if wanted else 0):
+        for _ in range(MAX_ATTEMPTS if wanted else 0):
             try:
                 done = _once(engine, wanted, actor, cause if back else f"proposals-{new_id()}", before, merge=merge)
             except MemtuiError:
@@ -300,7 +297,6 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Pr
 
 
 def _step(view: StepView) -> Step:
-    """Return the step on the current version."""
     sha = None if view.current is None else sha256(view.current).hexdigest()
     if isinstance(view.step, Write):
         return Write(view.step.address, view.result or b"", sha)
@@ -345,7 +341,6 @@ def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[
 
 
 def _text(engine: Engine, address: Address) -> tuple[bytes | None, str]:
-    """Return a memory's text, or None with the reason why the engine refuses it."""
     try:
         return engine.read(address).bytes, ""
     except NotFoundError:

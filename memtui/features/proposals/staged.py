@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 STAGED = "staged"
 """Evidence kind of a staged file: its path, the SHA-256 of the part, and its target."""
 _MOST = 100
-"""Staged files per folder."""
 _DIVIDER = "\n§\n"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
@@ -37,7 +36,6 @@ class _Part(NamedTuple):
     """One decision in a staged file."""
 
     text: str
-    """Its part of the file."""
     about: str
     kind: str = "note"
     step: Step | None = None
@@ -125,7 +123,6 @@ def _quote(text: str) -> str:
 
 
 def _files(engine: Engine) -> Iterator[tuple[Root, str]]:
-    """Yield the staged files."""
     for root in engine.roots.all():
         for folder, suffix in agent_of(root.agent).staged:
             staged = [name for name in names_in(os.path.join(root.path, folder)) if name.endswith(suffix)]

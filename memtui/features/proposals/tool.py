@@ -12,17 +12,16 @@ from memtui.engine.model import Actor, Address, Remove, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Evidence
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.feature import Offer
-from memtui.features.proposals.value import QUOTE, WHY, bounded, proposal
+from memtui.features.proposals.value import QUOTE_CHARS, WHY_CHARS, bounded, proposal
 from memtui.given import reach
 from memtui.memory_tool.call import Refusal, Result, SecretTouched, check_masks, parse_path
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-MOST_OPEN = 20
-"""Open proposals per client."""
-MOST_BYTES = 65_536
-_MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY, "quote": QUOTE}
+MAX_OPEN = 20
+MAX_BYTES = 65_536
+_MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY_CHARS, "quote": QUOTE_CHARS}
 """Maximum characters of fields that are no memory texts."""
 _NEEDS = {
     "add": ("text",),
@@ -66,9 +65,9 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
     except Refusal as refusal:
         return Result(ok=False, text=refusal.text)
     waiting = engine.proposals.all((*WAITING, "accepted"))
-    if sum(one.by == actor.name for one in waiting) >= MOST_OPEN:
+    if sum(one.by == actor.name for one in waiting) >= MAX_OPEN:
         raise RefusedError(
-            f"{MOST_OPEN} proposals of {actor.name} wait already.",
+            f"{MAX_OPEN} proposals of {actor.name} wait already.",
             code="E_TOO_MANY",
             hint="The user decides about them with memtui review.",
         )
@@ -99,8 +98,8 @@ def _fields(given: Mapping[str, object]) -> dict[str, str]:
             continue  # a strict schema requires every field
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise UsageError(f"{name!r} must be a text.", hint="Send it as a string of Unicode.")
-        if len(value) > _MOST.get(name, MOST_BYTES) or len(value.encode()) > MOST_BYTES:
-            most = f"{_MOST[name]:,} characters" if name in _MOST else f"{MOST_BYTES:,} bytes"
+        if len(value) > _MOST.get(name, MAX_BYTES) or len(value.encode()) > MAX_BYTES:
+            most = f"{_MOST[name]:,} characters" if name in _MOST else f"{MAX_BYTES:,} bytes"
             raise UsageError(f"{name!r} is too long.", hint=f"Send at most {most}.")
         fields[name] = value
     kind = fields.get("kind", "")

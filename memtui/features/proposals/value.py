@@ -29,13 +29,11 @@ from memtui.safe_text import has_hidden
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-QUOTE = 200
-"""Characters of a quote."""
-WHY = 500
-"""Characters of a reason."""
+QUOTE_CHARS = 200
+WHY_CHARS = 500
 PASSING = (" is pinned.", " is read-only.")
 """Endings of block reasons that may pass."""
-LOST = 0.2
+LOST_SHARE = 0.2
 """Share of a memory's words above which a proposal loses text."""
 _ORDERS = re.compile(
     r"(?i)\b(?:ignore|disregard|forget) (?:all |any |the |your )*(?:previous|prior|above|earlier) (?:\w+ )?"
@@ -78,8 +76,8 @@ def proposal(
         kind=kind,
         steps=chosen,
         marks=(),
-        why=_short(why, WHY),
-        evidence=tuple(one._replace(quote=_short(one.quote, QUOTE)) for one in shown),
+        why=_short(why, WHY_CHARS),
+        evidence=tuple(one._replace(quote=_short(one.quote, QUOTE_CHARS)) for one in shown),
         confidence=min(1.0, max(0.0, confidence)),
         fingerprint=fingerprint(engine, kind, chosen, " ".join([why, *about])),
         folders=tuple((name, engine.roots.find(name).path) for name in sorted(names)),
@@ -198,7 +196,6 @@ def _pinned(engine: Engine, address: Address) -> bool:
 
 
 def _brought(engine: Engine, one: Proposal) -> Iterator[str]:
-    """Yield what its texts must not add."""
     for step in one.steps:
         if not isinstance(step, Write):
             continue
@@ -223,7 +220,6 @@ def _brought(engine: Engine, one: Proposal) -> Iterator[str]:
 
 
 def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
-    """Yield problems of front matter that a text would gain."""
     front = split(step.data)
     if front.status not in (NONE, OK, EMPTY) and split(before).status != front.status:
         yield "Its front matter cannot be read safely."
@@ -244,7 +240,7 @@ def lost(engine: Engine, one: Proposal) -> str:
     for step in one.steps:
         had = _words(_before(engine, step))
         gone = (had - kept).total()
-        if gone > LOST * had.total():
+        if gone > LOST_SHARE * had.total():
             said.append(f"{step.address} loses text: {gone:,} of {had.total():,} words.")
     return " ".join(said)
 

@@ -24,11 +24,8 @@ from memtui.wire.output import Column
 from memtui.wire.times import rfc3339
 
 _LEAST = 6
-"""Minimum hex digits that name a version."""
 _SHOWN = 8
-"""Hex digits of a version shown to people."""
 _AFTER = 16
-"""Cells for what a session had read from outside."""
 _GONE = "deleted"
 """Stands for the version of a deleted memory."""
 
@@ -156,7 +153,6 @@ def _evidence(one: Proposal, *, person: bool) -> Iterable[Evidence]:
 
 
 def _diff(view: StepView, *, secrets: bool, person: bool) -> list[str]:
-    """Return what a step would change, or wanted to change where it cannot."""
     step = view.step
     if isinstance(step, Rename):
         return [f"--- {step.address}", f"+++ {step.new}"]
@@ -240,7 +236,6 @@ def _answer(call: Call, did: dict[str, list[str]], left: Sequence[Proposal], txn
 
 
 def _choose(engine: Engine, ids: Iterable[str]) -> _Chosen:
-    """Resolve proposal numbers and ADDRESS@SHA; raises when one is unknown."""
     proposals: list[str] = []
     changes: list[Change] = []
     waiting: tuple[Change, ...] = ()

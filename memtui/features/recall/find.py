@@ -15,7 +15,6 @@ from memtui.given.reach import readable, withheld
 
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
-"""Settings that recall needs."""
 _LACKING = 4
 """Query words looked up in other forms."""
 BM25, SEED = "bm25", "seed"
@@ -28,7 +27,6 @@ class Recalled(NamedTuple):
     waiting: int = 0
     """Matches withheld until a person reviews what a checkout brought."""
     counts: Mapping[str, object] = {}
-    """Telemetry fields."""
 
 
 def recall(
@@ -108,7 +106,6 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
 
 
 def _document(engine: Engine, row: Memory) -> Document:
-    """Read a memory for the seed's scorer; a missing one is empty."""
     try:
         data = engine.read_bytes(row.address)
     except MemtuiError:

@@ -33,7 +33,6 @@ _LETTERS = 32_768
 """Letters at each end that are searched for them."""
 _ENDINGS = ("ing", "ed", "es", "s", "e", "")
 _SHORTEST = 4
-"""Minimum length of a word with other forms."""
 _CASES = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _WORDS = (
     "a about again also am an and any are as at be because been before but by can could did do does doing for from get"
@@ -58,7 +57,6 @@ class Scored(NamedTuple):
     row: Memory
     score: float
     words: tuple[str, ...]
-    """Query words it has, folded."""
 
 
 class Document(NamedTuple):

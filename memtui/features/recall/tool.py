@@ -14,7 +14,7 @@ from memtui.telemetry import tell
 from memtui.wire.access import switched_off
 
 NAME = "memory_recall"
-MOST = 10
+MAX_LIMIT = 10
 _DESCRIPTION = "Recall memories that help with a task or a question, with their texts; not every word must occur."
 _SCHEMA: dict[str, object] = {
     "type": "object",
@@ -39,7 +39,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
         raise UsageError(f"{NAME} requires 'query', a text.", hint="Give the task or the question.")
     if number is None or number < 0:
         raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {LIMIT}.")
-    found = recall(engine, query, limit=min(number or LIMIT, MOST), agent=actor.name)
+    found = recall(engine, query, limit=min(number or LIMIT, MAX_LIMIT), agent=actor.name)
     built = block.build(engine, found.items, now_ms())
     for row in built.rows:
         engine.pins.record_use(row.address, actor=actor, soon=True)

@@ -22,7 +22,7 @@ from memtui.wire.access import open_agent_session, switched_off
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.output import Column
 
-SOON = 0.3
+HOOK_SECONDS = 0.3
 """Seconds a hook may take after process start."""
 _INPUT = 1_048_576
 """Maximum bytes of hook input."""
@@ -148,13 +148,11 @@ def _prompt() -> HookPrompt | None:
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise `TooLateError` after `SOON` seconds."""
-
     def stop(*_: object) -> None:
         raise TooLateError
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SOON)
+    signal.setitimer(signal.ITIMER_REAL, HOOK_SECONDS)
     try:
         yield
     finally:

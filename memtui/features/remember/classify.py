@@ -47,9 +47,7 @@ class CheckedText(NamedTuple):
 
     text: str
     cut: int = 0
-    """Number of private parts left out."""
     headed: bool = False
-    """Whether front matter was left out."""
 
 
 class Fact(NamedTuple):
@@ -58,13 +56,11 @@ class Fact(NamedTuple):
     type: str
     """`user`, `feedback`, `project` or `reference`."""
     text: str
-    """Without its reasons."""
     why: str
     how: str
     """The text after `How to apply:`, as `why` after `Why:`; empty without one."""
     name: str
     description: str
-    """First sentence."""
     slug: str
     """Name as a path part, without suffix."""
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from memtui.engine.task import Run
     from memtui.features.tasks.work import Working
 
-NEAREST = 5
-"""Memories offered to the worker."""
+MAX_CANDIDATES = 5
 
 
 class Advice(NamedTuple):
@@ -36,7 +35,6 @@ class Advice(NamedTuple):
     plan: RememberPlan | None
     """What to write; None when memories say it already."""
     note: str = ""
-    """What was not done as the worker wanted."""
 
 
 def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan) -> Advice:
@@ -48,7 +46,7 @@ def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, fo
     scope = SCOPES.get(wanted.scope, "")
     root_id = engine.roots.find(wanted.to).id if wanted.to else ""
     here = [root for root in roots if root.id == root_id or (not root_id and scope in ("", root.scope))]
-    near = () if wanted.clean else [one.row for one in recall(engine, wanted.text, limit=NEAREST).items]
+    near = () if wanted.clean else [one.row for one in recall(engine, wanted.text, limit=MAX_CANDIDATES).items]
     seen = shown(engine, here, near, working.settings.lifecycle_private)
     question = prompt("remember", WorkSlice(request=wanted.text), seen)
     asked = ask(working, lambda: (question,), "remember")
@@ -93,7 +91,6 @@ def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: 
 
 
 def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operation: ReplyOperation, by: str) -> str:
-    """Return why a plan goes too far, or nothing."""
     made = proposal(
         engine,
         kind=operation.op,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 GROUP = "remember"
 PLAN_DELAY = 0.1
 """Seconds after the last key before the preview is computed."""
-LIKE = 3
+MAX_SIMILAR = 3
 """Similar memories shown, each sharing two words."""
 SCOPES = ("", "project", "global", "workspace")
 """Scopes that tab cycles through; empty: by the text."""
@@ -49,7 +49,6 @@ class ToRemember(NamedTuple):
 
     wanted: RememberRequest
     secrets: bool = False
-    """Whether the user keeps what looks like a secret."""
 
 
 class Outlook(NamedTuple):
@@ -57,7 +56,6 @@ class Outlook(NamedTuple):
 
     found: RememberPlan | Known
     like: tuple[Address, ...]
-    """Similar memories, best first."""
 
 
 class RememberScreen(PlanScreen["ToRemember | Address"]):
@@ -232,7 +230,7 @@ def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
     near = recall(engine, text)
     rows = [one.row for one in near.items]  # all are looked at when it is done: that takes too long for each key
     found = plan_remember(engine, engine.roots.all(), wanted._replace(text=text), among=rows)
-    like = [one.row.address for one in near.items if len(one.words) > 1][:LIKE]
+    like = [one.row.address for one in near.items if len(one.words) > 1][:MAX_SIMILAR]
     return Outlook(found, tuple(dict.fromkeys([found.address, *like] if isinstance(found, Known) else like)))
 
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 KIND = "remember"
 NONE = "none"
-"""Setting for no worker."""
 MODES = ("workspace", "clean")
 """Look for a memory that says the same, or always create one."""
 
@@ -95,7 +94,6 @@ def remember(working: Working) -> Planned:
 
 
 def _result(working: Working, summary: str, outcome: str, *addresses: Address) -> dict[str, object]:
-    """Return a result without changes."""
     return {**result_json(working, summary, outcome, addresses, {}), "notes": []}
 
 

@@ -15,8 +15,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import IO, NamedTuple
 
-BYTES = 1_048_576
-"""Maximum output of a program."""
+MAX_OUTPUT_BYTES = 1_048_576
 _GRACE, _STEP = 2.0, 0.05
 
 
@@ -24,7 +23,6 @@ class Child(NamedTuple):
     """A program to run."""
 
     name: str
-    """Name in error messages."""
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]
@@ -67,7 +65,6 @@ def _feed(pipe: IO[bytes], given: bytes) -> None:
 
 
 def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, bytes]:
-    """Read a process until it ends; its children may outlive it."""
     until = time.monotonic() + child.seconds
     ended = closed = False
     while True:
@@ -76,8 +73,10 @@ def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, b
             closed = True
         except subprocess.TimeoutExpired as waited:
             out, told = waited.output or b"", waited.stderr or b""
-        if len(out) + len(told) > BYTES:
-            raise child.refuse(f"{child.name} printed more than {BYTES:,} bytes, and was ended.", "Run it again.")
+        if len(out) + len(told) > MAX_OUTPUT_BYTES:
+            raise child.refuse(
+                f"{child.name} printed more than {MAX_OUTPUT_BYTES:,} bytes, and was ended.", "Run it again."
+            )
         if closed or ended:
             return process.returncode, out, told
         ended = process.poll() is not None
@@ -90,7 +89,6 @@ def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, b
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process group, also after the process itself has ended."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         until = time.monotonic() + _GRACE
         with suppress(ProcessLookupError, PermissionError):  # nobody is left of the group

@@ -23,9 +23,7 @@ class LaneNews(NamedTuple):
     """Status of the lanes."""
 
     event: int
-    """Number of the newest event."""
     waiting: int = 0
-    """Open tasks of one lane."""
     due: bool = False
     """Whether a task is due and no process works on the lane."""
     dreaming: bool = False
@@ -33,9 +31,7 @@ class LaneNews(NamedTuple):
     ended: tuple[Task, ...] = ()
     """Tasks that ended since the previous status, oldest first."""
     progress: tuple[str, ...] = ()
-    """Progress texts of its running tasks."""
     proposed: int = 0
-    """Undecided proposals."""
     changed: bool = True
     """Whether anything happened since the previous status."""
 

@@ -28,15 +28,13 @@ from memtui.telemetry import tell
 from memtui.wire.access import client_access
 from memtui.wire.session import Session
 
-BEGIN_S = 60.0
+BEGIN_INTERVAL_S = 60.0
 """Seconds between two looks at what starts by itself."""
-TRIES = 3
-"""Attempts for a task that never gets a plan."""
-LONGEST_S = 295
-"""Seconds a task may take to get a plan."""
-AGAIN_MS = 5_000
+MAX_ATTEMPTS = 3
+MAX_PLAN_SECONDS = 295
+RETRY_MS = 5_000
 """Delay before the next attempt when a memory is locked."""
-FULL_MS = 60_000
+DISK_FULL_RETRY_MS = 60_000
 """Delay before the next attempt when there was no room for the plan."""
 _LOOK_S = 0.25
 """Seconds between two checks whether a task must end."""
@@ -50,7 +48,7 @@ def works() -> Mapping[str, str]:
 
 
 def begin_due(session: Session) -> None:
-    """Queue what starts by itself now; call every `BEGIN_S` seconds."""
+    """Queue what starts by itself now; call every `BEGIN_INTERVAL_S` seconds."""
     settings = reread(session.settings)
     places: tuple[str, ...] = load("memtui.features.table:begins")()
     for place in places:
@@ -81,14 +79,13 @@ def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]
 
 
 def _recover(session: Session, task: Task) -> bool:
-    """Finish a task that a dead process left, or queue it again; return whether it ended."""
     tasks = session.engine.tasks
     if task.plan is not None:
         return _carry_out(session, task, task.plan)
     if task.stopping:
         tasks.finish(task.id, CANCELLED, error=("E_STOPPED", "It was cancelled."))
-    elif task.attempt >= TRIES:
-        said = f"memtui ended {TRIES} times while it was at it."
+    elif task.attempt >= MAX_ATTEMPTS:
+        said = f"memtui ended {MAX_ATTEMPTS} times while it was at it."
         tasks.finish(task.id, FAILED, error=("E_INTERNAL", said))
     else:
         tasks.put_back(task.id, 0, counted=True)
@@ -112,18 +109,22 @@ class _Work:
         self._workspace = workspace
         self._task = task
         self._stop = stop
-        self._deadline = time.monotonic() + LONGEST_S
+        self._deadline = time.monotonic() + MAX_PLAN_SECONDS
         self._looked = 0.0
         self._ending: _End | None = None
 
     def do(self) -> bool:
-        """Plan, carry out and report to telemetry; return whether the task ended."""
         began = now_ms()
         ended = self._do()
         if ended:
             with suppress(UsageError):  # settings that cannot be read allow nothing
                 on = reread(self._session.settings).telemetry
-                tell(on, self._task.kind, (began, now_ms()), told(self._session.engine.tasks.get(self._task.id)))
+                tell(
+                    on,
+                    self._task.kind,
+                    (began, now_ms()),
+                    telemetry_fields(self._session.engine.tasks.get(self._task.id)),
+                )
         return ended
 
     def _do(self) -> bool:
@@ -148,7 +149,7 @@ class _Work:
         if ending.state:
             tasks.finish(task.id, ending.state, error=ending.error)
         else:
-            tasks.put_back(task.id, tasks.clock() + AGAIN_MS if ending.error[0] else 0, counted=bool(ending.error[0]))
+            tasks.put_back(task.id, tasks.clock() + RETRY_MS if ending.error[0] else 0, counted=bool(ending.error[0]))
         return bool(ending.state)
 
     def _keep(self, planned: Planned, plan: str) -> bool:
@@ -159,7 +160,7 @@ class _Work:
                 tasks.add_run(planned.run)
             return tasks.keep_plan(task.id, plan, planned.proposals, planned.read)
         except StorageError:
-            tasks.put_back(task.id, tasks.clock() + FULL_MS, counted=False)
+            tasks.put_back(task.id, tasks.clock() + DISK_FULL_RETRY_MS, counted=False)
             raise
 
     def _progress(self, text: str) -> None:
@@ -199,7 +200,7 @@ class _Work:
         if self._stop():
             return _End("")
         if time.monotonic() > self._deadline:
-            return _End(FAILED, ("E_STOPPED", f"It took longer than {LONGEST_S} s."))
+            return _End(FAILED, ("E_STOPPED", f"It took longer than {MAX_PLAN_SECONDS} s."))
         try:
             refuse_off(reread(self._session.settings), self._task.kind)
         except MemtuiError as error:
@@ -220,8 +221,7 @@ def refuse_off(settings: Settings, kind: str) -> None:
 
 
 def _again(error: MemtuiError, task: Task) -> bool:
-    """Whether to retry because something is only busy."""
-    return isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES
+    return isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < MAX_ATTEMPTS
 
 
 def _told(error: MemtuiError) -> tuple[str, str]:
@@ -240,7 +240,7 @@ def _written(planned: Planned, task: Task) -> str:
     )
 
 
-def told(task: Task) -> dict[str, object]:
+def telemetry_fields(task: Task) -> dict[str, object]:
     """Return the telemetry fields of an ended task, in Qwen Code's terms."""
     result = task.result or {}
     skipped = result.get("skipped")
@@ -264,7 +264,7 @@ def _carry_out(session: Session, task: Task, plan: str) -> bool:
         _apply(engine, steps, actor, found["label"], task.id)
     except MemtuiError as error:
         if _again(error, task):
-            tasks.put_back(task.id, tasks.clock() + AGAIN_MS, counted=True)
+            tasks.put_back(task.id, tasks.clock() + RETRY_MS, counted=True)
             return False
         tasks.finish(task.id, FAILED, error=_told(error))
         return True

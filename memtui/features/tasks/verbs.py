@@ -20,7 +20,6 @@ from memtui.wire.output import Column
 from memtui.wire.session import Session
 
 _LOOK_S = 0.1
-"""Seconds between two looks at a task that another process runs."""
 _ENTRIES = "memtui.features.table:entries"
 """Named, not imported, because the table stands above all features."""
 
@@ -87,7 +86,6 @@ def _list(call: Call) -> int:
 
 
 def _find(table: TaskTable, given: str, lane: str) -> Task:
-    """Find a task by id, prefix or number."""
     if not given:
         raise UsageError("The task's id is empty.", hint="`memtui tasks` lists them.")
     if given.isdecimal():

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.ui.view_screen import ViewFilter
 
-SHOWN = 500
-"""Tasks listed."""
+MAX_ROWS = 500
 _ENTRIES = "memtui.features.table:entries"
 """Named, not imported, because the table stands above all features."""
 Row = Task | StandingRow | str
@@ -236,7 +235,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
 
     def _ask_to_dream(self) -> None:
-        """Ask for a yes, naming who would read the memories, and queue a dream or go to the open one."""
         host, lane = self.host, self._lane
         if not lane:
             host.say("memtui knows of no project here.", "warning")
@@ -347,7 +345,7 @@ def words_of(task: Row) -> str:
 
 def listed(engine: Engine) -> tuple[Task, ...]:
     """Return the tasks of all lanes: running, queued in order, then ended."""
-    found = engine.tasks.all(limit=SHOWN)
+    found = engine.tasks.all(limit=MAX_ROWS)
     held = {task.workspace: is_held(engine.tasks, task.workspace) for task in found if task.state == RUNNING}
     found = tuple(task if held.get(task.workspace, True) else _left(task) for task in found)
     running, queued = ([task for task in reversed(found) if task.state == state] for state in (RUNNING, QUEUED))

@@ -30,7 +30,6 @@ _SAID = (
     *("turns", "proposed", "applied", "left"),
 )
 _WIDE = 76
-"""Width from which on a row shows who asked."""
 
 
 class StandingAct(NamedTuple):
@@ -57,7 +56,6 @@ class StandingRow(NamedTuple):
     shows: Callable[[Engine], Iterable[tuple[str, str]]]
     """Fields of its page, read in a thread."""
     acts: Mapping[str, StandingAct] = {}
-    """Actions by id."""
 
 
 def standing_runs(one: StandingRow, width: int, clock: RowStyle) -> list[Piece]:

@@ -18,7 +18,7 @@ from memtui.engine.ledger.database import new_id
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError
 from memtui.features.actors import who_words
-from memtui.features.workers.command import PROGRAMS, SECONDS, WorkerPlace, answer, own, probe
+from memtui.features.workers.command import PROGRAMS, TIMEOUT_SECONDS, WorkerPlace, answer, own, probe
 from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 
 if TYPE_CHECKING:
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     from memtui.features.workers.prompts import ShownMemory, WorkerPrompt
 
 NONE = "none"
-A_DAY = 24
-"""Worker runs per workspace and day."""
-AT_ONCE = 4
-"""Concurrent workers on the machine."""
-ALTOGETHER_S = 280
+MAX_RUNS_PER_DAY = 24
+MAX_CONCURRENT = 4
+TOTAL_SECONDS = 280
 """Seconds from the start of a task to the end of its last worker, less than a task may take."""
 _DAY_MS = 86_400_000
 
@@ -90,7 +88,7 @@ def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str)
         with one_of_few(place.state_dir, working.workspace.id):
             for number, first in enumerate(prompts):
                 most = first.limits.most - sum(len(reply.operations) for _, reply in replies)
-                if number and (most < 1 or _seconds_left(working) < SECONDS):
+                if number and (most < 1 or _seconds_left(working) < TIMEOUT_SECONDS):
                     left = len(prompts) - number
                     break
                 refuse_more(engine, working.workspace.id, working.now, number)
@@ -121,7 +119,7 @@ def _replied(working: Working, prompt: WorkerPrompt, place: WorkerPlace, sent: l
 
 
 def _seconds_left(working: Working) -> float:
-    return ALTOGETHER_S - (working.engine.tasks.clock() - working.now) / 1_000
+    return TOTAL_SECONDS - (working.engine.tasks.clock() - working.now) / 1_000
 
 
 def who_works(settings: Settings) -> str:
@@ -154,20 +152,22 @@ def _answer(working: Working, prompt: WorkerPrompt, place: WorkerPlace) -> str:
 
 
 def refuse_more(engine: Engine, workspace: str, now: int, more: int = 0) -> None:
-    """Raise `E_WORKER` when a worker was asked `A_DAY` times within a day, counting `more` unrecorded runs."""
+    """Raise `E_WORKER` at the daily limit of worker runs, counting `more` unrecorded ones."""
     asked = [run for run in engine.tasks.runs(workspace, limit=1_000) if run.sent and run.at > now - _DAY_MS]
     times = sum(many if isinstance(many := run.counts.get("asked"), int) else 1 for run in asked)
-    if times + more >= A_DAY:
+    if times + more >= MAX_RUNS_PER_DAY:
         raise RefusedError(
-            f"A worker was asked {A_DAY} times here within a day.", code="E_WORKER", hint="Rules still do their part."
+            f"A worker was asked {MAX_RUNS_PER_DAY} times here within a day.",
+            code="E_WORKER",
+            hint="Rules still do their part.",
         )
 
 
 @contextmanager
 def one_of_few(state_dir: str, workspace: str) -> Iterator[None]:
-    """Hold the workspace's worker lock and one of `AT_ONCE` on the machine; raises `E_LOCKED`."""
+    """Hold the workspace's worker lock and one of `MAX_CONCURRENT` on the machine; raises `E_LOCKED`."""
     folder = os.path.join(state_dir, "locks")
-    names = [f"worker-{number}" for number in range(AT_ONCE)]
+    names = [f"worker-{number}" for number in range(MAX_CONCURRENT)]
     with ExitStack() as held:
         _take(held, folder, f"worker-{workspace}")
         for name in names:

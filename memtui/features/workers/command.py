@@ -20,8 +20,7 @@ from memtui.mask import mask
 
 FOLDER = "workers"
 """Folder below the state folder in which workers run; sessions begun there belong to no project."""
-SECONDS = 120
-"""Time limit of one answer."""
+TIMEOUT_SECONDS = 120
 MARK = "MEMTUI_WORKER"
 """Environment variable of workers and everything they start; read by `Settings.worker`."""
 _LOOK = 20
@@ -47,7 +46,6 @@ class Probe(NamedTuple):
     path: str
     version: str
     missing: tuple[str, ...]
-    """Required options it lacks."""
 
 
 class WorkerPlace(NamedTuple):
@@ -57,7 +55,7 @@ class WorkerPlace(NamedTuple):
     environ: Mapping[str, str]
     """Our whole environment; a worker gets a part."""
     cancelled: Callable[[], bool]
-    seconds: float = SECONDS
+    seconds: float = TIMEOUT_SECONDS
 
 
 _OFF = ("shell_tool", "unified_exec", "apps", "browser_use", "computer_use", "hooks", "plugins")

@@ -17,7 +17,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root, Write
-from memtui.features.workers.reply import ADD, DESCRIBE, MERGE, MOVE, QUOTE, REMOVE, REPLACE, ReplyLimits
+from memtui.features.workers.reply import ADD, DESCRIBE, MERGE, MIN_QUOTE, MOVE, REMOVE, REPLACE, ReplyLimits
 from memtui.given import neutral
 from memtui.given.reach import reviewed, texts, withheld
 from memtui.mask import mask
@@ -26,9 +26,8 @@ from memtui.pointers.lines import is_text
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-MEMORIES = 30
-"""Memories per prompt."""
-BYTES = 98_304
+MAX_MEMORIES = 30
+MAX_BYTES = 98_304
 """Size of the data in a prompt: 96 KiB."""
 _BODY = 16_384
 """Size up to which a memory's text is sent."""
@@ -64,8 +63,8 @@ give none. Invent nothing, no reason either.
 """
 _EXTRACT = f"""\
 Find in `turns` what the user said that is worth keeping for later sessions. Only what the user said counts, not what
-the agent said. Each operation must quote at least {QUOTE} characters of a user's turn, word for word, in evidence. Add
-a memory, or replace one with a text that keeps what still holds; where a memory says it already, give none.
+the agent said. Each operation must quote at least {MIN_QUOTE} characters of a user's turn, word for word, in evidence.
+Add a memory, or replace one with a text that keeps what still holds; where a memory says it already, give none.
 """
 _DREAM = """\
 Tidy `memories`: merge those that say the same into the first of the targets, keeping every fact; replace one that is
@@ -97,7 +96,6 @@ class Turn(NamedTuple):
     """A message in a session."""
 
     by: str
-    """`user` or `agent`."""
     text: str
 
 
@@ -107,7 +105,6 @@ class WorkSlice(NamedTuple):
     request: str = ""
     turns: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
-    """Findings of rules, one sentence each."""
 
 
 class WorkerPrompt(NamedTuple):
@@ -138,10 +135,10 @@ def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> Worke
     told: list[dict[str, str]] = []
     made: dict[str, object] = {"request": _clean(part.request), "turns": said, "notes": [*map(_clean, part.notes)]}
     made = {key: value for key, value in made.items() if value}
-    while said and _size(made) > BYTES:
+    while said and _size(made) > MAX_BYTES:
         del said[0]
-    left = BYTES - _size(made)
-    for one in memories[:MEMORIES]:
+    left = MAX_BYTES - _size(made)
+    for one in memories[:MAX_MEMORIES]:
         row = {"id": f"m{len(aliases) + 1}", "type": one.type, "description": one.description}
         if one.text is not None and _size(row) + len(one.text.encode()) <= left:
             row["text"] = one.text
@@ -210,7 +207,6 @@ def rewritten(engine: Engine, one: ShownMemory, text: str) -> Write:
 
 
 def _clean(text: str) -> str:
-    """Remove private text, secrets and anything that reads as structure."""
     return neutral.body(mask(markers.cut(text).text).text)
 
 

@@ -29,10 +29,8 @@ class Looked(NamedTuple):
     """What rules found."""
 
     made: Sequence[Proposal]
-    """Proposals, not stored."""
     counts: Mapping[str, object]
     asks: Callable[[], Sequence[WorkerPrompt]]
-    """Builds the worker's prompts, if any."""
 
 
 def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Working], Looked]) -> int:

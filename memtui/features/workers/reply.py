@@ -17,12 +17,10 @@ from memtui.errors import RefusedError
 
 ADD, REPLACE, MERGE, REMOVE, MOVE, DESCRIBE = "add", "replace", "merge", "remove", "move", "describe"
 SCOPES = ("global", "project")
-BYTES = 262_144
-"""Maximum size of an answer in UTF-8."""
-DEPTH = 8
-"""Maximum nesting."""
-OPERATIONS = 20
-QUOTE = 12
+MAX_BYTES = 262_144
+MAX_DEPTH = 8
+MAX_OPERATIONS = 20
+MIN_QUOTE = 12
 """Minimum length of a quote, so that it identifies the speaker."""
 _NUMBER, _TRIES = 20, 1_000
 _SIZES = {"summary": 2_000, "description": 300, "why": 2_000, "how_to_apply": 2_000, "reason": 500, "quote": 4_000}
@@ -31,7 +29,6 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
 _TARGETS = {ADD: (0, 0), REPLACE: (1, 1), MERGE: (2, 20), REMOVE: (1, 20), MOVE: (1, 1), DESCRIBE: (1, 1)}
 """Minimum and maximum number of target memories per kind."""
 _NEEDS = {ADD: ("name", "text"), REPLACE: ("text",), MERGE: ("text",), DESCRIBE: ("description",), REMOVE: ("reason",)}
-"""Required texts per kind."""
 _TEXT: dict[str, Any] = {"type": "string"}
 
 
@@ -62,7 +59,7 @@ class ReplyLimits(NamedTuple):
     """Limits on the reply to one prompt."""
 
     kinds: tuple[str, ...] = tuple(_TARGETS)
-    most: int = OPERATIONS
+    most: int = MAX_OPERATIONS
     shown: Mapping[str, bool] = {}
     """Aliases of the memories shown, and whether with text, without which they cannot be changed."""
     turns: Mapping[str, str] | None = None
@@ -75,7 +72,6 @@ class Quote(NamedTuple):
     """Evidence given by a worker."""
 
     turn: str
-    """Alias of a turn."""
     quote: str
 
 
@@ -157,8 +153,8 @@ def _refused(faults: list[_FaultError]) -> RefusedError:
 
 
 def _parsed(text: str) -> dict[str, object]:
-    if len(text.encode("utf-8", "replace")) > BYTES:
-        raise _FaultError(f"It has more than {BYTES:,} bytes.")
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise _FaultError(f"It has more than {MAX_BYTES:,} bytes.")
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_integer)
     start = text.find("{")
     for _ in range(_TRIES):
@@ -169,9 +165,9 @@ def _parsed(text: str) -> dict[str, object]:
         except json.JSONDecodeError as error:
             start = text.find("{", max(start + 1, error.pos))
         except RecursionError:
-            raise _FaultError(f"It is nested deeper than {DEPTH}.") from None
+            raise _FaultError(f"It is nested deeper than {MAX_DEPTH}.") from None
         else:
-            _measure(found, DEPTH)
+            _measure(found, MAX_DEPTH)
             return dict(found)
     raise _FaultError("There is no object of JSON in it.")
 
@@ -196,13 +192,12 @@ def _integer(digits: str) -> int:
 def _measure(value: object, left: int) -> None:
     if isinstance(value, dict | list):
         if not left:
-            raise _FaultError(f"It is nested deeper than {DEPTH}.")
+            raise _FaultError(f"It is nested deeper than {MAX_DEPTH}.")
         for one in value.values() if isinstance(value, dict) else value:
             _measure(one, left - 1)
 
 
 def _value(value: object, key: str, schema: dict[str, Any], limits: ReplyLimits) -> Any:
-    """Return a value checked against its schema and limits."""
     kind = schema.get("type")
     if kind == "object":
         if not isinstance(value, dict):
@@ -211,7 +206,7 @@ def _value(value: object, key: str, schema: dict[str, Any], limits: ReplyLimits)
         parts = schema["properties"].items()
         return {name: _value(value.get(name, _EMPTY[one["type"]]), name, one, limits) for name, one in parts}
     if kind == "array":
-        most = limits.most if key == "operations" else OPERATIONS
+        most = limits.most if key == "operations" else MAX_OPERATIONS
         if not isinstance(value, list) or len(value) > most:
             raise _FaultError(f"{key} must be a list of at most {most}.")
         return [_value(one, key, schema["items"], limits) for one in value]
@@ -270,7 +265,6 @@ def _operation(value: object, limits: ReplyLimits) -> ReplyOperation:
 
 
 def _check_name(name: str) -> None:
-    """Refuse anything but the name of one new file."""
     if not _NAME.fullmatch(name) or paths.name_problem(f"{name}.md"):
         raise _FaultError(
             "name must be small letters and digits with single hyphens between, and not reserved.", "E_NAME"
@@ -278,9 +272,8 @@ def _check_name(name: str) -> None:
 
 
 def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
-    """Whether some evidence quotes the user."""
     return any(
-        len(words := _folded(one.quote)) >= QUOTE and words in _folded(turns.get(one.turn, ""))
+        len(words := _folded(one.quote)) >= MIN_QUOTE and words in _folded(turns.get(one.turn, ""))
         for one in operation.evidence
     )
 

@@ -9,7 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
 from memtui.features.dream.find import Tidying, find
-from memtui.features.dream.suggest import A_KIND, suggest
+from memtui.features.dream.suggest import MAX_PER_RULE, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.hygiene.doubles import read_all
 from memtui.features.proposals.apply import carry_out, decide
@@ -174,7 +174,7 @@ def test_suggestions_say_something_and_change_nothing(tmp_path: Path) -> None:
         notes = suggest(texts, project=str(tmp_path), now=FRIDAY)
         rules = [one.rule for one in notes]
         assert set(rules) == {"conflict", "outdated", "stale-path", "promote", "forget"}
-        assert rules.count("forget") == A_KIND
+        assert rules.count("forget") == MAX_PER_RULE
         assert all(one.steps == () and one.kind == "note" and one.evidence for one in notes)
         assert made(engine, notes[0]).state == "open"
 

@@ -12,7 +12,7 @@ from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
 from memtui.features.dream.gates import HOUR_MS, KIND, gate
 from memtui.features.dream.verbs import status
-from memtui.features.dream.work import A_RUN, ACTOR, look
+from memtui.features.dream.work import ACTOR, MAX_PROPOSALS, look
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import working_in
@@ -59,22 +59,22 @@ def doubles(folder: Path, count: int) -> None:
 
 
 def test_it_proposes_and_writes_nothing_and_the_same_is_not_proposed_again(notes: Path) -> None:
-    doubles(notes, A_RUN + 5)
+    doubles(notes, MAX_PROPOSALS + 5)
     before = sorted(os.listdir(notes))
     task, made = dream()
-    assert (task.state, len(made)) == (COMPLETED, A_RUN)
+    assert (task.state, len(made)) == (COMPLETED, MAX_PROPOSALS)
     assert task.result is not None
-    assert (task.result["left"], task.result["found"]) == (5, {"exact": A_RUN + 5})
+    assert (task.result["left"], task.result["found"]) == (5, {"exact": MAX_PROPOSALS + 5})
     assert {one.by for one in made} == {"rule:exact"}
     assert sorted(os.listdir(notes)) == before
     with session().engine as engine:
         decide(engine, [made[0].id], "rejected", actor=ME)
     _, more = dream()
-    assert len(more) == A_RUN + 5
+    assert len(more) == MAX_PROPOSALS + 5
     last, still = dream()
-    assert len(still) == A_RUN + 5
+    assert len(still) == MAX_PROPOSALS + 5
     assert last.result is not None
-    assert last.result["summary"] == f"0 proposed, {A_RUN + 4} wait already."
+    assert last.result["summary"] == f"0 proposed, {MAX_PROPOSALS + 4} wait already."
 
 
 @pytest.mark.parametrize("end", ["rejected", "stale", "applied"])

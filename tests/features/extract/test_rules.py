@@ -5,7 +5,7 @@ from time import thread_time
 
 import pytest
 
-from memtui.features.extract.rules import TURN, sayings
+from memtui.features.extract.rules import SHORT_TURN, sayings
 
 WEDNESDAY = int(datetime(2026, 3, 4, 10, tzinfo=UTC).timestamp() * 1000)
 
@@ -78,7 +78,9 @@ def test_a_correction_answers_the_agent() -> None:
 
 
 def test_of_a_long_turn_only_what_is_asked_for_is_kept() -> None:
-    text = "Remember that main is protected. I prefer small commits everywhere. " + "Do more of it. " * (TURN // 10)
+    text = "Remember that main is protected. I prefer small commits everywhere. " + "Do more of it. " * (
+        SHORT_TURN // 10
+    )
     assert found(text) == [("explicit", "Main is protected.")]
 
 

@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError
 from memtui.features import table
 from memtui.features.feature import load
 from memtui.features.proposals import apply
-from memtui.features.proposals.tool import MOST_OPEN, call
+from memtui.features.proposals.tool import MAX_OPEN, call
 from memtui.given.tokens import estimate
 from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store, talk
@@ -115,7 +115,7 @@ def test_what_must_not_come_in_is_blocked_and_told(engine: Engine) -> None:
 
 
 def test_so_many_wait_and_no_more(engine: Engine) -> None:
-    for number in range(MOST_OPEN):
+    for number in range(MAX_OPEN):
         assert call(engine, ME, {**CHANGE, "text": f"spaces {number}"}).ok
     with pytest.raises(MemtuiError, match="20 proposals of mcp:codex wait already"):
         call(engine, ME, CHANGE)

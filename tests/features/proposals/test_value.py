@@ -11,7 +11,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Remove, Rename, Step, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.proposals.value import QUOTE, WHY, fingerprint, proposal
+from memtui.features.proposals.value import QUOTE_CHARS, WHY_CHARS, fingerprint, proposal
 from tests.faults.world import World, at, new_world, sha
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
@@ -99,7 +99,7 @@ def test_what_only_says_something_is_about_the_memories_it_shows(engine: Engine,
 def test_what_it_quotes_is_short_and_holds_no_secret(before: str, after: str) -> None:
     from memtui.features.proposals.value import _short
 
-    for most in (QUOTE, WHY):
+    for most in (QUOTE_CHARS, WHY_CHARS):
         said = _short(f"{before} {TOKEN} {after}", most)
         assert len(said) <= most
         assert TOKEN not in said

@@ -61,7 +61,7 @@ def test_the_whole_keeps_within_what_agents_take(world: World, engine: Engine) -
     for number in range(10):
         world.write("global", f"{number}.md", "ferry " + "🔥" * 2_000)
     said = block.build(engine, recall(engine, "ferry", limit=10).items, START).text
-    assert 7_000 < len(said.encode("utf-16-le")) // 2 <= block.ALL
+    assert 7_000 < len(said.encode("utf-16-le")) // 2 <= block.MAX_UNITS
     assert said.count("###") == 3
 
 
@@ -69,12 +69,12 @@ def test_the_whole_keeps_within_what_agents_take(world: World, engine: Engine) -
 def test_a_cut_text_leaves_no_link_and_no_fence_open(parts: list[str]) -> None:
     text = "".join(parts).strip()
     cut = block.shortened(text)
-    if len(text) <= block.LONGEST:
+    if len(text) <= block.MAX_CHARS:
         assert cut == text
         return
     kept, _, note = cut.rpartition("\n\n")
     assert note == block.CUT
-    assert len(kept) <= block.LONGEST + 4
+    assert len(kept) <= block.MAX_CHARS + 4
     assert text.startswith((kept, kept.rpartition("\n")[0]))
     fences = [line.lstrip()[:3] for line in kept.split("\n") if line.lstrip().startswith(("```", "~~~"))]
     assert len(fences) % 2 == 0

@@ -16,7 +16,7 @@ EMPTY: dict[str, object] = {}
 @pytest.fixture
 def kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line with a few memories, and a hook that has all the time of a busy machine."""
-    monkeypatch.setattr(verbs, "SOON", 60.0)
+    monkeypatch.setattr(verbs, "HOOK_SECONDS", 60.0)
     texts = {
         "deploy": "---\ndescription: How we deploy\n---\nBy the ferry terminal, on Mondays.\n",
         "tabs": "We use tabs.\n",
@@ -118,7 +118,7 @@ def test_an_agent_that_memtui_started_is_given_nothing(kept: Cli, monkeypatch: p
 
 
 def test_a_hook_that_takes_too_long_answers_nothing(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verbs, "SOON", 1e-6)
+    monkeypatch.setattr(verbs, "HOOK_SECONDS", 1e-6)
     result = kept(*HOOK, stdin=json.dumps(ASKED).encode())
     assert (result.status, result.json) == (0, EMPTY)
     assert "took too long" in result.err

@@ -17,7 +17,7 @@ from memtui.engine.task import Run, Task, steps_json
 from memtui.errors import BusyError, RefusedError, StorageError
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
-from memtui.features.tasks.lanes import TRIES, work_off
+from memtui.features.tasks.lanes import MAX_ATTEMPTS, work_off
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_session
@@ -183,7 +183,7 @@ def test_a_memory_that_came_meanwhile_is_kept(session: Session, tmp_path: Path) 
 
 def test_what_is_locked_is_tried_again_later_and_not_for_ever(session: Session) -> None:
     task = ask(session, busy=1)
-    for attempt in range(1, TRIES + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         assert now(session, task).state == "queued"
         session.engine.tasks._change(task.id, "not_before = 0", (), "1", ())
         work(session)
@@ -274,7 +274,7 @@ def test_what_was_written_whole_is_not_written_again(session: Session, tmp_path:
 
 def test_what_kills_every_process_is_given_up(session: Session) -> None:
     task = ask(session)
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         session.engine.tasks.start(task.id)
     work(session)
     assert now(session, task).state == "failed"
@@ -295,7 +295,7 @@ def test_a_full_disk_refuses_what_is_asked_and_what_is_planned_waits(session: Se
         ask(session, content="x" * 50_000)
     assert caught.value.code == "E_DISK_FULL"
     assert len(session.engine.tasks.all()) == 1
-    for _ in range(TRIES + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         with pytest.raises(StorageError):
             work(session)
         assert (now(session, task).state, now(session, task).attempt) == ("queued", 0)

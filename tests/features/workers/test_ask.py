@@ -12,7 +12,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.errors import BusyError
 from memtui.features.tasks.work import Working, working_in
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.workers.ask import A_DAY, AT_ONCE, ask, one_of_few
+from memtui.features.workers.ask import MAX_CONCURRENT, MAX_RUNS_PER_DAY, ask, one_of_few
 from memtui.features.workers.command import MARK
 from memtui.features.workers.prompts import WorkerPrompt, WorkSlice, prompt
 from memtui.wire.session import Options, open_session
@@ -101,7 +101,7 @@ def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path)
 
 def test_a_worker_is_asked_so_often_a_day(working: Working, tmp_path: Path) -> None:
     asked = answering(working, tmp_path, GOOD)
-    for number in range(A_DAY):
+    for number in range(MAX_RUNS_PER_DAY):
         working.engine.tasks.add_run(ask(asked, lambda: [PROMPT], "remember").run._replace(id=f"r{number}", sent="x"))
         (tmp_path / "given0").unlink()
     found = ask(asked, lambda: [PROMPT], "remember")
@@ -121,7 +121,7 @@ def test_few_workers_run_at_once_and_one_in_a_workspace(tmp_path: Path) -> None:
         except BusyError:
             return number
 
-    assert deeper(0) == AT_ONCE
+    assert deeper(0) == MAX_CONCURRENT
     with one_of_few(state, "w0"), pytest.raises(BusyError), one_of_few(state, "w0"):
         pass
     with one_of_few(state, "w0"):

@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
-from memtui.features.workers.prompts import BYTES, ShownMemory, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.prompts import (
+    MAX_BYTES,
+    ShownMemory,
+    Turn,
+    WorkerPrompt,
+    WorkSlice,
+    prompt,
+    rewritten,
+    shown,
+)
 
 KEY = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 SEEN = {
@@ -103,7 +112,7 @@ def test_what_is_said_is_quoted_by_alias_and_a_slice_is_held_to_its_size() -> No
     long = prompt(
         "extract", WorkSlice(turns=tuple(Turn("user", f"{number} " + "ü" * 4_000) for number in range(40))), ()
     )
-    assert BYTES - 9_000 < len(long.text.encode()) <= BYTES + 100
+    assert MAX_BYTES - 9_000 < len(long.text.encode()) <= MAX_BYTES + 100
     assert (long.limits.turns or {}).keys() == {f"t{number}" for number in range(41 - len(long.limits.turns or {}), 41)}
 
 
@@ -112,7 +121,7 @@ def test_memories_beyond_the_size_are_only_described_and_then_left_out() -> None
     made = prompt("dream", WorkSlice(), rows)
     whole = [alias for alias, text in made.limits.shown.items() if text]
     assert (len(whole), len(made.aliases)) == (6, 30)
-    assert len(made.text.encode()) <= BYTES + 100
+    assert len(made.text.encode()) <= MAX_BYTES + 100
 
 
 @given(st.text(), st.text())

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
-from memtui.features.workers.reply import BYTES, SCHEMA, Quote, ReplyLimits, ReplyOperation, read_reply
+from memtui.features.workers.reply import MAX_BYTES, SCHEMA, Quote, ReplyLimits, ReplyOperation, read_reply
 from tests.examples import examples
 
 LIMITS = ReplyLimits(shown={"m1": True, "m2": True, "m3": False})
@@ -44,8 +44,8 @@ def test_an_operation_is_read_as_it_was_said() -> None:
         ('{"operations": ' + "[" * 100_000 + "}", "deeper|no object"),
         ('{"operations": [[[[[[[[]]]]]]]]}', "deeper"),
         ('{"a":' * 50_000, "deeper|no object"),
-        ("{" * BYTES, "no object"),
-        (reply(ADD | {"text": "x" * BYTES}), "bytes"),
+        ("{" * MAX_BYTES, "no object"),
+        (reply(ADD | {"text": "x" * MAX_BYTES}), "bytes"),
         (reply(*[ADD] * 21), "at most 20"),
         (reply(ADD | {"text": "a\0b"}), "NUL"),
         (reply(ADD).replace("Use tabs.", "\\ud800"), "half a character"),

@@ -15,7 +15,6 @@ from memtui.wire.times import parse_time
 
 KINDS = ("memory", "note", "session")
 STATE_VALUES = (*STATES, "deleted", "brought")
-"""Values of `state:`."""
 NAMES = ("type", "state", "kind", "agent", "path", "since", "until")
 _TOKEN = re.compile(rf"(?:^|(?<=\s))({'|'.join(NAMES)}):(\S*)(?:\s+|$)")
 
@@ -24,10 +23,8 @@ class ParsedLine(NamedTuple):
     """A parsed filter line."""
 
     words: str
-    """Words to search for."""
     wanted: CardFilter
     problem: str = ""
-    """What could not be understood, as a sentence."""
 
 
 def parse_line(line: str, wanted: CardFilter, now: int) -> ParsedLine:

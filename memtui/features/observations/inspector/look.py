@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 MAX_ROWS = 500
-"""Cards listed."""
 AROUND = 20
 """Cards before and after one in time."""
 SLICE = 0.4
@@ -66,7 +65,6 @@ CONSENT_LINE: Line = [
 ANSWERED = "That was answered: memtui sessions says how, and changes it."
 CONSENT_HINT = "type project, all or no"
 ANSWERS = {"project": PROJECT, "all": ALL, "no": OFF}
-"""Typed answers, and the setting each stands for."""
 
 
 class InspectorQuery(NamedTuple):
@@ -76,7 +74,6 @@ class InspectorQuery(NamedTuple):
     hidden: bool = False
     """Include suppressed, deleted and redacted cards."""
     everywhere: bool = False
-    """Include every open project."""
     around: Card | None = None
     """Show the cards around this one instead of a search."""
 
@@ -103,7 +100,6 @@ class InspectorState(NamedTuple):
     many: bool
     """Whether more cards exist than are listed."""
     sessions: SessionScope | None
-    """Sessions that may be read now."""
     asks: bool
     """Whether consent to read sessions was never asked for."""
 
@@ -173,7 +169,6 @@ def _cards(look: CardAccess, wanted: InspectorQuery, asked: ParsedLine) -> tuple
 
 
 def _lost(engine: Engine, mark: ObservationMark) -> Card:
-    """Return a row for a decision without a card."""
     address = f"{engine.roots.names()[mark.root]}/{mark.path}"
     return Card(
         *(0, mark.name, 0, "", mark.root, mark.path, address, "", "0-0", mark.anchor, mark.text_key, "note", LOST, ""),

@@ -60,15 +60,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SEARCH_DELAY = 0.08
-"""Seconds after the last key before a search starts."""
 REBUILD_INTERVAL = 0.5
-"""Seconds between two looks at the progress of a rebuild."""
 FILE_WIDTH, COST_WIDTH = 48, 64
-"""Widths from which on a row shows its file, and its cost."""
 GROUP = "observed"
 CONFIRM_WORD = "redact"
 _ONE = ("obs_open", "show_in_tree", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
-"""Actions on the row under the cursor."""
 _SOME = ("obs_private", "obs_suppressed", "obs_normal", "obs_delete", "obs_restore", "mark", "range")
 
 
@@ -188,8 +184,6 @@ withheld until you decide."""
         self.load()
 
     def _filter(self) -> None:
-        """Ask for a filter line, and search when typing pauses."""
-
         def typed(line: str) -> None:
             self.wanted = self.wanted._replace(line=line, around=None)
             self._again = self._typed = True
@@ -227,7 +221,6 @@ withheld until you decide."""
         self.jobs.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
 
     def _around(self) -> None:
-        """Toggle between the list and the cards around the current one."""
         self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
 
     def _step_back(self) -> bool:
@@ -365,7 +358,6 @@ withheld until you decide."""
         return self.rows.targets(self.list.cursor)
 
     def _open(self) -> None:
-        """Open the memory at the card's entry."""
         card, words = self.card, self.seen.asked.words if self.seen is not None else ""
         self.jobs.run(
             lambda engine: (engine.roots.names().get(card.root, ""), line_of(engine, card)),
@@ -388,7 +380,6 @@ withheld until you decide."""
         self.jobs.run(job, done, what=what, lane=WRITE)
 
     def _decide(self, act: Callable[..., object], said: str) -> None:
-        """Decide about the marked cards, or the current one, as one undo step."""
         cards, actor, where = self._targets(), self.jobs.actor, self.standing
         name = card_label(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
 
@@ -406,7 +397,6 @@ withheld until you decide."""
         self._ask_for(self.wanted)
 
     def _edit(self) -> None:
-        """Ask for title, type and note in turn."""
         card, patch, actor, where = self.card, dict[str, object](), self.jobs.actor, self.standing
 
         def ask(name: str, value: str, hint: str, then: Callable[[], None]) -> None:
@@ -442,7 +432,6 @@ withheld until you decide."""
         self.read_row()
 
     def _ask_to_redact(self) -> None:
-        """Explain redaction, then ask for the word and a reason."""
         card, actor, where = self.card, self.jobs.actor, self.standing
 
         def reason(why: str) -> None:
@@ -468,8 +457,6 @@ withheld until you decide."""
         self.give(words_page(*words, style="warning", width=self.page.text_width))
 
     def _ask_word(self, word: str, why: str, then: Callable[[], None]) -> None:
-        """Continue when the user types a word."""
-
         def typed(text: str) -> None:
             if text.strip() == word:
                 then()
@@ -535,7 +522,6 @@ withheld until you decide."""
             self.update("#view-footer")
 
     def _ask_about_sessions(self) -> None:
-        """Explain what would be read and kept, and take the answer."""
         reach = self.standing.sessions
         if reach is None:
             return
@@ -558,7 +544,6 @@ withheld until you decide."""
     # Rebuilding
 
     def _rebuild(self) -> None:
-        """Start a rebuild task, or stop the running one."""
         lane, settings, actor = self.standing.lane, self.host.settings, self.jobs.actor
 
         def done(task: Task) -> None:

@@ -28,9 +28,7 @@ DEFAULT_HITS, MAX_HITS = 10, 50
 DEFAULT_TURNS, MAX_TURNS = 8, 25
 GREP_TOKENS, DESCRIBE_TOKENS = 1_500, 3_000
 _AROUND = 240
-"""Characters of a line that are shown."""
 _MESSAGE_CHARS = 2_000
-"""Characters of a message that are shown."""
 _LETTERS = 8
 _RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
 
@@ -195,7 +193,6 @@ def _events(one: OpenSession) -> Iterator[SessionEvent]:
 
 
 def _folder(one: OpenSession) -> str:
-    """Return the working directory of a session."""
     part = follow(one.path, READERS[one.agent], most=1)
     found = next((event.cwd for event in part.events if event.cwd), "")
     return found or next((event.cwd for event in _events(one) if event.cwd), "")

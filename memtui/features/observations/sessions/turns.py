@@ -20,13 +20,10 @@ from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, s
 from memtui.transcripts.phrases import LONGEST, asks_to_remember, corrects
 
 MAX_TEXT = 2_000
-"""Characters of a card's text."""
 MAX_FAILURES = 2
-"""Failure cards per turn."""
 _CHECK = re.compile(
     r"(?<![\w/.-])(?:pytest|(?:npm|pnpm|yarn|bun)(?: run)? test|cargo test|go test|make test|tsc|mypy|ruff|eslint)\b"
 )
-"""Commands that check what was written."""
 _REFUSED = re.compile(
     r"(?i)user (?:doesn't|does not) want|rejected by (?:the )?user|user (?:rejected|declined|cancelled)"
 )
@@ -237,7 +234,6 @@ class TurnRules:
 
 
 def _stops(event: SessionEvent) -> bool:
-    """Whether a person stopped the agent or refused a call."""
     if event.role == USER:
         return event.meta and event.text.startswith(_INTERRUPTED)
     return event.failed and _REFUSED.search(event.text[:200]) is not None
@@ -252,6 +248,5 @@ def _first_line(text: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Return the first paragraph that is more than a heading."""
     parts = [part.strip() for part in re.split(r"\n[ \t]*\n", text)]
     return next((part for part in parts if part and not (part.startswith("#") and "\n" not in part)), "")

@@ -280,7 +280,6 @@ class CardWriter:
             self.set_meta("marks_seq", upto)
 
     def _read_again(self, number: int) -> None:
-        """Mark a source to be derived again."""
         self.database.execute("UPDATE sources SET sha = x'' WHERE id = ?", (number,))
         for (read,) in list(self.database.execute("SELECT read FROM sources WHERE id = ? AND read != ''", (number,))):
             again = SessionProgress.of(read)._replace(cursor=None, size=0).packed()

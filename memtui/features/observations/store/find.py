@@ -19,7 +19,6 @@ from memtui.features.observations.store.index_text import expressions, utf8
 from memtui.matching import Query
 
 NEWEST = 200
-"""Maximum number of cards per probe."""
 _PATH = "substr(s.address, instr(s.address, '/') + 1) || ' '"
 """The path in a card's address, in which secrets are masked."""
 _TITLES = "{title concepts files}"
@@ -31,7 +30,6 @@ class CardFilter(NamedTuple):
     """Which cards a query covers."""
 
     roots: tuple[int, ...]
-    """Ledger ids."""
     types: tuple[str, ...] = ()
     agent: str = ""
     file: str = ""
@@ -135,7 +133,6 @@ class CardReader:
         return [found[number] for number in numbers if number in found]
 
     def _recent(self, table: str, first: int, last: int) -> int:
-        """Return the id from which on a range has its newest cards."""
         sql = f"SELECT id FROM {table}_fts_docsize WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET {_RECENT}"
         return next((number for (number,) in self._database.execute(sql, (first, last))), first)
 
@@ -212,19 +209,16 @@ class CardReader:
         return ("shared", "withheld") if wanted.private or wanted.hidden else ("shared",)
 
     def _of_sessions(self, wanted: CardFilter) -> list[int]:
-        """Return the numbers of the projects whose sessions are included."""
         sql = "SELECT id FROM projects WHERE key IN (SELECT value FROM json_each(?))"
         return [number for (number,) in self._database.execute(sql, (json.dumps([*map(utf8, wanted.projects)]),))]
 
     def _mine(self, wanted: CardFilter) -> str:
-        """Return the SQL condition for the included roots and sessions."""
         numbers = ", ".join(map(str, self._of_sessions(wanted)))
         whose = "1" if wanted.whose is None else "s.agent IN (SELECT value FROM json_each(:whose))"
         sessions = f"s.root = 0 AND s.id >> {schema.PROJECT} IN ({numbers}) AND {whose}"
         return f"(s.root IN (SELECT value FROM json_each(:roots)) OR {sessions})"
 
     def _where(self, wanted: CardFilter) -> str:
-        """Return the SQL condition for a row `s`; `_values` has its parameters."""
         parts = [
             self._mine(wanted),
             f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN :since AND :until",

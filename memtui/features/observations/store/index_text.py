@@ -15,7 +15,6 @@ _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD = re.compile(r"\w{2,}")
 _HUMP = re.compile(r"[a-z\d][A-Z]")
 _LONGEST = 80
-"""Letters of the longest word whose parts are indexed too."""
 _RUN = re.compile(rf"[{index.UNSPACED}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
