@@ -74,28 +74,8 @@ def test_what_is_withheld_or_switched_off_is_proposed_by_nobody(
 
 
 CARD = Card(
-    0,
-    b"",
-    0,
-    "session",
-    0,
-    "",
-    "",
-    "codex",
-    "0-1",
-    b"",
-    b"",
-    "change",
-    "Why is CI red?",
-    "",
-    (),
-    (),
-    (),
-    "",
-    0,
-    0,
-    0,
-    brought=False,
+    *(0, b"", 0, "session", 0, "", "", "codex", "0-1", b"", b"", "change", "Why is CI red?", ""),
+    *((), (), (), "", 0, 0, 0, False),
 )
 
 

@@ -16,7 +16,6 @@ from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.progress import DeriveLimits
 from memtui.features.observations.store import generations, schema
-from memtui.features.observations.store.cards import CardWriter
 from memtui.given.reach import withheld
 from tests.conftest import Clock
 from tests.features.observations.world import ME, Watched, card, cards, decided, export, titles
@@ -58,43 +57,6 @@ def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypa
     rebuild(engine, DeriveLimits(cancelled=iter([False, True, *[False] * 99]).__next__))
     rebuild(engine)
     assert cards(engine) == before
-
-
-def test_a_kill_at_any_card_leaves_nothing_half(world: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(12):
-        world.write(f"own/m{number}.md", f"memory {number}\n")
-    with world.engine() as engine:
-        whole = cards(engine)
-        decided(engine, "quokka", "private")
-        secret = cards(engine)
-    rng = random.Random(14)
-    monkeypatch.setattr(derive, "BATCH_CARDS", 3)
-    for _ in range(10):
-        at, again = rng.randrange(len(whole)), rng.random() < 0.5
-        pid = os.fork()
-        if not pid:
-            _die_at(world, at, again)
-        assert os.waitpid(pid, 0)[1] >> 8 == 9
-        with world.engine() as engine:
-            assert cards(engine) == secret
-    assert secret != whole
-
-
-def _die_at(world: Watched, at: int, again: bool) -> None:
-    put, seen = CardWriter._put, iter(range(10_000))
-
-    def dying(writer: CardWriter, card: object) -> None:
-        if next(seen) == at:
-            os._exit(9)
-        put(writer, card)  # type: ignore[arg-type]
-
-    CardWriter._put = dying  # type: ignore[assignment,method-assign]
-    with world.engine() as engine:
-        if again:
-            rebuild(engine)
-        engine.observations.drop_files()
-        catch_up(engine, seconds=None)
-    os._exit(1)
 
 
 @pytest.mark.parametrize("how", ["cut", "zeros", "foreign", "link", "gone", "newer"])

@@ -44,20 +44,8 @@ def remember(working: Working) -> Planned:
         raise BusyError("Locked.")
     writes: dict[str, str] = ask.get("files", {})  # type: ignore[assignment]
     steps = tuple(Write(Address("notes", path), text.encode(), None) for path, text in writes.items())
-    run = Run(
-        f"run-{working.task.id}",
-        working.task.id,
-        "remember",
-        working.workspace.id,
-        "manual",
-        "none",
-        "",
-        "",
-        "completed",
-        {},
-        working.now,
-        0,
-    )
+    ids = (f"run-{working.task.id}", working.task.id, "remember", working.workspace.id)
+    run = Run(*ids, "manual", "none", "", "", "completed", {}, working.now, 0)
     proposals = [
         proposal(working.engine, kind="note", steps=(), by="rule:test", why=why, evidence=[Evidence("request", "t")])
         for why in ask.get("suggest", [])  # type: ignore[attr-defined]

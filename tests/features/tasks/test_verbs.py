@@ -1,26 +1,18 @@
 """tasks and status: what is listed, shown, ended and tried again, and what a prompt is told."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memtui.engine.task import Run
-from memtui.features.tasks import lanes
 from memtui.features.tasks.shown import came_of, value_words
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, Result
-from tests.features.tasks.test_lanes import WORKS, ask, lane, opened, work
+from tests.features.tasks.test_lanes import ask, lane, session, work
 
-
-@pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
-    monkeypatch.setattr(lanes, "works", lambda: WORKS)
-    (tmp_path / "notes").mkdir()
-    found = opened(tmp_path)
-    yield found
-    found.engine.close()
+__all__ = ["session"]
 
 
 @pytest.fixture
