@@ -61,7 +61,7 @@ def touched(event: SessionEvent, home: str) -> Iterator[FileTouch]:
     if event.failed or not name:
         return
     if name in _SHELL:
-        yield from _commanded(_command(event), event.cwd, home)
+        yield from _commanded(command_of(event), event.cwd, home)
     elif name in _WRITING:
         yield from _written(event, home)
     else:
@@ -82,7 +82,7 @@ def taint(event: SessionEvent, home: str, inside: Callable[[str], bool]) -> str:
         return ""
     if name in _WEB:
         return _web(string(event.asked.get("url")) or event.target or string(event.asked.get("prompt")))
-    if name in _SHELL and (found := _URL.search(_command(event))):
+    if name in _SHELL and (found := _URL.search(command_of(event))):
         return _web(found[0])
     server = _MCP.match(event.tool)
     called = server[1] or server[2] if server else name.partition(".")[0] if "." in name and name not in _SHELL else ""
@@ -135,7 +135,7 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
     if isinstance(content, str):
         is_new = gave.get("type") == "create" or gave.get("originalContent", "") is None
         text = None if is_changed_by_user(event) else content
-        yield FileTouch(CREATED if is_new else WROTE, path, text, added=_lines(content))
+        yield FileTouch(CREATED if is_new else WROTE, path, text, added=tuple(content.splitlines()))
         return
     each = [mapping(one) for one in sequence(asked.get("edits"))] or [asked]
     edits = tuple(
@@ -145,7 +145,7 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
     text = whole if isinstance(whole, str) else after(before, edits) if isinstance(before, str) else None
     if not edits[0][0]:
         text = edits[0][1]
-    added = _lines("\n".join(new for _, new, _ in edits))
+    added = tuple("\n".join(new for _, new, _ in edits).splitlines())
     if is_changed_by_user(event):
         yield FileTouch(WROTE, path, added=added)
     else:
@@ -154,7 +154,16 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
 
 def command_of(event: SessionEvent) -> str:
     """Return the shell command of a call; empty for other tools."""
-    return _command(event) if event.tool.lower() in _SHELL else ""
+    if event.tool.lower() not in _SHELL:
+        return ""
+    for name in ("command", "cmd"):
+        value = event.asked.get(name)
+        if isinstance(value, list):
+            words = [string(one) for one in value]
+            return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
+        if isinstance(value, str):
+            return value
+    return event.target
 
 
 def only_reads(event: SessionEvent) -> bool:
@@ -205,7 +214,7 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
         if not path:
             continue
         if kind == "add" and isinstance(content, str):
-            yield FileTouch(CREATED, path, content, added=_lines(content))
+            yield FileTouch(CREATED, path, content, added=tuple(content.splitlines()))
         elif kind == "delete":
             yield FileTouch(DELETED, path)
         else:
@@ -214,17 +223,6 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
             if moved:
                 yield FileTouch(DELETED, path)
             yield FileTouch(CREATED if moved else WROTE, moved or path, added=put)
-
-
-def _command(event: SessionEvent) -> str:
-    for name in ("command", "cmd"):
-        value = event.asked.get(name)
-        if isinstance(value, list):
-            words = [string(one) for one in value]
-            return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
-        if isinstance(value, str):
-            return value
-    return event.target
 
 
 def _commanded(command: str, cwd: str, home: str) -> Iterator[FileTouch]:
@@ -274,7 +272,3 @@ def _simple(part: list[str], cwd: str, home: str) -> Iterator[FileTouch]:
             yield FileTouch(DELETED if name == "mv" else OPENED, path)
         else:
             yield FileTouch(kind, path)
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    return tuple(text.splitlines())

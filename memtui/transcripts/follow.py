@@ -8,6 +8,8 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
@@ -77,25 +79,30 @@ def follow(
     results. `now` bounds a modification time in the future. `stop` is asked after each line.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(path) as handle:
+            found = os.fstat(handle)
+            why = _refusal(found)
+            if why:
+                return Slice((), cursor, skipped=why)
+            if cursor is not None and not _fits(handle, found, cursor, reader):
+                cursor = None
+            read = partial(_read, path, handle, found, reader, calls=calls, now=now, stop=stop)
+            try:
+                return read(cursor, most)
+            except _RolledBackEarlierError:
+                whole = read(None, max(most, found.st_size))
+                return Slice((), cursor) if stop() else whole  # half of it would bring back what was rolled back
     except (FileNotFoundError, NotADirectoryError):
         return Slice((), cursor, skipped=GONE)
     except OSError:
         return Slice((), cursor, skipped=LINK if os.path.islink(path) else REFUSED)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        found = os.fstat(handle)
-        why = _refusal(found)
-        if why:
-            return Slice((), cursor, skipped=why)
-        if cursor is not None and not _fits(handle, found, cursor, reader):
-            cursor = None
-        try:
-            return _read(path, handle, found, reader, cursor, most, calls=calls, now=now, stop=stop)
-        except _RolledBackEarlierError:
-            whole = _read(path, handle, found, reader, None, max(most, found.st_size), calls=calls, now=now, stop=stop)
-            return Slice((), cursor) if stop() else whole  # half of it would bring back what was rolled back
-    except OSError:
-        return Slice((), cursor, skipped=REFUSED)
+        yield handle
     finally:
         os.close(handle)
 
@@ -113,28 +120,23 @@ def skim(
     continue, or the given cursor when the file is unreadable.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(path) as handle:
+            found = os.fstat(handle)
+            if _refusal(found) not in ("", LARGE):
+                return False, cursor
+            fits = cursor is not None and not path.endswith(".json") and _fits(handle, found, cursor, reader)
+            place = cursor.offset if cursor is not None and fits else 0
+            begun, overlap = place, max((len(form) for _, forms in words for form in forms), default=1) - 1
+            while chunk := os.pread(handle, _CHUNK, begun):
+                if any(word in chunk and _holds(chunk, word, forms) for word, forms in words):
+                    return True, cursor
+                place = max(place, begun + len(chunk))
+                begun = place - overlap if len(chunk) > overlap else place
+                if place >= found.st_size or stop():
+                    break
+            return False, SessionCursor(*_identity(found), place, *_ends(handle, place), reader.version, "")
     except OSError:
         return False, cursor
-    try:
-        found = os.fstat(handle)
-        if _refusal(found) not in ("", LARGE):
-            return False, cursor
-        fits = cursor is not None and not path.endswith(".json") and _fits(handle, found, cursor, reader)
-        place = cursor.offset if cursor is not None and fits else 0
-        begun, overlap = place, max((len(form) for _, forms in words for form in forms), default=1) - 1
-        while chunk := os.pread(handle, _CHUNK, begun):
-            if any(word in chunk and _holds(chunk, word, forms) for word, forms in words):
-                return True, cursor
-            place = max(place, begun + len(chunk))
-            begun = place - overlap if len(chunk) > overlap else place
-            if place >= found.st_size or stop():
-                break
-        return False, SessionCursor(*_identity(found), place, *_ends(handle, place), reader.version, "")
-    except OSError:
-        return False, cursor
-    finally:
-        os.close(handle)
 
 
 def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
@@ -175,30 +177,20 @@ def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
 def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCursor | None:
     """Return a cursor at an earlier line where a turn begins; None when the file is gone."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(path) as handle:
+            head, tail = _ends(handle, offset)
     except OSError:
         return None
-    try:
-        head, tail = _ends(handle, offset)
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
     return cursor._replace(offset=offset, head=head, tail=tail, leaf=leaf[:200])
 
 
 def line_at(path: str, offset: int, length: int) -> bytes:
     """Read the line of an event again; empty when it is unreadable."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(path) as handle:
+            return b"" if _refusal(os.fstat(handle)) or length > MAX_LINE else os.pread(handle, length, offset)
     except OSError:
         return b""
-    try:
-        return b"" if _refusal(os.fstat(handle)) or length > MAX_LINE else os.pread(handle, length, offset)
-    except OSError:
-        return b""
-    finally:
-        os.close(handle)
 
 
 def _refusal(found: os.stat_result) -> str:

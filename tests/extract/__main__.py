@@ -63,7 +63,8 @@ def measure(base: Path) -> Precision:
     with session.engine:
         where = working_in(session, settings)
         heard = collect(where)
-        assert sum(turn.by == "user" for turn in heard.turns) == len(turns) + sum(turn.answers for turn in turns)
+        typed = sum(turn.event.role == "user" for turn in heard.turns)
+        assert typed == len(turns) + sum(turn.answers for turn in turns)
         news = News(where, heard)
         by_rules(news)
     return Precision(turns, [(one.by.removeprefix("rule:"), one.evidence[0].quote) for one in news.made])

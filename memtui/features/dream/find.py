@@ -46,6 +46,11 @@ class Tidying(NamedTuple):
     """Duplicates of which some go; their pointers follow later by `followed`, which reads much."""
 
 
+def question(rule: str, why: str, *evidence: Evidence) -> Tidying:
+    """Return a finding that changes nothing and asks a person."""
+    return Tidying(rule, "note", (), why, evidence, 0.5)
+
+
 def find(
     engine: Engine,
     roots: Sequence[Root],

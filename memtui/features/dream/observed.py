@@ -16,7 +16,7 @@ from memtui import markers, mask
 from memtui.engine.model import Step
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
-from memtui.features.dream.find import Tidying
+from memtui.features.dream.find import Tidying, question
 from memtui.features.dream.suggest import MAX_PER_RULE
 from memtui.features.observations.answers import day
 from memtui.features.observations.find import open_cards
@@ -77,10 +77,6 @@ def _read(working: Working) -> _Cards:
     return _Cards(memories, tuple(card for card in cards if card.kind != "memory"), shown)
 
 
-def _note(rule: str, why: str, *shown: Evidence) -> Tidying:
-    return Tidying(rule, "note", (), why, shown, 0.5)
-
-
 def _concepts(card: Card) -> frozenset[str]:
     return frozenset(map(fold, card.concepts))
 
@@ -98,8 +94,9 @@ def _corrected(cards: _Cards) -> Iterator[Tidying]:
         older = [card for concept in concepts for card in having[concept] if card.at < said.at]
         about = max(older, key=lambda card: (len(_concepts(card) & concepts), card.at, card.name), default=None)
         if about is not None and len(_concepts(about) & concepts) >= _SHARED:
-            one, other = cards.shown(about), cards.shown(said)
-            yield _note("corrected", f"{one.name} is older than a correction: {said.title} Does it hold?", one, other)
+            one = cards.shown(about)
+            why = f"{one.name} is older than a correction: {said.title} Does it hold?"
+            yield question("corrected", why, one, cards.shown(said))
 
 
 def _again(cards: _Cards) -> list[tuple[str, list[Card]]]:
@@ -124,7 +121,7 @@ def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
     for card in (*cards.memories, *cards.said):
         one = cards.shown(card)
         if one.kind == "memory" and card.at < now - _OPEN_MS and _OPEN.search(card.narrative):
-            yield _note("open", f"{one.name} has had something to do since {day(card.at)}: is it done?", one)
+            yield question("open", f"{one.name} has had something to do since {day(card.at)}: is it done?", one)
 
 
 def _recurring(cards: _Cards) -> Iterator[Tidying]:
@@ -137,7 +134,7 @@ def _recurring(cards: _Cards) -> Iterator[Tidying]:
         if min(len(some), len(days)) >= _TIMES:
             first = next(iter(some.values()))
             why = f"You asked this in {len(some)} sessions: {first.title} Would a memory help?"
-            yield _note("recurring", why, *map(cards.shown, islice(some.values(), _TIMES)))
+            yield question("recurring", why, *map(cards.shown, islice(some.values(), _TIMES)))
 
 
 def _add(working: Working, cards: _Cards, rule: str, some: Sequence[Card]) -> Tidying | None:

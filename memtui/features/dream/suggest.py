@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from memtui.engine.proposal import Evidence
-from memtui.features.dream.find import Tidying
+from memtui.features.dream.find import Tidying, question
 from memtui.features.hygiene.doubles import ReadMemory
 from memtui.features.remember.classify import same
 
@@ -46,8 +46,8 @@ def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[T
 
 
 def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Tidying:
-    evidence = tuple(Evidence("memory", str(one.row.address), one.sha256, quote=quote) for one, quote in shown)
-    return Tidying(rule, "note", (), why, evidence, 0.5)
+    quotes = (Evidence("memory", str(one.row.address), one.sha256, quote=quote) for one, quote in shown)
+    return question(rule, why, *quotes)
 
 
 def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:

@@ -32,7 +32,7 @@ from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
 from memtui.mask import mask
-from memtui.transcripts.event import AGENT, TOOL, SessionEvent
+from memtui.transcripts.event import AGENT, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
 
@@ -60,7 +60,6 @@ class HeardTurn(NamedTuple):
     event: SessionEvent
     text: str
     """Without secrets, private text and memtui's own insertions."""
-    by: str
     answers: bool = False
 
 
@@ -150,8 +149,8 @@ def _turns(
             skipped[why] += 1
         else:
             if before is not None:
-                yield HeardTurn(before, _kept(before.text, private), "agent")
-            yield HeardTurn(event, kept, "user", before is not None)
+                yield HeardTurn(before, _kept(before.text, private))
+            yield HeardTurn(event, kept, before is not None)
         before = None
 
 
@@ -242,7 +241,7 @@ class News:
         known = where.engine.proposals.all()
         places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
         self.turns = [turn for turn in heard.turns if _place(turn) not in places]
-        self.skipped["known_turn"] += sum(turn.by == "user" for turn in heard.turns) - self.typed
+        self.skipped["known_turn"] += sum(turn.event.role == USER for turn in heard.turns) - self.typed
         others = [root.id for root in where.roots if root.kind != "memories"] if self.turns else []
         self._instructions = where.engine.rows.list(others).items if others else ()
         self._texts = {text for each in known if each.state != "applied" for text in _texts(each)}
@@ -250,7 +249,7 @@ class News:
     @property
     def typed(self) -> int:
         """Number of user turns."""
-        return sum(turn.by == "user" for turn in self.turns)
+        return sum(turn.event.role == USER for turn in self.turns)
 
     @property
     def summary(self) -> str:
@@ -285,7 +284,7 @@ class News:
 def by_rules(news: News) -> None:
     """Propose what rules find."""
     for turn in news.turns:
-        for said in sayings(turn.text, turn.event.at, answers=turn.answers) if turn.by == "user" else ():
+        for said in sayings(turn.text, turn.event.at, answers=turn.answers) if turn.event.role == USER else ():
             evidence = (_evidence(turn, said.quote),)
             news.add(RememberRequest(said.text), f"rule:{said.rule}", evidence, said.confidence)
 
@@ -293,12 +292,12 @@ def by_rules(news: News) -> None:
 def asks(news: News) -> list[WorkerPrompt]:
     """Return the worker's prompt; empty when no user turn exists."""
     where, told = news.where, _told(news)
-    words = "\n".join(turn.text for turn in told if turn.by == "user")
+    words = "\n".join(turn.text for turn in told if turn.event.role == USER)
     if not words:
         return []
     rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MAX_MEMORIES).items]
     memories = shown(where.engine, where.roots, rows, where.settings.lifecycle_private)
-    return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.by, turn.text) for turn in told)), memories)]
+    return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.event.role, turn.text) for turn in told)), memories)]
 
 
 def _told(news: News) -> list[HeardTurn]:

@@ -36,7 +36,7 @@ def forget(call: Call) -> int:
     if bool(ids) is bool(words):
         raise UsageError("Say what to forget, by words or by ids.", hint="memtui forget WORDS shows what there is.")
     roots = [root for root in call.session.roots if args.text("scope") in (None, root.scope)]
-    person = _is_person(call)
+    person = not call.actor.name.startswith("agent:")
     found = named(engine, ids, person=person) if ids else search(engine, roots, " ".join(words), person=person)
     wanted = plan_forget(engine, found)
     write = bool(ids) or args.flag("yes")
@@ -49,32 +49,28 @@ def forget(call: Call) -> int:
             hint="Give more words, or --id for each.",
         )
     if not call.out.json:
-        _show(call, wanted)
+        _show(call, wanted, person=person)
     if not write or not wanted.steps:
-        return _shown(call, wanted)
+        return _shown(call, wanted, person=person)
     if not person:
         return _proposed(call, wanted)
     return _carry_out(call, wanted)
 
 
-def _is_person(call: Call) -> bool:
-    return not call.actor.name.startswith("agent:")
-
-
-def _show(call: Call, wanted: ForgetPlan) -> None:
+def _show(call: Call, wanted: ForgetPlan, *, person: bool) -> None:
     columns = (Column("ID"), Column("LINE", "number", optional=True), Column("SAYS", flexible=True))
     chosen = (*wanted.going, *wanted.staying)
     call.out.table(columns, [(one.id, one.line, one.title) for one in chosen])
     for change in wanted.changes if call.out.terminal else ():
-        call.out.diff(_diff(change, secrets=call.out.secrets, person=_is_person(call)))
+        call.out.diff(_diff(change, secrets=call.out.secrets, person=person))
     call.out.flush()
     for one in wanted.staying:
         call.out.say(f"{one.id} stays: {one.stays}.")
 
 
-def _shown(call: Call, wanted: ForgetPlan) -> int:
+def _shown(call: Call, wanted: ForgetPlan, *, person: bool) -> int:
     if call.out.json:
-        call.out.document(plan_json(wanted, None, person=_is_person(call)))
+        call.out.document(plan_json(wanted, None, person=person))
     elif not wanted.going:
         call.out.say("Nothing to forget.")
     else:

@@ -25,6 +25,7 @@ from memtui.features.observations.names import BESIDE
 from memtui.features.observations.store import generations
 
 PATCH_LIMITS = {"title": 160, "type": 20, "note": 2_000}
+_BLANKS = str.maketrans("\n\t", "  ")
 
 
 def decision_for(engine: Engine, look: CardAccess, word: str) -> ObservationMark:
@@ -96,7 +97,7 @@ def _checked(patch: Mapping[str, object]) -> dict[str, str]:
         wrong = ""
         if name not in PATCH_LIMITS:
             wrong = f"there is no field {name!r}"
-        elif not isinstance(value, str) or (not value.isprintable() and not (name == "note" and _is_text(value))):
+        elif not isinstance(value, str) or not value.translate(_BLANKS if name == "note" else {}).isprintable():
             wrong = f"{name} has to be a text on one line"
         elif len(value) > PATCH_LIMITS[name]:
             wrong = f"{name} has {len(value):,} characters, and {PATCH_LIMITS[name]:,} are the most"
@@ -108,10 +109,6 @@ def _checked(patch: Mapping[str, object]) -> dict[str, str]:
             raise UsageError(f"The observation cannot be edited like this: {wrong}.", code="E_PATCH")
         checked[name] = rules.clean(value).strip()
     return checked
-
-
-def _is_text(value: str) -> bool:
-    return all(sign.isprintable() or sign in "\n\t" for sign in value)
 
 
 def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) -> bool:

@@ -62,7 +62,11 @@ def derive(data: bytes, kind: str | None) -> FileCards:
     """Derive the cards of a memory; `kind` is a key of `entries.formats.FORMATS`, or None for a single memory."""
     text = data.decode("utf-8", "replace")
     cut, secrets = markers.cut(text), mask.secrets(text)
-    pieces = list(_entries(data, kind) if kind is not None else _sections(data))
+    if kind is None:
+        pieces = list(_sections(data))
+    else:
+        entries = parse(data, kind).entries
+        pieces = [_Piece(one.start, one.end, _line(data, one), one.title, one.tags) for one in entries]
     made: list[DerivedCard] = []
     unkept = at = chars = 0
     fields, given_type, tags = _front_matter(cut.text.encode("utf-8", "replace"))
@@ -88,11 +92,6 @@ def derive(data: bytes, kind: str | None) -> FileCards:
     if cut.no_memory and (kind is None or not unkept):
         return FileCards(())  # it stands where no entry is, or the file is one
     return FileCards(tuple(made), max(0, len(pieces) - MAX_CARDS))
-
-
-def _entries(data: bytes, kind: str) -> Iterator[_Piece]:
-    for entry in parse(data, kind).entries:
-        yield _Piece(entry.start, entry.end, _line(data, entry), entry.title, entry.tags)
 
 
 def _note_card(card: DerivedCard) -> DerivedCard:

@@ -12,7 +12,7 @@ from memtui.agents.table import KNOWN, canonical
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine, now_ms
-from memtui.engine.model import Actor
+from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.feature import Offer
 from memtui.features.observations import find
@@ -38,28 +38,36 @@ _TEXT: Mapping[str, object] = {"type": "string"}
 _WHOLE: Mapping[str, object] = {"type": "integer"}
 
 
+def _offer(said: str, *required: str, **fields: object) -> Offer:
+    schema: dict[str, object] = {"type": "object", "properties": fields}
+    return Offer(said, schema | ({"required": list(required)} if required else {}), _HINTS)
+
+
 def offer_index(_engine: Engine) -> Offer:
     """Describe the search tool."""
-    fields = {
-        "query": _TEXT,
-        "types": {"type": "array", "items": _TEXT},
-        **dict.fromkeys(("file", "since", "until", "cursor"), _TEXT),
-        **dict.fromkeys(("limit", "budget"), _WHOLE),
-    }
+    fields = dict.fromkeys(("file", "since", "until", "cursor"), _TEXT) | dict.fromkeys(("limit", "budget"), _WHOLE)
     said = "Search observations (dated decisions, fixes, facts): a line each, with id and cost."
-    return Offer(said, {"type": "object", "properties": fields, "required": ["query"]}, _HINTS)
+    return _offer(said, "query", query=_TEXT, types={"type": "array", "items": _TEXT}, **fields)
 
 
 def offer_timeline(_engine: Engine) -> Offer:
     """Describe the timeline tool."""
-    fields = {"id": _TEXT, "query": _TEXT, "before": _WHOLE, "after": _WHOLE}
-    return Offer("Observations around one.", {"type": "object", "properties": fields}, _HINTS)
+    return _offer("Observations around one.", id=_TEXT, query=_TEXT, before=_WHOLE, after=_WHOLE)
 
 
 def offer_details(_engine: Engine) -> Offer:
     """Describe the details tool."""
-    fields = {"ids": {"type": "array", "items": _TEXT}}
-    return Offer("Observations whole, by ids.", {"type": "object", "properties": fields, "required": ["ids"]}, _HINTS)
+    return _offer("Observations whole, by ids.", "ids", ids={"type": "array", "items": _TEXT})
+
+
+def offer_grep(_engine: Engine) -> Offer:
+    """Describe the search in the client's own session; `limit` works without being advertised."""
+    return _offer("Lines of this session.", "query", query=_TEXT)
+
+
+def offer_describe(_engine: Engine) -> Offer:
+    """Describe the view of turns in the client's own session; `turns` works without being advertised."""
+    return _offer("Turns around a line.", "id", id=_TEXT)
 
 
 def index(
@@ -138,25 +146,15 @@ def details(
         names = engine.roots.names()
     texts = within([f"{HEADING}\n{detail(card)}\n" for card in shown], DETAILS_BUDGET)
     rest = [card.word for card in shown[len(texts) :]]
-    _count_uses(engine, actor, shown[: len(texts)], names)
+    used = (Address(names[one.root], one.path) for one in shown[: len(texts)] if one.root in names)
+    for address in dict.fromkeys(used):
+        engine.pins.record_use(address, actor=actor, soon=True)
     more = [f"(not shown, for their size: {', '.join(rest)})"] if rest else []
     return Result(ok=True, text="\n".join((*texts, *missing, *more)))
 
 
 def _reach(settings: Settings | None, place: Surroundings | None) -> SessionScope | None:
     return None if settings is None or place is None else SessionScope(settings, place)
-
-
-def offer_grep(_engine: Engine) -> Offer:
-    """Describe the search in the client's own session; `limit` works without being advertised."""
-    fields = {"query": _TEXT}
-    return Offer("Lines of this session.", {"type": "object", "properties": fields, "required": ["query"]}, _HINTS)
-
-
-def offer_describe(_engine: Engine) -> Offer:
-    """Describe the view of turns in the client's own session; `turns` works without being advertised."""
-    fields = {"id": _TEXT}
-    return Offer("Turns around a line.", {"type": "object", "properties": fields, "required": ["id"]}, _HINTS)
 
 
 def grep(engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings) -> Result:
@@ -178,13 +176,6 @@ def describe(
 def _open_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[context.OpenSession]:
     own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
     return context.open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
-
-
-def _count_uses(engine: Engine, actor: Actor, cards: Sequence[Card], names: Mapping[int, str]) -> None:
-    from memtui.engine.model import Address
-
-    for address in dict.fromkeys(Address(names[card.root], card.path) for card in cards if card.root in names):
-        engine.pins.record_use(address, actor=actor, soon=True)
 
 
 def _anchor(look: CardAccess, given: Mapping[str, object]) -> Card | None:

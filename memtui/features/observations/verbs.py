@@ -395,13 +395,10 @@ def status(session: Session) -> Json:
 def _rebuild(call: Call, _: list[str]) -> int:
     from memtui.features.observations.work import KIND
     from memtui.features.tasks.lanes import refuse_off
-    from memtui.features.tasks.verbs import waited
-    from memtui.features.tasks.workspace import workspace_of
+    from memtui.features.tasks.verbs import run_now
 
     refuse_off(call.settings, KIND)
-    lane = workspace_of(call.session.surroundings)
-    task = call.engine.tasks.enqueue(KIND, lane.id, call.actor.name, {"rebuild": True}, trigger="manual")
-    task = waited(call.session, task)
+    task = run_now(call, KIND, {"rebuild": True})
     if task.error is not None:
         code, message = task.error
         raise RefusedError(message, code=code, hint="`memtui obs rebuild` goes on where it stopped.")

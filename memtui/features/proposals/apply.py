@@ -20,9 +20,12 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 from memtui.features.proposals import staged
 from memtui.features.proposals.value import PASSING, bounded, main_target, only_expects, refused, text_of
 from memtui.ui.draw.words import count_words
+from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.wire.outcomes import Json
+    from memtui.wire.session import Session
 
 FREED = "It was blocked, and what blocked it is gone."
 MOST_NAMED = 3
@@ -86,6 +89,20 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
 def to_decide(engine: Engine) -> int:
     """Count the proposals that wait for a decision, except postponed ones."""
     return sum(one.state != "later" for one in waiting(engine, WAITING))
+
+
+def status(session: Session) -> Json:
+    """Count open proposals by state, with the time of the oldest."""
+    found = waiting(session.engine)
+    counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
+    oldest = min((one.at for one in found), default=None)
+    return {**counts, "oldest": None if oldest is None else rfc3339(oldest)}
+
+
+def short(session: Session) -> str:
+    """Return how many proposals wait, such as `R4`."""
+    count = to_decide(session.engine)
+    return f"R{count}" if count else ""
 
 
 def find(engine: Engine, number: str) -> Proposal:

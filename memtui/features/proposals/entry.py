@@ -12,8 +12,8 @@ _IDS = Param(
 )
 
 FEATURE = Feature(
-    status="memtui.features.proposals.state:status",
-    short="memtui.features.proposals.state:short",
+    status="memtui.features.proposals.apply:status",
+    short="memtui.features.proposals.apply:short",
     tools=(
         Tool(
             "memory_propose",

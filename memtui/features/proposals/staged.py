@@ -45,11 +45,7 @@ class _Part(NamedTuple):
 
     @property
     def sha(self) -> str:
-        return _sha(self.text)
-
-
-def _sha(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def look(engine: Engine) -> None:
@@ -65,7 +61,8 @@ def look(engine: Engine) -> None:
                 new.append(_proposal(engine, root, key, part))
     engine.proposals.add(bounded(engine, new))
     open_here = {root.path for root in engine.roots.all()}
-    gone = [one for key, one in waiting.items() if key not in there and _root_of(one) in open_here]
+    dropped = [one for key, one in waiting.items() if key not in there]
+    gone = [one for one in dropped if one.folders and one.folders[-1][1] in open_here]
     if gone:
         engine.proposals.settle({one.id: ("superseded", "The agent does not stage it any more.") for one in gone})
 
@@ -98,10 +95,6 @@ def _key(one: Proposal) -> tuple[str, ...] | None:
     """Return which staged part a proposal is, or None."""
     shown = next((shown for shown in one.evidence if shown.kind == STAGED), None)
     return None if shown is None else (shown.name, shown.place, shown.sha)
-
-
-def _root_of(one: Proposal) -> str:
-    return one.folders[-1][1] if one.folders else ""
 
 
 def _proposal(engine: Engine, root: Root, key: tuple[str, str, str], part: _Part) -> Proposal:

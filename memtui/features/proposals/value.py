@@ -18,7 +18,7 @@ from memtui.diff.hunks import byte_lines, hunks_of
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import Address, Remove, Rename, Step, Write
+from memtui.engine.model import Address, Rename, Step, Write
 from memtui.engine.proposal import KINDS, Evidence, Proposal
 from memtui.errors import MemtuiError, UsageError
 from memtui.given import neutral
@@ -238,15 +238,12 @@ def lost(engine: Engine, one: Proposal) -> str:
             kept += _words(text_of(engine, Address.parse(shown.name), shown.sha or None) or b"")
     said = []
     for step in one.steps:
-        had = _words(_before(engine, step))
+        keeps = isinstance(step, Rename)
+        had = _words((not keeps and text_of(engine, step.address, step.expected_sha256)) or b"")
         gone = (had - kept).total()
         if gone > LOST_SHARE * had.total():
             said.append(f"{step.address} loses text: {gone:,} of {had.total():,} words.")
     return " ".join(said)
-
-
-def _before(engine: Engine, step: Step) -> bytes:
-    return (text_of(engine, step.address, step.expected_sha256) or b"") if isinstance(step, (Write, Remove)) else b""
 
 
 def _words(data: bytes) -> Counter[str]:

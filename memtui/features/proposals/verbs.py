@@ -68,7 +68,7 @@ def list_proposals(call: Call, proposed: Iterable[Proposal]) -> None:
             one.id or "-",
             one.state,
             one.kind,
-            _where(one),
+            " ".join(one.targets),
             who_cell(call.out, one.by),
             one.at or None,
             one.note or one.why,
@@ -86,10 +86,10 @@ def _list_changes(call: Call, changed: Iterable[Change], outside: Mapping[Addres
     """Print changes as rows: with the proposals' columns for scripts, with the id last for people."""
     if not call.out.terminal:
         titles = map(Column, ("ADDRESS", "BY", "AGE", "WHY"))
-        rows = [
-            (*(name(one), "changed", one.kind, str(one.address), one.actor, one.at), _after(outside.get(one.address)))
-            for one in changed
-        ]
+        rows = []
+        for one in changed:
+            after = f"after {outside[one.address]}" if outside.get(one.address) else ""
+            rows.append((name(one), "changed", one.kind, str(one.address), one.actor, one.at, after))
         call.out.table((*_COLUMNS, *titles), rows)
         return
     columns = (Column("CHANGE"), Column("BY", optional=True), Column("AGE", "age"), Column("AFTER"))
@@ -106,17 +106,9 @@ def _list_changes(call: Call, changed: Iterable[Change], outside: Mapping[Addres
     )
 
 
-def _after(taint: str | None) -> str:
-    return f"after {taint}" if taint else ""
-
-
 def name(change: Change) -> str:
     """Return ADDRESS@SHA of a change."""
     return f"{change.address}@{change.after[:12] if change.after else _GONE}"
-
-
-def _where(one: Proposal) -> str:
-    return " ".join(one.targets)
 
 
 def _show(call: Call, wanted: str) -> int:
@@ -131,7 +123,7 @@ def _show(call: Call, wanted: str) -> int:
     if call.out.json:
         call.out.document({**proposal_json(one, person=person), "problem": view.problem, "diff": "\n".join(lines)})
         return outcomes.DONE
-    call.out.line(f"{one.id} {one.kind} {_where(one)}  {one.state}  {one.by} {one.confidence:.2f}")
+    call.out.line(f"{one.id} {one.kind} {' '.join(one.targets)}  {one.state}  {one.by} {one.confidence:.2f}")
     for text in filter(None, (one.why, one.note, view.problem)):
         call.out.line(f"  {text}")
     for shown in (each for each in _evidence(one, person=person) if each.kind != AS_PROPOSED):

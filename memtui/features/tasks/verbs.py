@@ -53,6 +53,12 @@ def tasks(call: Call) -> int:
     return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
 
 
+def run_now(call: Call, kind: str, request: Mapping[str, object]) -> Task:
+    """Queue a task in the project's lane and wait for it."""
+    lane = workspace_of(call.session.surroundings).id
+    return waited(call.session, call.engine.tasks.enqueue(kind, lane, call.actor.name, request, trigger="manual"))
+
+
 def waited(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:
     """Run the lane until a task has ended, here or in another process, or `stop` returns true."""
     table, lane = session.engine.tasks, workspace_of(session.surroundings)._replace(id=task.workspace)

@@ -206,33 +206,36 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             self.jobs.run(allowed, done, what=f"{act.label} {item.name}", lane=WRITE)
 
     def _cancel(self) -> None:
-        item = self.chosen
-        if item is None:
-            return
-        asks = f"{item.kind} runs: x again cancels it, and nothing of it is written."
-        if not self._means_it("task_cancel", item, asks if item.state == RUNNING else ""):
-            return
+        def words(task: Task) -> tuple[str, str]:
+            what = "ends soon" if task.stopping else f"is {state_word(task)}"
+            return f"{task.kind} {what}.", "good" if task.state == CANCELLED else "name"
 
-        def told(task: Task) -> None:
-            words = "ends soon" if task.stopping else f"is {state_word(task)}"
-            self.host.say(f"{task.kind} {words}.", "good" if task.state == CANCELLED else "name")
-            self.load()
-
-        self._change(item, "cancel", lambda engine: engine.tasks.cancel(item.id), told)
+        asks = "{} runs: x again cancels it, and nothing of it is written."
+        self._change("cancel", lambda item: asks.format(item.kind) if item.state == RUNNING else "", words)
 
     def _retry(self) -> None:
-        item = self.chosen
-        if item is None:
-            return
         asks = "It may have come already: look there first. r again sends it."
-        if not self._means_it("task_retry", item, asks if may_have_come(item) else ""):
+        self._change(
+            "retry",
+            lambda item: asks if may_have_come(item) else "",
+            lambda task: (f"{task.kind} waits to be tried again.", "good"),
+        )
+
+    def _change(self, act: str, asks: Callable[[Task], str], words: Callable[[Task], tuple[str, str]]) -> None:
+        """Cancel or retry the current task, after a second key press where `asks` returns a question."""
+        item, who = self.chosen, self.jobs.actor.name
+        if item is None or not self._means_it(f"task_{act}", item, asks(item)):
             return
 
-        def told(task: Task) -> None:
-            self.host.say(f"{task.kind} waits to be tried again.", "good")
+        def change(engine: Engine) -> Task:
+            item.refuse_anothers(who, act)
+            return engine.tasks.cancel(item.id) if act == "cancel" else engine.tasks.retry(item.id)
+
+        def done(task: Task) -> None:
+            self.host.say(*words(task))
             self.load()
 
-        self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
+        self.jobs.run(change, done, what=f"{act} {item.kind}", lane=WRITE)
 
     def _ask_to_dream(self) -> None:
         host, lane = self.host, self._lane
@@ -270,15 +273,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             self.load()
 
         self.jobs.run(who, asked, what=DREAM, awaited=True)
-
-    def _change(self, item: Task, act: str, job: Callable[[Engine], Task], then: Callable[[Task], None]) -> None:
-        who = self.jobs.actor.name
-
-        def allowed(engine: Engine) -> Task:
-            item.refuse_anothers(who, act)
-            return job(engine)
-
-        self.jobs.run(allowed, then, what=f"{act} {item.kind}", lane=WRITE)
 
     def _show_difference(self) -> None:
         self._difference = not self._difference
@@ -332,10 +326,6 @@ def standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow
     return tuple(one for place in places for one in load(place)(engine, settings, lane))
 
 
-def _left(task: Task) -> Task:
-    return task._replace(progress="interrupted") if task.state == RUNNING else task
-
-
 def words_of(task: Row) -> str:
     """Return the text that the filter searches."""
     if isinstance(task, StandingRow):
@@ -347,7 +337,10 @@ def listed(engine: Engine) -> tuple[Task, ...]:
     """Return the tasks of all lanes: running, queued in order, then ended."""
     found = engine.tasks.all(limit=MAX_ROWS)
     held = {task.workspace: is_held(engine.tasks, task.workspace) for task in found if task.state == RUNNING}
-    found = tuple(task if held.get(task.workspace, True) else _left(task) for task in found)
+    found = tuple(
+        task if held.get(task.workspace, True) or task.state != RUNNING else task._replace(progress="interrupted")
+        for task in found
+    )
     running, queued = ([task for task in reversed(found) if task.state == state] for state in (RUNNING, QUEUED))
     ended = sorted((task for task in found if task.state in ENDED), key=lambda task: -task.updated)
     return (*running, *queued, *ended)

@@ -152,16 +152,13 @@ def written(engine: Engine, task: Task, look: DiffStyle) -> tuple[Page, tuple[in
     for record in reversed(records):
         if record.state != "done":
             continue
-        page += [PageLine(()), *words_page(look.named(_heading(record)), style="heading", width=look.width)]
+        new = f" to {record.new_address}" if record.new_address is not None else ""
+        title = look.named(f"{record.operation} {record.address}{new}")
+        page += [PageLine(()), *words_page(title, style="heading", width=look.width)]
         lines, places = _record_page(engine, record, look)
         starts += [len(page) + place for place in places]
         page += lines
     return tuple(page[1:]), tuple(start - 1 for start in starts)
-
-
-def _heading(record: AuditRecord) -> str:
-    new = f" to {record.new_address}" if record.new_address is not None else ""
-    return f"{record.operation} {record.address}{new}"
 
 
 def _record_page(engine: Engine, record: AuditRecord, look: DiffStyle) -> tuple[Page, tuple[int, ...]]:

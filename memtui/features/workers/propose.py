@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.errors import MemtuiError
 from memtui.features.proposals.verbs import list_proposals, proposal_json
 from memtui.features.tasks.lanes import refuse_off
-from memtui.features.tasks.verbs import waited
+from memtui.features.tasks.verbs import run_now
 from memtui.features.tasks.work import working_in
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, results
@@ -47,9 +47,7 @@ def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Wo
         call.out.raw("\n".join(f"{one.sent}\n" for one in questions).encode())
         results.beside(call.out, "" if questions else "There is nothing to ask a worker.")
         return outcomes.DONE
-    lane = workspace_of(call.session.surroundings)
-    task = call.engine.tasks.enqueue(kind, lane.id, call.actor.name, request, trigger="manual")
-    task = waited(call.session, task)
+    task = run_now(call, kind, request)
     if task.error is not None:
         raise MemtuiError(task.error[1], code=task.error[0])
     found = dict(task.result or {})

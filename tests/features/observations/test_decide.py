@@ -93,9 +93,9 @@ def test_the_connection_of_an_agent_refuses_what_is_withheld(engine: Engine, ask
     decided(engine, "quokka", "private")
     with open_cards(engine, client="claude-code") as look:
         assert look.reader is not None
-        assert list(look.reader._database.execute("SELECT count(*) FROM shared")) == [(4,)]
+        assert list(look.reader.database.execute("SELECT count(*) FROM shared")) == [(4,)]
         with pytest.raises(apsw.Error, match=r"not authorized|prohibited|vtable constructor failed"):
-            list(look.reader._database.execute(asked))
+            list(look.reader.database.execute(asked))
 
 
 def doors(engine: Engine) -> str:
@@ -214,7 +214,7 @@ def test_a_reader_in_the_way_leaves_the_rest_for_the_next(engine: Engine, world:
     cards(engine)
     with open_cards(engine) as look:
         assert look.reader is not None
-        rows = look.reader._database.execute("SELECT * FROM shared")
+        rows = look.reader.database.execute("SELECT * FROM shared")
         next(rows)
         decided(engine, "quokka", "redact")
         assert b"quokka" in world.bytes()

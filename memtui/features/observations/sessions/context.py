@@ -66,8 +66,7 @@ def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newes
         at = _written(path)
         if found and newest and at <= found[0][0]:
             continue
-        cwd = _folder(one)
-        cwd = cwd or home_of(agent, path, [place.project]) or ""
+        cwd = _folder(one) or home_of(agent, path, [place.project]) or ""
         if cwd and project_of(cwd, reach) == project:
             found = [*([] if newest else found), (at, one)]
     return [one for _, one in sorted(found, reverse=True)]
@@ -85,7 +84,8 @@ def grep(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) ->
     for one in files:
         for said in _messages(one):
             for line in said.text.splitlines():
-                if _holds(query, line):
+                folded = fold(line)
+                if query.allows(folded) and all(term.grade(folded) is not None for term in query.terms):
                     shown = neutral.line(_cut(line, query))
                     name = f"{said.session[:_LETTERS]}-{said.offset}"
                     hits.append((_RANKS[said.who], -said.at, f"- {name} {day(said.at)} {said.who}: {shown}"))
@@ -196,11 +196,6 @@ def _folder(one: OpenSession) -> str:
     part = follow(one.path, READERS[one.agent], most=1)
     found = next((event.cwd for event in part.events if event.cwd), "")
     return found or next((event.cwd for event in _events(one) if event.cwd), "")
-
-
-def _holds(query: Query, line: str) -> bool:
-    folded = fold(line)
-    return query.allows(folded) and all(term.grade(folded) is not None for term in query.terms)
 
 
 def _cut(line: str, query: Query) -> str:

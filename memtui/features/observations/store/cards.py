@@ -56,23 +56,33 @@ def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
     return card.title, " ".join(card.concepts), " ".join(filter(None, (*card.files, path))), card.note, card.narrative
 
 
-def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
-    """Return the sources of a file of cards, by root and path."""
-    rows = database.execute("SELECT root, path, sha, brought, failed FROM sources")
-    sources = (CardSource(root, os.fsdecode(path), sha, bool(brought), why) for root, path, sha, brought, why in rows)
-    return {(one.root, one.path): one for one in sources}
-
-
-class CardWriter:
-    """Writes one file of cards, under the lock for deriving."""
+class CardFile:
+    """An open file of cards."""
 
     def __init__(self, database: apsw.Connection) -> None:
         self.database = database
-        self._projects: dict[str, int] = dict(database.execute("SELECT key, id FROM projects"))
 
     def close(self) -> None:
         """Close the file."""
         self.database.close()
+
+    def meta(self, key: str) -> object:
+        """Return a value about the file, or None."""
+        return next((value for (value,) in self.database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None)
+
+    def sources(self) -> dict[tuple[int, str], CardSource]:
+        """Return the sources, by root and path."""
+        rows = self.database.execute("SELECT root, path, sha, brought, failed FROM sources")
+        found = (CardSource(root, os.fsdecode(path), sha, bool(brought), why) for root, path, sha, brought, why in rows)
+        return {(one.root, one.path): one for one in found}
+
+
+class CardWriter(CardFile):
+    """Writes one file of cards, under the lock for deriving."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        super().__init__(database)
+        self._projects: dict[str, int] = dict(database.execute("SELECT key, id FROM projects"))
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -87,17 +97,9 @@ class CardWriter:
             self._projects = dict(self.database.execute("SELECT key, id FROM projects"))
             raise
 
-    def meta(self, key: str) -> object:
-        """Return a value about the file, or None."""
-        return next((value for (value,) in self.database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None)
-
     def set_meta(self, key: str, value: str | int) -> None:
         """Store a value about the file."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
-
-    def sources(self) -> dict[tuple[int, str], CardSource]:
-        """Return the sources, by root and path."""
-        return sources_of(self.database)
 
     def keys_of(self, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
         """Return (name, text key) of the cards with these names."""

@@ -9,12 +9,10 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import apsw
-
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
-from memtui.features.observations.model import SESSION, Card, CardSource, public_id_of, time_of_id
+from memtui.features.observations.model import SESSION, Card, public_id_of, time_of_id
 from memtui.features.observations.store import schema
-from memtui.features.observations.store.cards import SELECT, card_of, sources_of
+from memtui.features.observations.store.cards import SELECT, CardFile, card_of
 from memtui.features.observations.store.index_text import expressions, utf8
 from memtui.matching import Query
 
@@ -70,25 +68,8 @@ class CardHit(NamedTuple):
         return public_id_of(self.name)
 
 
-class CardReader:
+class CardReader(CardFile):
     """Reads one file of cards."""
-
-    def __init__(self, database: apsw.Connection) -> None:
-        self._database = database
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
-    def meta(self, key: str) -> object:
-        """Return a value about the file, or None."""
-        return next(
-            (value for (value,) in self._database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None
-        )
-
-    def sources(self) -> dict[tuple[int, str], CardSource]:
-        """Return the sources, by root and path."""
-        return sources_of(self._database)
 
     def probe(self, query: Query, wanted: CardFilter, *, every: bool = True) -> list[CardHit]:
         """Return the newest cards that match all terms (or any), anywhere and in titles, concepts and paths."""
@@ -121,7 +102,7 @@ class CardReader:
         for match in asked:
             if len(found) < NEWEST:
                 values = self._values(wanted) | {"match": match}
-                found.update((row[0], _hit(row)) for row in self._database.execute(sql, values) if row[0] not in found)
+                found.update((row[0], _hit(row)) for row in self.database.execute(sql, values) if row[0] not in found)
         return found
 
     def cards(self, numbers: Sequence[int], *, withheld: bool) -> list[Card]:
@@ -129,12 +110,12 @@ class CardReader:
         found: dict[int, Card] = {}
         for table in ("shared", *(("withheld",) if withheld else ())):
             sql = f"{SELECT}{table} WHERE id IN (SELECT value FROM json_each(?))"
-            found.update((card.id, card) for card in map(card_of, self._database.execute(sql, (json.dumps(numbers),))))
+            found.update((card.id, card) for card in map(card_of, self.database.execute(sql, (json.dumps(numbers),))))
         return [found[number] for number in numbers if number in found]
 
     def _recent(self, table: str, first: int, last: int) -> int:
         sql = f"SELECT id FROM {table}_fts_docsize WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET {_RECENT}"
-        return next((number for (number,) in self._database.execute(sql, (first, last))), first)
+        return next((number for (number,) in self.database.execute(sql, (first, last))), first)
 
     def newest(self, wanted: CardFilter, limit: int) -> list[Card]:
         """Return the newest cards first."""
@@ -143,7 +124,7 @@ class CardReader:
     def _ranges(self, wanted: CardFilter) -> list[tuple[str, int, int]]:
         """Return (table, first id, last id) for each project."""
         sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?))"
-        found = {number for (number,) in self._database.execute(sql, (json.dumps(wanted.roots),))}
+        found = {number for (number,) in self.database.execute(sql, (json.dumps(wanted.roots),))}
         projects = sorted(found.union(self._of_sessions(wanted)))
         shift = schema.PROJECT
         return [
@@ -166,31 +147,33 @@ class CardReader:
         for table in self._tables(wanted):
             sql = f"{SELECT}{table} s WHERE s.name BETWEEN :first AND :last AND {self._where(wanted)} LIMIT 3"
             values = self._values(wanted) | {"first": prefix, "last": until}
-            found += map(card_of, self._database.execute(sql, values))
+            found += map(card_of, self.database.execute(sql, values))
         return found
 
     def texts_of(self, source: int) -> list[bytes]:
         """Return the text keys of all cards of a file, for a person."""
         tables = ("shared", "withheld")
-        rows = [self._database.execute(f"SELECT text_key FROM {table} WHERE source = ?", (source,)) for table in tables]
+        rows = [self.database.execute(f"SELECT text_key FROM {table} WHERE source = ?", (source,)) for table in tables]
         return [text_key for some in rows for (text_key,) in some]
 
     def counts(self, wanted: CardFilter, *, every: bool = True) -> dict[str, int]:
         """Count cards by visibility for a person; `every` also counts normal ones, which is slow."""
-        only, values, found = self._mine(wanted), self._values(wanted), dict[str, int]()
-        if every:
-            ((found["normal"],),) = self._database.execute(f"SELECT count(*) FROM shared s WHERE {only}", values)
+        groups = {"normal": "shared s WHERE 1"} if every else {}
         if wanted.private:
             hidden = f"deleted OR state NOT IN ({NORMAL}, {PRIVATE}, {REDACTED})"
-            for name, is_so in (
-                ("private", f"state = {PRIVATE} AND NOT deleted"),
-                ("brought", f"brought AND state = {NORMAL} AND NOT deleted"),
-                ("hidden", hidden),
-                ("redacted", f"state = {REDACTED}"),
-                ("adrift", "adrift"),
-            ):
-                sql = f"SELECT count(*) FROM withheld s WHERE {only} AND ({is_so})"
-                ((found[name],),) = self._database.execute(sql, values)
+            groups |= {
+                name: f"withheld s WHERE ({is_so})"
+                for name, is_so in (
+                    ("private", f"state = {PRIVATE} AND NOT deleted"),
+                    ("brought", f"brought AND state = {NORMAL} AND NOT deleted"),
+                    ("hidden", hidden),
+                    ("redacted", f"state = {REDACTED}"),
+                    ("adrift", "adrift"),
+                )
+            }
+        found, mine, values = dict[str, int](), self._mine(wanted), self._values(wanted)
+        for name, rows in groups.items():
+            ((found[name],),) = self.database.execute(f"SELECT count(*) FROM {rows} AND {mine}", values)
         return found
 
     def _some(self, wanted: CardFilter, order: str, limit: int, within: tuple[int, int] | None = None) -> list[Card]:
@@ -201,7 +184,7 @@ class CardReader:
                 f"{SELECT}{table} s WHERE s.id BETWEEN {first} AND {last} AND {self._where(wanted)}"
                 f" ORDER BY {order} LIMIT {int(limit)}"
             )
-            found += map(card_of, self._database.execute(sql, self._values(wanted)))
+            found += map(card_of, self.database.execute(sql, self._values(wanted)))
         found.sort(key=lambda card: (card.at, card.id), reverse=order.endswith("DESC"))
         return found[:limit]
 
@@ -210,7 +193,7 @@ class CardReader:
 
     def _of_sessions(self, wanted: CardFilter) -> list[int]:
         sql = "SELECT id FROM projects WHERE key IN (SELECT value FROM json_each(?))"
-        return [number for (number,) in self._database.execute(sql, (json.dumps([*map(utf8, wanted.projects)]),))]
+        return [number for (number,) in self.database.execute(sql, (json.dumps([*map(utf8, wanted.projects)]),))]
 
     def _mine(self, wanted: CardFilter) -> str:
         numbers = ", ".join(map(str, self._of_sessions(wanted)))

@@ -59,14 +59,18 @@ def _connected(table: ObservationTable) -> apsw.Connection:
                 raise
 
 
-def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
-    """Open the file in use for reading; None when it is missing or unreadable."""
+def _connected_or_none(table: ObservationTable) -> apsw.Connection | None:
     try:
         with translated(DAMAGE):
-            database = _connected(table)
+            return _connected(table)
     except DAMAGE:
         return None
-    return CardReader(schema.for_agents(database) if agent else database)
+
+
+def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
+    """Open the file in use for reading; None when it is missing or unreadable."""
+    database = _connected_or_none(table)
+    return None if database is None else CardReader(schema.for_agents(database) if agent else database)
 
 
 def writer(table: ObservationTable) -> CardWriter:
@@ -75,27 +79,20 @@ def writer(table: ObservationTable) -> CardWriter:
         try:
             return CardWriter(_connected(table))
         except DAMAGE:
-            return CardWriter(schema.create(_next(table, table.generation())))
+            generation = table.generation()
+            remove_files(table.directory, lambda number: number > generation)
+            return CardWriter(schema.create(schema.path_of(table.directory, table.switch(generation))))
 
 
 @contextmanager
 def in_use(table: ObservationTable) -> Iterator[CardWriter | None]:
     """Open the file in use to apply decisions while another process derives; None when it is unreadable."""
-    try:
-        with translated(DAMAGE):
-            database = _connected(table)
-    except DAMAGE:
+    database = _connected_or_none(table)
+    if database is None:
         yield None
         return
     with translated(), closing(CardWriter(database)) as found:
         yield found
-
-
-def _next(table: ObservationTable, generation: int) -> str:
-    """Switch to the next number and return its path, removing leftovers."""
-    remove_files(table.directory, lambda number: number > generation)
-    number = table.switch(generation)
-    return schema.path_of(table.directory, number)
 
 
 def building(table: ObservationTable) -> CardWriter:

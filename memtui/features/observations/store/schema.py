@@ -57,15 +57,6 @@ def path_of(directory: str, generation: int) -> str:
     return os.path.join(directory, f"{FILES}{generation}.db")
 
 
-def identity(path: str) -> tuple[int, int] | None:
-    """Return device and inode of a regular file, or None; links are not followed."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
 def create(path: str) -> apsw.Connection:
     """Create an empty file, readable by its owner only, and open it for writing."""
     fsio.close(fsio.open_lock(path))  # makes an empty file with the mode of everything of ours
@@ -79,7 +70,11 @@ def create(path: str) -> apsw.Connection:
 
 def connect(path: str) -> apsw.Connection:
     """Open an existing file; raises apsw.Error when it is missing, foreign or of other rules."""
-    if identity(path) is None:
+    try:
+        is_file = stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        is_file = False
+    if not is_file:
         raise apsw.CantOpenError("there is no such file")
     database = _opened(path)
     try:
