@@ -91,7 +91,7 @@ def session_words(engine: "Engine", address: Address, sha: str | None) -> list[s
     if touch is None:
         return []
     from memtui.agents.table import title_of
-    from memtui.transcripts.prompts import prompt_at
+    from memtui.transcripts.sessions import prompt_at
 
     after = f", after {touch.taint}" if touch.taint else ""
     asked = prompt_at(touch.agent, touch.prompt)

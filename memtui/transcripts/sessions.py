@@ -3,19 +3,25 @@
 Each agent's reader is listed here; where its sessions lie is in `agents/known/`.
 """
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
+from memtui import markers
 from memtui.agents.agent import KnownAgent
 from memtui.agents.projects import main_checkout
 from memtui.agents.table import agent_of
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, find_checkout
+from memtui.engine.ledger.touches import PromptPlace
+from memtui.mask import mask
 from memtui.transcripts import claude_code, codex, gemini, qwen_code
-from memtui.transcripts.event import Reader
+from memtui.transcripts.event import USER, Log, Reader
+from memtui.transcripts.follow import line_at
 
 READERS = {
     "claude-code": Reader(claude_code.read, 1),
@@ -25,6 +31,7 @@ READERS = {
 }
 ASK, PROJECT, ALL, OFF = "ask", "project", "all", "off"
 CARDS = "cards"
+_PROMPT_CHARS = 200
 NOT_ASKED, DISABLED = "not_asked", "disabled"
 
 
@@ -118,3 +125,24 @@ def _matching(folder: str, parts: list[str]) -> Iterator[tuple[str, int]]:
                     yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
     except OSError:
         return
+
+
+def digest(line: bytes, text: str) -> bytes:
+    """Return a digest of a line and one of its prompts, because a line may hold a whole session."""
+    return sha256(sha256(line).digest() + text.encode("utf-8", "replace")).digest()
+
+
+def prompt_at(agent: str, place: PromptPlace | None) -> str:
+    """Return a prompt again; empty when it is gone. `agent` is a key of `READERS`."""
+    if place is None or agent not in READERS:
+        return ""
+    line = line_at(place.file, place.offset, place.length)
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    log = Log(place.file, whole=True)
+    READERS[agent].read(log, record)
+    prompts = (event.text for event in log.events() if event.role == USER and not event.meta)
+    said = next((text for text in prompts if digest(line, text) == place.sha), "")
+    return " ".join(mask(markers.cut(said).text).text.split())[:_PROMPT_CHARS]

@@ -28,7 +28,7 @@ from memtui.features.observations.progress import ObserveProgress
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.features.observations.store.find import CardFilter, CardReader
-from memtui.features.observations.store.index_text import index_text
+from memtui.features.observations.store.schema import index_text
 from tests.bench.case import Case, Figure, Plan, compare, latency, percentile, timed
 
 PROJECTS, WORDS, SECONDS = 20, 42, 1_700_000_000

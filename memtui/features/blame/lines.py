@@ -28,7 +28,7 @@ from memtui.engine.ledger.origins import (
 from memtui.errors import MemtuiError
 from memtui.features.actors import UNKNOWN, who_words
 from memtui.mask import BEGIN, secrets
-from memtui.transcripts.prompts import prompt_at
+from memtui.transcripts.sessions import prompt_at
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 

@@ -23,7 +23,7 @@ from memtui.features.observations.model import TYPES, Card, SessionScope
 from memtui.features.observations.progress import DeriveLimits, ObserveProgress, check_progress, read_progress
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
-from memtui.features.observations.store.index_text import expressions
+from memtui.features.observations.store.schema import expressions
 from memtui.matching import Query, Term, fold, parse
 
 CATCH_UP_SECONDS = 0.15

@@ -23,8 +23,7 @@ from memtui.features.attribution.qwen_rooms import keep_rooms
 from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
 from memtui.transcripts.event import TOOL, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, needles, skim
-from memtui.transcripts.prompts import digest
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent, home_of
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent, digest, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

@@ -15,7 +15,7 @@ from memtui.engine.model import Actor, Address
 from memtui.features.sessions import read_touches as module
 from memtui.transcripts import follow
 from memtui.transcripts.calls import after, resolved
-from memtui.transcripts.prompts import prompt_at
+from memtui.transcripts.sessions import prompt_at
 from tests.cli.conftest import Cli, cli, config
 from tests.features.sessions.world import Record, World, call, claude, memory, said, world
 from tests.transcripts import made

@@ -16,7 +16,6 @@ from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.observations import decide
 from memtui.features.observations.inspector import promote
-from memtui.features.observations.inspector.line import KINDS, STATE_VALUES, cycle_value
 from memtui.features.observations.inspector.look import (
     ANSWERED,
     ANSWERS,
@@ -24,12 +23,15 @@ from memtui.features.observations.inspector.look import (
     CONSENT_LINE,
     EDITING,
     EXPLAINED,
+    KINDS,
+    STATE_VALUES,
     InspectorQuery,
     InspectorScope,
     InspectorState,
     address_of,
     card_label,
     consent_question,
+    cycle_value,
     follow,
     line_of,
     marks_of,

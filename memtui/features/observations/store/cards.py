@@ -17,7 +17,7 @@ from memtui import mask
 from memtui.engine.observation import REDACTED
 from memtui.features.observations.model import SESSION, Card, CardSource, SessionProgress
 from memtui.features.observations.store import schema
-from memtui.features.observations.store.index_text import index_text, utf8
+from memtui.features.observations.store.schema import index_text, utf8
 
 _COLUMNS = (
     "id, name, source, kind, root, path, address, agent, span, anchor, text_key, type, title, narrative, facts,"

@@ -13,7 +13,7 @@ from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
 from memtui.features.observations.model import SESSION, Card, public_id_of, time_of_id
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, CardFile, card_of
-from memtui.features.observations.store.index_text import expressions, utf8
+from memtui.features.observations.store.schema import expressions, utf8
 from memtui.matching import Query
 
 NEWEST = 200

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.features.observations.inspector.line import KINDS, cycle_value, parse_line
+from memtui.features.observations.inspector.look import KINDS, cycle_value, parse_line
 from memtui.features.observations.store.find import CardFilter
 from tests.conftest import START
 
