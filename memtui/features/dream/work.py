@@ -121,15 +121,7 @@ def _removed(steps: Iterable[Step]) -> frozenset[Step]:
 def suggested(engine: Engine, one: Tidying) -> Proposal:
     """Return a finding as a proposal, with pointer updates."""
     follow = followed(engine, one.group) if one.group is not None else ()
-    return proposal(
-        engine,
-        kind=one.kind,
-        steps=(*one.steps, *follow),
-        by=f"rule:{one.rule}",
-        why=one.why,
-        evidence=one.evidence,
-        confidence=one.confidence,
-    )
+    return proposal(engine, one.kind, (*one.steps, *follow), f"rule:{one.rule}", one.why, one.evidence, one.confidence)
 
 
 def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
@@ -191,15 +183,10 @@ def by_worker(engine: Engine, answer: WorkerAnswer) -> Iterator[Proposal]:
     """Yield a worker's suggestions as proposals."""
     for one, targets in answer.operations:
         steps = tuple(_steps(engine, one, targets))
-        yield proposal(
-            engine,
-            kind=one.op if steps else "note",
-            steps=steps,
-            by=answer.run.worker,
-            why=one.reason or one.why or f"{answer.run.worker} suggests to {one.op} it.",
-            evidence=[Evidence("memory", str(each.address), each.sha256, quote=each.description) for each in targets],
-            confidence=one.confidence,
-        )
+        why = one.reason or one.why or f"{answer.run.worker} suggests to {one.op} it."
+        evidence = [Evidence("memory", str(each.address), each.sha256, quote=each.description) for each in targets]
+        kind = one.op if steps else "note"
+        yield proposal(engine, kind, steps, answer.run.worker, why, evidence, one.confidence)
 
 
 def _steps(engine: Engine, one: ReplyOperation, targets: Sequence[ShownMemory]) -> Iterator[Step]:

@@ -10,6 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers
@@ -218,16 +219,11 @@ def begin(session: Session, settings: Settings) -> None:
     last = next(iter(tasks.runs(lane, KIND, 1)), None)
     now = tasks.clock()
     since = max(last.at if last is not None else 0, now - WEEK_MS)
-    files = allowed_files(settings, session.surroundings, since=since)
-    if any(_rests(path, now - IDLE_MS) for _, path in files):
-        tasks.enqueue(KIND, lane, "lifecycle:extract", {}, trigger="auto")
-
-
-def _rests(path: str, since: int) -> bool:
-    try:
-        return os.stat(path).st_mtime_ns <= since * 1_000_000
-    except OSError:
-        return False  # it went since it was listed
+    for _, path in allowed_files(settings, session.surroundings, since=since):
+        with suppress(OSError):  # it went since it was listed
+            if os.stat(path).st_mtime_ns <= (now - IDLE_MS) * 1_000_000:
+                tasks.enqueue(KIND, lane, "lifecycle:extract", {}, trigger="auto")
+                return
 
 
 class News:
@@ -240,7 +236,7 @@ class News:
         self.skipped = Counter(heard.skipped)
         known = where.engine.proposals.all()
         places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
-        self.turns = [turn for turn in heard.turns if _place(turn) not in places]
+        self.turns = [one for one in heard.turns if (_evidence(one, "").name, one.event.uuid) not in places]
         self.skipped["known_turn"] += sum(turn.event.role == USER for turn in heard.turns) - self.typed
         others = [root.id for root in where.roots if root.kind != "memories"] if self.turns else []
         self._instructions = where.engine.rows.list(others).items if others else ()
@@ -273,8 +269,7 @@ class News:
             return
         self._texts.add(same(plan.fact.body))
         why = why or f"You said so in a session: {plan.fact.description}"
-        steps = plan.steps
-        made = proposal(engine, kind="add", steps=steps, by=by, why=why, evidence=evidence, confidence=confidence)
+        made = proposal(engine, "add", plan.steps, by, why, evidence, confidence)
         if engine.proposals.refusal(made) is not None:
             self.skipped["refused"] += 1
             return
@@ -314,17 +309,10 @@ def _by_worker(news: News, answer: WorkerAnswer) -> None:
             wanted = RememberRequest(text, scope=one.scope, type=one.type)
             news.add(wanted, answer.run.worker, evidence, one.confidence, why=one.reason)
             continue
-        news.made.append(
-            proposal(
-                news.where.engine,
-                kind=one.op,
-                steps=(rewritten(news.where.engine, targets[0], text),),
-                by=answer.run.worker,
-                why=one.reason or "What you said changes what it says.",
-                evidence=(*evidence, Evidence("memory", str(targets[0].address), targets[0].sha256)),
-                confidence=one.confidence,
-            )
-        )
+        engine, why = news.where.engine, one.reason or "What you said changes what it says."
+        shown_by = (*evidence, Evidence("memory", str(targets[0].address), targets[0].sha256))
+        steps = (rewritten(engine, targets[0], text),)
+        news.made.append(proposal(engine, one.op, steps, answer.run.worker, why, shown_by, one.confidence))
 
 
 def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
@@ -336,12 +324,7 @@ def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Qu
 
 
 def _evidence(turn: HeardTurn, quote: str) -> Evidence:
-    name, place = _place(turn)
-    return Evidence("turn", name, place=place, quote=quote)
-
-
-def _place(turn: HeardTurn) -> tuple[str, str]:
-    return turn.event.session or turn.event.file, turn.event.uuid
+    return Evidence("turn", turn.event.session or turn.event.file, place=turn.event.uuid, quote=quote)
 
 
 def _texts(one: Proposal) -> Iterator[str]:

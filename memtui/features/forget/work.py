@@ -63,14 +63,9 @@ def forget(working: Working) -> Planned:
 def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
     """Return an agent's request as a proposal, not stored."""
     whole = any(isinstance(step, Remove) for step in wanted.steps)
-    made = proposal(
-        engine,
-        kind="remove" if whole else "replace",
-        steps=wanted.steps,
-        by=by,
-        why=f"{by} wants this forgotten: {'; '.join(one.id for one in wanted.going)}",
-        evidence=[Evidence("memory", str(one.address), one.sha256, str(one.line), one.title) for one in wanted.going],
-    )
+    why = f"{by} wants this forgotten: {'; '.join(one.id for one in wanted.going)}"
+    evidence = [Evidence("memory", str(one.address), one.sha256, str(one.line), one.title) for one in wanted.going]
+    made = proposal(engine, "remove" if whole else "replace", wanted.steps, by, why, evidence)
     return bounded(engine, (made,))[0]
 
 

@@ -98,21 +98,14 @@ def _key(one: Proposal) -> tuple[str, ...] | None:
 
 
 def _proposal(engine: Engine, root: Root, key: tuple[str, str, str], part: _Part) -> Proposal:
-    made = proposal(
-        engine,
-        kind=part.kind,
-        steps=() if part.step is None else (part.step,),
-        by=f"agent:{root.agent}",
-        why=part.why or f"{title_of(root.agent)} staged it{'' if part.step else f' in {key[0]}'}.",
-        evidence=[Evidence(STAGED, key[0], key[2], key[1], _quote(part.text))],
-    )
+    steps = () if part.step is None else (part.step,)
+    why = part.why or f"{title_of(root.agent)} staged it{'' if part.step else f' in {key[0]}'}."
+    added = " ".join(line[1:] for line in part.text.split("\n") if line[:1] == "+" and line[:3] != "+++")
+    evidence = [Evidence(STAGED, key[0], key[2], key[1], added or part.text)]
+    made = proposal(engine, part.kind, steps, f"agent:{root.agent}", why, evidence)
     folders = (*(pair for pair in made.folders if pair[0] != root.id), (root.id, root.path))
     made = made._replace(folders=folders)
     return made._replace(state="blocked", note=part.problem) if part.problem else made
-
-
-def _quote(text: str) -> str:
-    return " ".join(line[1:] for line in text.split("\n") if line[:1] == "+" and line[:3] != "+++") or text
 
 
 def _files(engine: Engine) -> Iterator[tuple[Root, str]]:

@@ -71,14 +71,8 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
             code="E_TOO_MANY",
             hint="The user decides about them with memtui review.",
         )
-    made = proposal(
-        engine,
-        kind=fields["kind"],
-        steps=[step],
-        by=actor.name,
-        why=fields["why"],
-        evidence=[Evidence("request", "mcp", quote=fields.get("quote", ""))],  # whoever asks: a rejection holds for all
-    )
+    evidence = [Evidence("request", "mcp", quote=fields.get("quote", ""))]  # of any client: a rejection holds for all
+    made = proposal(engine, fields["kind"], [step], actor.name, fields["why"], evidence)
     (kept,) = engine.proposals.add(bounded(engine, [made]))
     if kept.state == "rejected":
         why = f": {kept.note}" if kept.note else ""

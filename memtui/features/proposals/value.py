@@ -49,7 +49,6 @@ _ORDERS = re.compile(
 
 def proposal(
     engine: Engine,
-    *,
     kind: str,
     steps: Iterable[Step],
     by: str,

@@ -91,12 +91,6 @@ def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: 
 
 
 def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operation: ReplyOperation, by: str) -> str:
-    made = proposal(
-        engine,
-        kind=operation.op,
-        steps=plan.steps,
-        by=by,
-        why=operation.reason,
-        evidence=(Evidence("request", "remember", quote=wanted.text),),
-    )
+    evidence = (Evidence("request", "remember", quote=wanted.text),)
+    made = proposal(engine, operation.op, plan.steps, by, operation.reason, evidence)
     return bounded(engine, (made,))[0].note

@@ -9,18 +9,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import TYPES, is_person
-from memtui.engine.proposal import Evidence, Proposal
+from memtui.engine.proposal import Evidence
 from memtui.errors import UsageError
 from memtui.features.proposals.value import bounded, proposal
 from memtui.features.remember.classify import checked
-from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
+from memtui.features.remember.plan import SCOPES, Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.features.tasks.workspace import workspace_of
 from memtui.given.reach import withheld
 from memtui.wire.access import client_access
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
     from memtui.engine.model import Address
     from memtui.engine.task import Task
     from memtui.wire.session import Session
@@ -74,8 +73,10 @@ def remember(working: Working) -> Planned:
         return Planned(label=label, result=_result(working, said, "known", found.address))
     if task.client.startswith("agent:"):
         result = _result(working, f"{found.address} is proposed; a person decides.", "proposed", found.address)
-        suggested = _suggested(working.engine, found, wanted, task.client)
-        return Planned(label=label, result=result, proposals=(suggested,))
+        why = f"{task.client} wants this remembered: {found.fact.description}"
+        evidence = (Evidence("request", task.client, quote=wanted.text),)
+        made = proposal(working.engine, "add", found.steps, task.client, why, evidence)
+        return Planned(label=label, result=result, proposals=bounded(working.engine, (made,)))
     run, note = None, ""
     # A text with something like a secret in it, which a person keeps, is for nobody else.
     if working.settings.lifecycle_worker != NONE and not task.request.get("secrets"):
@@ -95,15 +96,3 @@ def remember(working: Working) -> Planned:
 
 def _result(working: Working, summary: str, outcome: str, *addresses: Address) -> dict[str, object]:
     return {**result_json(working, summary, outcome, addresses, {}), "notes": []}
-
-
-def _suggested(engine: Engine, found: RememberPlan, wanted: RememberRequest, by: str) -> Proposal:
-    made = proposal(
-        engine,
-        kind="add",
-        steps=found.steps,
-        by=by,
-        why=f"{by} wants this remembered: {found.fact.description}",
-        evidence=(Evidence("request", by, quote=wanted.text),),
-    )
-    return bounded(engine, (made,))[0]

@@ -201,7 +201,7 @@ async def test_a_decision_that_is_on_nothing_is_the_first_row_until_somebody_dec
 async def test_a_rebuild_is_a_task_that_a_second_press_ends(world: World) -> None:
     async with opened(world) as (screen, _):
         await screen.press("g", "r")
-        await screen.until_text("All cards are made anew")
+        await screen.until_text("Rebuilding all cards")
         await screen.until_text("rebuild: waits")
         await screen.press("g", "r")
         await screen.until_text("The rebuild ends")
