@@ -47,12 +47,23 @@ def the(kind: str, found: IndexReport) -> IndexFinding:
     return one
 
 
-def test_a_dangling_line_goes_and_nothing_else() -> None:
-    assert fixed("# Top\n\n- [a](a.md) — one\n\nText.\n") == "# Top\n\n\nText.\n"
-
-
-def test_the_later_duplicate_goes() -> None:
-    assert fixed("- [a](a.md) — one\n- [A](a.md) — two\n", {"a.md": ""}) == "- [a](a.md) — one\n"
+@pytest.mark.parametrize(
+    ("before", "memories", "after"),
+    [
+        ("# Top\n\n- [a](a.md) — one\n\nText.\n", {}, "# Top\n\n\nText.\n"),
+        ("- [a](a.md) — one\n- [A](a.md) — two\n", {"a.md": ""}, "- [a](a.md) — one\n"),
+        ("\ufeff- [a](a.md)\n- [b](b.md)\n", {"b.md": ""}, "\ufeff- [b](b.md)\n"),
+        (
+            "1. [x.md](x.md)\n",
+            {"x.md": "", "b.md": "", "a.md": ""},
+            "1. [x.md](x.md)\n2. [a.md](a.md)\n3. [b.md](b.md)\n",
+        ),
+    ],
+)
+def test_dangling_and_later_lines_go_and_new_ones_come_in_order(
+    before: str, memories: dict[str, str], after: str
+) -> None:
+    assert fixed(before, memories) == after
 
 
 def test_a_mention_in_text_is_no_duplicate() -> None:
@@ -101,11 +112,6 @@ def test_a_new_line_is_written_as_the_file_writes_its_own(before: str, after: st
         fixed(before, {"my_note.md": "What it is", "x.md": ""} if "x.md" in before else {"my_note.md": "What it is"})
         == after
     )
-
-
-def test_new_lines_stand_in_the_order_of_names() -> None:
-    after = fixed("1. [x.md](x.md)\n", {"x.md": "", "b.md": "", "a.md": ""})
-    assert after == "1. [x.md](x.md)\n2. [a.md](a.md)\n3. [b.md](b.md)\n"
 
 
 def test_a_new_line_is_kept_to_the_agents_length_at_a_word() -> None:
@@ -178,10 +184,6 @@ def test_of_a_long_first_line_that_is_loaded_that_stands_below_which_does(mark: 
     texts = [one.text for one in found if one.kind == BELOW]
     assert texts == ["line 1: what of it is loaded ends before this link", "line 2 is not loaded"]
     assert "2 memories) is not loaded" in the(CUT, checked(data, {"a.md": "", "b.md": "", "c.md": ""}, policy)).text
-
-
-def test_a_byte_order_mark_stays() -> None:
-    assert fixed("\ufeff- [a](a.md)\n- [b](b.md)\n", {"b.md": ""}) == "\ufeff- [b](b.md)\n"
 
 
 NAMES = st.sampled_from(["a.md", "b.md", "sub/c.md", "d e.md", "gone.md", "../out.md", "https://x.y/z.md"])
