@@ -23,7 +23,6 @@ class Pointer(NamedTuple):
     line: int
     """From 0; only a line feed ends a line."""
     start: int
-    """Start of the link."""
     end: int
     target: str
     """As written; bytes that are not UTF-8 as surrogate escapes."""

@@ -40,7 +40,6 @@ class Style(NamedTuple):
     """Number of the next item; None when items are not numbered."""
     gap: str = " — "
     named: bool = False
-    """Whether the link shows the file's name."""
     end: bytes = b"\n"
 
 

@@ -22,15 +22,12 @@ from memtui.features.claims.text import COMMAND, MENTION, PATH, SYMBOL, Claim
 if TYPE_CHECKING:
     from memtui.engine.disk.git_objects import GitObjects
 
-_MANIFESTS = 100
+_MAX_MANIFESTS = 100
 """Manifests that are read; in a checkout with more, commands and dependencies are not checked."""
-_VERSIONS = 100
-"""Newest versions of manifests that are read."""
-_BYTES = 4 * 1_048_576
-"""Bytes of all manifests that are read."""
-_HOPS = 10
-_KEPT = 2
-"""Checkouts that are cached."""
+_MAX_VERSIONS = 100
+_MAX_MANIFEST_BYTES = 4 * 1_048_576
+_MAX_MOVES = 10
+_CACHE_SIZE = 2
 
 
 class Gone(NamedTuple):
@@ -43,21 +40,20 @@ class Gone(NamedTuple):
     """The replacement, such as the new path or version; empty when unknown."""
 
 
-_seen: OrderedDict[tuple[str, ...], Checkout] = OrderedDict()
-"""Cached checkouts, the newest last."""
+_cache: OrderedDict[tuple[str, ...], Checkout] = OrderedDict()
 
 
 def look(path: str) -> Checkout | None:
     """Return the checkout around a folder, cached by commit; None without a readable one."""
     key = state_of(path)
-    found = _seen.pop(key, None)
+    found = _cache.pop(key, None)
     if found is None and key:
         read = history(path)
         found = Checkout(*read) if read is not None else None
     if found is not None:
-        _seen[key] = found
-        while len(_seen) > _KEPT:
-            _seen.popitem(last=False)
+        _cache[key] = found
+        while len(_cache) > _CACHE_SIZE:
+            _cache.popitem(last=False)
     return found
 
 
@@ -69,7 +65,7 @@ class Checkout:
         self._objects = objects
         self._now, self._default = _by_name(past.names), _by_name(past.default)
         self._changed = _by_name(past.changes)
-        self._left = _BYTES
+        self._left = _MAX_MANIFEST_BYTES
         self._offers: dict[bytes, Manifest] = {}
         self._lost_symbols: Mapping[str, CommittedChange] | None = None
         self._committed: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
@@ -123,7 +119,7 @@ class Checkout:
     def _moved(self, change: CommittedChange) -> str:
         """Follow the commits that moved a file unchanged."""
         path, commit = change.path, change.commit
-        for _ in range(_HOPS):
+        for _ in range(_MAX_MOVES):
             new = self.past.moved.get((path, commit))
             if new is None:
                 return ""
@@ -176,7 +172,7 @@ class Checkout:
             return None
         changes = [change for path in _paths(self._changed, files) for change in self.past.changes[path]]
         changes.sort(key=lambda one: -one.at)
-        for change in changes[:_VERSIONS]:
+        for change in changes[:_MAX_VERSIONS]:
             if holds(self._parsed(change.path, change.old)) and not holds(self._parsed(change.path, change.new)):
                 # What is not committed yet may bring it back.
                 back = any(map(holds, self._on_disk_offered(files)))
@@ -189,7 +185,7 @@ class Checkout:
             known = {(path, self.past.names[path]) for path in here}
             known |= {(path, self.past.default[path]) for path in there}
             none = Manifest(open=True)
-            many = len(known) > _MANIFESTS
+            many = len(known) > _MAX_MANIFESTS
             self._committed[files] = (none,) if many else tuple(self._parsed(*one, missing=none) for one in known)
         return self._committed[files]
 
@@ -252,8 +248,8 @@ _SOURCE = re.compile(
     r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|exs?|scala|sql|sh|vue|svelte|proto)\Z"
 )
 _WORD = re.compile(rb"[A-Za-z_]\w{3,99}")
-_SOURCE_FILES = 20_000
-_SOURCE_BYTES = 64 * 1_048_576
+_MAX_SOURCE_FILES = 20_000
+_MAX_SOURCE_BYTES = 64 * 1_048_576
 _SECONDS = 2.0
 
 Read = Callable[[bytes | None], bytes | None]
@@ -272,8 +268,8 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
     """
     shas = set(now)
     here: set[bytes] = set()
-    end, left = monotonic() + _SECONDS, _SOURCE_BYTES
-    if len(shas) > _SOURCE_FILES:
+    end, left = monotonic() + _SECONDS, _MAX_SOURCE_BYTES
+    if len(shas) > _MAX_SOURCE_FILES:
         return {}
     for sha in shas:
         data = read(sha)
@@ -282,7 +278,7 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
             return {}
         here.update(_WORD.findall(data))
     lost: dict[str, CommittedChange] = {}
-    end, left = monotonic() + _SECONDS, _SOURCE_BYTES
+    end, left = monotonic() + _SECONDS, _MAX_SOURCE_BYTES
     for change in changes:
         old, new = read(change.old) or b"", read(change.new) or b""
         left -= len(old) + len(new)

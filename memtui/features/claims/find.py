@@ -35,8 +35,7 @@ SETTLED_MS = 3_600_000
 RELATIVE_DAYS = 14
 UNOPENED_DAYS, SESSIONS = 90, 10
 """Days without an opening, and sessions that must have loaded a memory, to call it unopened."""
-_SHOWN = 100
-"""Cells of a finding's excerpt."""
+_EXCERPT_CELLS = 100
 _UNTIL = re.compile(
     r"(?i)\b(?:until|till|valid (?:to|through)|expires(?: on)?|bis(?: zum)?|jusqu['’]au|hasta(?: el)?)"
     r" ((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b"
@@ -129,7 +128,7 @@ class _Page:
 
 
 def _hazard(rule: Rule, span: tuple[int, int], line: int, said: str, new: str | None) -> Hazard:
-    return Hazard(rule, rule.severity, *span, line + 1, one_line(mask(said).text, _SHOWN), new)
+    return Hazard(rule, rule.severity, *span, line + 1, one_line(mask(said).text, _EXCERPT_CELLS), new)
 
 
 def _claims(page: _Page) -> Iterator[Hazard]:

@@ -11,10 +11,8 @@ from typing import NamedTuple
 PATH, COMMAND, SYMBOL, DEPENDENCY, MENTION = "path", "command", "symbol", "dependency", "mention"
 """A mention is a name followed by a number; it counts where such a dependency exists."""
 
-_MOST = 5_000
-"""Claims of one text that are checked."""
-_LONGEST = 5_000
-"""Longest line in characters that is read."""
+_MAX_CLAIMS = 5_000
+_MAX_LINE_LENGTH = 5_000
 _PASSED = re.compile(
     r"(?i)\b(?:remov(?:ed?|es|ing|al)|renam\w+|formerly|deprecat\w+|no longer|instead of|will|todo|was|were"
     r"|plan(?:s|ned|ning)?|used to|moved?|previous(?:ly)?|delet\w+|replac\w+|legacy|dropped|gone|obsolete|old|not yet"
@@ -101,7 +99,7 @@ def lines(text: str, name: str) -> Iterator[TextLine]:
             level = len(heading[1])
             if not aside or level <= aside:
                 aside = level if _ASIDE.search(heading[2]) or _DATED.match(heading[2]) else 0
-        if not aside and not _DATED.match(line) and len(line) <= _LONGEST:
+        if not aside and not _DATED.match(line) and len(line) <= _MAX_LINE_LENGTH:
             yield TextLine(number, start, line, bool(fence))
 
 
@@ -121,7 +119,7 @@ def claims(text: str, name: str, checkout: str) -> tuple[Claim, ...]:
     """Return the claims of a text about a checkout, in order; absolute paths elsewhere make none."""
     found: list[Claim] = []
     for line in lines(text, name):
-        if not says_so(line.text) and len(found) < _MOST:
+        if not says_so(line.text) and len(found) < _MAX_CLAIMS:
             found += sorted(_in_line(line, checkout), key=lambda one: one.start)
     return tuple(found)
 

@@ -44,7 +44,6 @@ class CountedFile(NamedTuple):
 
     loaded: LoadedFile
     bytes: int
-    """Bytes that are loaded."""
     tokens: int
     address: Address | None = None
     """The memory, when the file lies in a root."""

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from memtui.errors import MemtuiError
     from memtui.features.host import Host
 
-LOOK = 2.0
+CHECK_INTERVAL = 2.0
 """Seconds between two checks."""
-ABOVE = 3
-"""Lines shown above a cut that the user goes to."""
+LINES_ABOVE_CUT = 3
 GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
 """Job groups: costs, the page of a row, and the checks."""
 WHAT = "work out what agents load"
@@ -65,7 +64,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.found: tuple[Cost, ...] | None = None
-        """The last result."""
         self._seen: dict[str, int] = {}
         """Hashes of what each agent loads."""
         self.opened = ""
@@ -127,7 +125,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
     def on_mount(self) -> None:
         """Start the checks."""
-        self._looks = self.set_interval(LOOK, self._look, pause=not self.is_current)
+        self._looks = self.set_interval(CHECK_INTERVAL, self._look, pause=not self.is_current)
 
     def on_screen_resume(self) -> None:
         """Resume the checks."""
@@ -297,7 +295,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
             page, cuts = found
-            self._show_text(item, page, tuple(max(cut - ABOVE, 0) for cut in cuts))
+            self._show_text(item, page, tuple(max(cut - LINES_ABOVE_CUT, 0) for cut in cuts))
 
         self.jobs.run(
             lambda engine: view_rows.page(engine, item, around, width, plain=plain),

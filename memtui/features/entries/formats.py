@@ -57,9 +57,7 @@ class Format(NamedTuple):
     """One format."""
 
     words: str
-    """Description, as in `goose` entries are ..."""
     spans: Callable[[bytes], list[Span]]
-    """Finds the entries."""
     joint: Callable[[bytes, int, bytes], tuple[int, bytes, bytes]]
     """Takes the file, the end of its last entry (0: none) and its line end; returns where a new entry goes, and what to
     put before and after it."""
@@ -68,7 +66,6 @@ class Format(NamedTuple):
     rule: str
     """What makes a text one entry, as a sentence."""
     heading: bytes = b""
-    """Start of each entry."""
     trims: bool = False
     """Whether the agent strips blanks from both ends."""
     said: Callable[[bytes], bytes] = bytes

@@ -20,7 +20,6 @@ class Entry(NamedTuple):
     """Its first words on one line, secrets masked, not made safe for drawing."""
     sha256: str
     tags: tuple[str, ...] = ()
-    """Tags that the agent reads."""
 
     @property
     def name(self) -> str:

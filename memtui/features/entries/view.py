@@ -30,10 +30,8 @@ from memtui.ui.widgets.rowlist import RowList
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-WIDE = 58
-"""Width from which on rows show tags."""
-TAGS = 22
-"""Width of the tags."""
+MIN_WIDTH_FOR_TAGS = 58
+TAGS_WIDTH = 22
 
 NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
 """Actions that need an entry under the cursor."""
@@ -294,8 +292,8 @@ def entry_runs(entry: Entry, width: int, *, digits: int, plain: bool, tagged: bo
         (f"{entry.number:>{digits}} ", "dim"),
         (f"{size_words(entry.size):>7}  ", "description"),
     ]
-    if tagged and width >= WIDE:
-        runs.append((fit(" ".join(entry.tags), TAGS, plain=plain) + "  ", "heading"))
+    if tagged and width >= MIN_WIDTH_FOR_TAGS:
+        runs.append((fit(" ".join(entry.tags), TAGS_WIDTH, plain=plain) + "  ", "heading"))
     room = max(width - sum(cell_width(text) for text, _ in runs), 1)
     return [*runs, (one_line(entry.title or "(blank)", room, ascii_tokens=plain), "name")]
 

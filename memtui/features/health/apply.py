@@ -114,7 +114,6 @@ class Applied(NamedTuple):
     txn: str
     fixes: int
     written: tuple[Address, ...]
-    """Indexes and overflow files."""
 
 
 def choose(

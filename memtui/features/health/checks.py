@@ -64,8 +64,7 @@ SHORTER = (
 )
 UNSPELLED = "It holds a backtick, so it cannot be written as text: enter opens the index."
 
-LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
-"""Names of the limits."""
+LIMIT_NAMES = {"lines": "lines", "bytes": "bytes", "units": "characters"}
 
 
 class CheckedIndex(NamedTuple):
@@ -83,7 +82,6 @@ class CheckedIndex(NamedTuple):
     why: str = ""
     """Why nothing can be fixed; empty when it can."""
     rebuilt: bool = False
-    """Whether the agent regenerates it."""
     rests: Mapping[str, bytes] = MappingProxyType({})
     """Contents of the overflow files it names."""
     named: frozenset[str | None] = frozenset()
@@ -98,7 +96,6 @@ class IndexEntry(NamedTuple):
 
     pointer: Pointer
     text: bytes
-    """The line without its end."""
     alone: str
     """Why the line holds more than the pointer; empty when it does not."""
 
@@ -303,9 +300,9 @@ class _Checking:
             return
         policy = index.policy
         most = {"lines": policy.index_lines, "bytes": policy.index_bytes, "units": policy.index_units}[found.by]
-        behind = f" behind its first {most:,} {LIMITS[found.by]}" if found.part else ""
+        behind = f" behind its first {most:,} {LIMIT_NAMES[found.by]}" if found.part else ""
         text = (
-            f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,}{behind} and what follows "
+            f"over {most:,} {LIMIT_NAMES[found.by]}: line {found.cut + 1:,}{behind} and what follows "
             f"({count(found.lost_lines, 'line')}, {count(len(self.below), 'memory', 'memories')}) is not loaded"
         )
         fix, why = self._split()

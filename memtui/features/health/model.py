@@ -45,7 +45,6 @@ QUIET = (BELOW, LONG)
 """Kinds that are counted apart: a long line is still loaded, and the cut stands for what is below it."""
 
 ORPHAN = "orphan"
-"""The kind of a missing project."""
 
 
 class Edit(NamedTuple):
@@ -100,7 +99,6 @@ class IndexFinding(NamedTuple):
     why: str = ""
     """Why there is no fix."""
     memory: Address | None = None
-    """The memory, if it exists."""
     hazard: Hazard | None = None
     """The finding of a hygiene rule; None for an index. Its edits are computed when the fix is shown."""
     id: str = ""
@@ -152,12 +150,9 @@ class Stray(NamedTuple):
     kind: str
     """`orphan`, `shared` or `split`."""
     root: str
-    """The root to open."""
     path: str
-    """The project, as far as known."""
     text: str
     lines: tuple[str, ...]
-    """Details, in sentences."""
 
 
 _BOM = b"\xef\xbb\xbf"

@@ -40,7 +40,6 @@ GROUPS = {
 """Title of each group and explanations, in display order."""
 _FAMILIES = {"S": SECRETS, "P": SECRETS, "H": ORDERS, "I": ORDERS, "T": OUTDATED, "D": DOUBLES}
 SIGNS = {SECRETS: "S", ORDERS: "h", OUTDATED: "o"}
-"""Signs in the tree, gravest first."""
 _ALONE = ("H07", "H08", "H12", "I")
 """Rules whose fixes lose words, and are done one by one."""
 _BY_HAND = {

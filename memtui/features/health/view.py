@@ -37,7 +37,6 @@ _MUTES = {
     "mute_memory": "mutes {count} findings of {name}, each until its lines change",
     "mute_kind": "mutes all that {rule} finds in this root",
 }
-"""What each mute action does."""
 
 
 class IndexHealth(Protocol):

@@ -43,10 +43,8 @@ Reports = Mapping[str, tuple[IndexReport, ...]]
 
 GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
 
-AROUND = 2
-"""Lines shown before that of a finding."""
-SHOWN = 300
-"""Lines shown from there on."""
+LINES_BEFORE = 2
+LINES_AFTER = 300
 ABOUT_STRAYS = (
     "Some agents name a folder of memories by its project's path: they stay behind when the project moves.",
     "Two projects can also end in one folder, when their paths make the same name.",
@@ -55,15 +53,12 @@ ABOUT_STRAYS = (
 )
 OLD = "It changed a moment ago, and is being looked at again."
 
-_KIND = 11
-"""Width of the kind column."""
-LEAST_PATH, MOST_PATH = 12, 60
-"""Width of the path column."""
-LEAST_TEXT = 12
+_KIND_WIDTH = 11
+MIN_PATH_WIDTH, MAX_PATH_WIDTH = 12, 60
+MIN_TEXT_WIDTH = 12
 """Least width of the text column; below it the path takes its room."""
 
 STRAYS = "projects"
-"""The row above moved projects."""
 
 
 class HealthRow(NamedTuple):
@@ -97,11 +92,9 @@ class HealthRows(ListRows[HealthRow]):
         self.reports: Reports = {}
         self.strays: tuple[Stray, ...] = ()
         self.name_of: Callable[[Address], str] = str
-        """Returns the display name of a memory."""
         self._roots: Mapping[str, Root] = {}
         self.counts = ""
-        """Number of findings, in words."""
-        self.widest = LEAST_PATH
+        self.widest = MIN_PATH_WIDTH
         """Width of the longest path."""
 
     def update(self, reports: Reports, roots: Mapping[str, Root], stay: HealthRow | None = None) -> None:
@@ -111,7 +104,7 @@ class HealthRows(ListRows[HealthRow]):
         self.reports, self._roots = reports, roots
         paths = (self.path_of(finding) for finding in every(reports))
         self.widest = max((cell_width(path) if path.isascii() else 2 * len(path) for path in paths), default=0)
-        self.widest = max(min(self.widest, MOST_PATH), LEAST_PATH)
+        self.widest = max(min(self.widest, MAX_PATH_WIDTH), MIN_PATH_WIDTH)
         self.load(self._listed())
         if stay is not None and stay.finding is not None:
             self._keep(stay, before)
@@ -233,9 +226,9 @@ def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Se
     kind = "over" if row.over else finding.kind
     style = "dim" if row.over else "conflict" if finding.kind == CUT else "warning"
     line = f"{finding.line:,}" if finding.line is not None else ""
-    room = max(width - 11 - _KIND, 8)
+    room = max(width - 11 - _KIND_WIDTH, 8)
     path_room = min(rows.widest, room * 3 // 5)
-    if room - path_room < LEAST_TEXT:
+    if room - path_room < MIN_TEXT_WIDTH:
         path_room = min(rows.widest, room)
     path = both_ends(rows.path_of(finding), path_room, plain=plain)
     text = finding.text
@@ -244,7 +237,7 @@ def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Se
         style = "conflict" if finding.hazard.severity == "E" else "warning"
     return [
         (f"{sign} ", "key"),
-        (f"{kind:<{_KIND}}", style),
+        (f"{kind:<{_KIND_WIDTH}}", style),
         (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
         (f"{line:>6}  ", "number"),
         (fit(text, room - path_room, plain=plain), "dim" if row.over else "description"),
@@ -252,12 +245,12 @@ def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Se
 
 
 def _stray_runs(stray: Stray, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
-    room = max(width - 2 - _KIND, 8)
+    room = max(width - 2 - _KIND_WIDTH, 8)
     path_room = min(max(rows.widest, 30), room * 3 // 5)
     path = both_ends(stray.path, path_room, plain=plain)
     return [
         ("  ", "key"),
-        (f"{stray.kind:<{_KIND}}", "warning"),
+        (f"{stray.kind:<{_KIND_WIDTH}}", "warning"),
         (path + " " * (path_room - cell_width(path)), "name"),
         (fit(f"  {stray.text}", room - path_room, plain=plain), "description"),
     ]
@@ -303,7 +296,7 @@ def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: D
         if finding.fix is None:
             return (*top, PageLine(()), *_context(engine, finding, row.report, look))
         if finding.kind == CUT:
-            top = (*top, PageLine(()), *_context(engine, finding, row.report, look, shown=2 * AROUND))
+            top = (*top, PageLine(()), *_context(engine, finding, row.report, look, shown=2 * LINES_BEFORE))
         return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look, [row.report.off]))
     except ConflictError:
         return (*top, *words_page(OLD, style="problem", width=look.width))
@@ -404,14 +397,14 @@ def _full(found: Measure, policy: Policy) -> str:
 
 
 def _context(
-    engine: Engine, finding: IndexFinding, report: IndexReport, look: DiffStyle, *, shown: int = SHOWN
+    engine: Engine, finding: IndexFinding, report: IndexReport, look: DiffStyle, *, shown: int = LINES_AFTER
 ) -> Page:
     """Draw the index around the line of a finding, with the cut line."""
     if report.sha256 is None or finding.line is None:
         return ()
     data = shown_bytes(engine.read_bytes(finding.address))
     lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
-    start = max(finding.line - 1 - AROUND, 0)
+    start = max(finding.line - 1 - LINES_BEFORE, 0)
     cut = report.measure.cut
     found: list[PageLine] = []
     for number in range(start, min(len(lines), start + shown)):

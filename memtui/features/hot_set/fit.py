@@ -13,8 +13,7 @@ from memtui.given.reach import ScopeListing
 
 HOOK = 10_000
 """UTF-16 units that Claude Code takes of a hook's output; of a longer one it shows the first two thousand."""
-_LEAST = 600
-"""Bytes of the smallest index."""
+_MIN_INDEX_BYTES = 600
 
 
 def fitted(
@@ -35,11 +34,11 @@ def fitted(
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
         found = build(engine, budgets=budgets, scopes=scopes, own=own)
         over = measure(found) - limit
-        if over <= 0 or not (items or index > _LEAST):
+        if over <= 0 or not (items or index > _MIN_INDEX_BYTES):
             return found
         # What the hot set's own lines take is known only now; the index gives way first, down to its half.
         if index > limit // 2 or not items:
-            index = max(_LEAST if not items else limit // 2, min(index, found.index_block.bytes) - over)
+            index = max(_MIN_INDEX_BYTES if not items else limit // 2, min(index, found.index_block.bytes) - over)
         else:
             items -= 1
             index = limit

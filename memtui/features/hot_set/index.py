@@ -46,7 +46,6 @@ class IndexText(NamedTuple):
 
 
 Lines = dict[Address, Line]
-"""Cache of rendered lines."""
 
 
 def render(shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines) -> IndexText:

@@ -59,7 +59,6 @@ class Block(NamedTuple):
     bytes: int
     tokens: int
     masked: int
-    """Number of masked secrets."""
 
 
 NOTHING = Block("", 0, 0, 0)
@@ -80,7 +79,6 @@ class GivenMemory(NamedTuple):
     path: str
     """As the agent sees it: `/memories/<scope>/<path>`."""
     place: int
-    """From 1."""
     pinned: bool
     heat: float
     uses: int
@@ -121,14 +119,12 @@ class Context(NamedTuple):
     index_block: Block
     hot_block: Block
     items: tuple[GivenMemory, ...]
-    """The hot set, in order."""
     left_out: tuple[LeftOut, ...]
     """In the order of their rank."""
     memories: int
     """Number of memories the index could list."""
     listed: int
     unlisted: tuple[Unlisted, ...]
-    """By scope."""
     unreviewed: tuple[str, ...]
     """Ids of roots with unreviewed versions from a checkout."""
     budgets: Budgets

@@ -27,8 +27,7 @@ FOOT = f"</{neutral.HOT_TAG}>\n"
 _END = f"</{neutral.FILE_TAG}>\n"
 _BEYOND = 16_384
 """Bytes read beyond an item's limit, so that a secret at the cut is recognised."""
-_KEPT = 64
-"""Size of the cache of rendered memories."""
+_CACHE_SIZE = 64
 
 
 class Rendered(NamedTuple):
@@ -173,7 +172,7 @@ def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) ->
         return None  # written since it was listed: what is there now may be unreviewed
     rendered = _rendered(data, path, limit)
     if rendered is not None:
-        while len(texts) >= _KEPT:
+        while len(texts) >= _CACHE_SIZE:
             del texts[next(iter(texts))]
         texts[key] = rendered
     return rendered

@@ -66,7 +66,6 @@ start."""
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.shares: tuple[Given, ...] = ()
-        """The last result, for each agent."""
         self.chosen: tuple[str, str] | None = None
         """Agent and client of the share shown; None: the first that memtui gives something."""
         self.way = ""

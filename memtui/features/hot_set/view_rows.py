@@ -33,13 +33,9 @@ class HotSetLook(NamedTuple):
     """Drawing options."""
 
     plain: bool = False
-    """Only ASCII."""
     accept: str = "g a"
-    """The key that reviews."""
     pin: str = "p"
-    """The key that pins."""
     install: str = "g h"
-    """The key that installs memtui in an agent."""
     home: str = ""
     """The home folder, shown as `~`."""
     names: Mapping[Address, str] = MappingProxyType({})

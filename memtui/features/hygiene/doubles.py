@@ -30,14 +30,11 @@ from memtui.pointers.lines import is_text
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-SHINGLE = 5
-"""Words in a sequence."""
+SHINGLE_WORDS = 5
 NEAR = 0.8
 """Share of common sequences from which on two texts are near duplicates."""
-GROUP = 20
-"""Largest group of near duplicates."""
-_FEWEST = 8
-"""Words a text needs to be compared."""
+MAX_GROUP = 20
+_MIN_WORDS = 8
 _WORD = re.compile(r"\w+")
 
 
@@ -172,7 +169,7 @@ def near(texts: Sequence[ReadMemory], *, cancelled: Callable[[], bool] = bool) -
         rare = sorted(mine, key=lambda shingle: (common[shingle], shingle))
         prefix = rare[: len(mine) - int(NEAR * len(mine)) + 1]
         met = dict.fromkeys(head for shingle in prefix for head in heads.get((one.key, shingle), ()))
-        scored = ((_share(mine, sets[head][1]), -head) for head in met if len(groups.get(head, ())) < GROUP - 1)
+        scored = ((_share(mine, sets[head][1]), -head) for head in met if len(groups.get(head, ())) < MAX_GROUP - 1)
         best = max(scored, default=(0.0, 0))
         if best[0] >= NEAR and not one.row.pinned:
             groups.setdefault(-best[1], []).append((number, best[0]))
@@ -194,11 +191,11 @@ def shingles(text: str) -> frozenset[int]:
     words = _WORD.findall(normalize("NFKC", text).casefold())
     if words and sum(map(len, words)) > 12 * len(words):
         words = [sign for word in words for sign in word]
-    if len(words) < _FEWEST:
+    if len(words) < _MIN_WORDS:
         return frozenset()
     return frozenset(
-        int.from_bytes(blake2b(" ".join(words[at : at + SHINGLE]).encode(), digest_size=8).digest())
-        for at in range(len(words) - SHINGLE + 1)
+        int.from_bytes(blake2b(" ".join(words[at : at + SHINGLE_WORDS]).encode(), digest_size=8).digest())
+        for at in range(len(words) - SHINGLE_WORDS + 1)
     )
 
 

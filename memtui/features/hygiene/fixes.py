@@ -21,11 +21,9 @@ LABELS = {
     "cut": "cut it",
     "set": "say what is so now",
 }
-"""What each fix does, as a phrase."""
 _KEPT = {"H02": re.compile(r"[^\u202A-\u202E\u2066-\u2069]+"), "H06": re.compile(r"[\r\u2028\u2029]")}
 """What is kept of the match: text between direction marks, and line ends in another spelling."""
-_VERSIONS = 100
-"""Number of older versions that are searched."""
+_MAX_VERSIONS = 100
 
 
 def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[int, int, bytes] | None:
@@ -55,7 +53,7 @@ def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[
 def beyond(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
     """Return sentences about the places where a removed secret still is."""
     count = 0
-    for version in engine.history.of(address)[:_VERSIONS]:
+    for version in engine.history.of(address)[:_MAX_VERSIONS]:
         try:
             count += value in engine.history.read(address, version.sha256)
         except MemtuiError:

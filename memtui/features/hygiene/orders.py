@@ -174,7 +174,6 @@ _GUARDS = "quoted, refused, in code or under a heading about attacks: I"
 _REFUSED = "refused, or under a heading about attacks: I"
 _OWN = f"in rules of the user's own: I; {_REFUSED}"
 _MORE = r"(?:\w++,?\s++){0,5}?"
-"""Up to five words."""
 _BY_USER = r"(?:do(?:es)?|must|should|may|shall)\s*+(?:not|never|n['’]t)\s++"
 _USER = r"(?:(?:the|your|any)\s++)?+(?:user|human|developer|operator|owner|anyone|anybody)\b"
 _PAST = _any(

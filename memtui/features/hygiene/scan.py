@@ -16,12 +16,9 @@ from memtui.features.hygiene.rules import RULES
 from memtui.mask import BEGIN, Secret, mask, secrets
 from memtui.safe_text import one_line
 
-_MOST = 100
-"""Findings of one rule that are reported one by one."""
-_ENOUGH = 10_000
-"""Findings after which a rule stops."""
-_SHOWN = 100
-"""Cells of a finding's excerpt."""
+_MAX_LISTED = 100
+_MAX_FOUND = 10_000
+_EXCERPT_CELLS = 100
 _AROUND = 16
 """Characters shown on each side of a very short match."""
 _BEFORE, _BEHIND = 400, 700
@@ -178,14 +175,14 @@ def _some(places: Iterator[_Place]) -> Iterator[_Place]:
     """Yield the first findings of a rule, and one of the gravest severity for all further ones."""
     rest: list[_Place] = []
     for number, place in enumerate(places):
-        if number < _MOST:
+        if number < _MAX_LISTED:
             yield place
         else:
             rest.append(place)
-        if number == _ENOUGH:
+        if number == _MAX_FOUND:
             break
     if rest:
-        full = len(rest) > _ENOUGH - _MOST  # what was not looked at may be as grave as the rule says
+        full = len(rest) > _MAX_FOUND - _MAX_LISTED  # what was not looked at may be as grave as the rule says
         gravest = min((rest[0].rule.severity if full else "I", *(one.severity for one in rest)), key=SEVERITIES.index)
         said = f"{len(rest):,} more of these{' or many more' * full} from here on"
         by_hand = rest[0].rule._replace(fix="open")  # what lies between them has nothing wrong with it
@@ -208,7 +205,9 @@ def _told(found: Iterable[_Place], text: str, hidden: Sequence[Secret], *, plain
         if span not in digests:
             whole = text[slice(*span)].rstrip("\r").encode("utf-8", "surrogateescape")
             digests[span] = blake2b(whole, digest_size=16).digest()
-        yield Hazard(one.rule, one.severity, byte, end, line, one_line(said.strip(), _SHOWN), lines=digests[span])
+        yield Hazard(
+            one.rule, one.severity, byte, end, line, one_line(said.strip(), _EXCERPT_CELLS), lines=digests[span]
+        )
 
 
 def _size(text: str) -> int:
@@ -228,7 +227,7 @@ def _quoted(text: str, place: _Place, hidden: Sequence[Secret]) -> str:
             cut = text[end : end + _AROUND + 1].rfind(" ")
             tail, last = "…", end + (cut if cut > 0 else _AROUND)
         start, end = first, last
-    end = min(end, start + 20 * _SHOWN)
+    end = min(end, start + 20 * _EXCERPT_CELLS)
     pieces = [lead]
     for one in hidden:
         if one.start < end and start < one.end:

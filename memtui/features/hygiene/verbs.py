@@ -15,8 +15,7 @@ from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
-_GIVEN = Memory(Address("", "-"), "", "", 0, 0, None)
-"""Placeholder for a text from standard input."""
+_STANDARD_INPUT = Memory(Address("", "-"), "", "", 0, 0, None)
 
 
 def _address(one: NamedFinding) -> str:
@@ -156,7 +155,7 @@ def rules(call: Call) -> int:
 def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[NamedFinding]:
     text = call.args.text("place")
     if text == "-":
-        return [NamedFinding("", "", _GIVEN, one, "") for one in scan(call.given_text())]
+        return [NamedFinding("", "", _STANDARD_INPUT, one, "") for one in scan(call.given_text())]
     engine = call.engine
     wanted = places.EVERYWHERE if text is None else places.place(engine, text)
     engine.rows.lift_limits()

@@ -41,7 +41,6 @@ class RepointPlan(NamedTuple):
     pairs: tuple[tuple[Root, Root], ...]
     """Old and new roots."""
     project: str
-    """The project's current path."""
     lines: tuple[RepointLine, ...]
     steps: tuple[Step, ...]
 

@@ -263,7 +263,7 @@ def test_what_is_no_proof_tells_nothing(
     project = app(tmp_path, REMOVED)
     assert outdated(tmp_path, clock, project) == ["T01 src/api.py is gone"]
     state(project)
-    checkout._seen.clear()
+    checkout._cache.clear()
     assert outdated(tmp_path, clock, project) == []
 
 

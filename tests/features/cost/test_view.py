@@ -141,7 +141,7 @@ async def test_enter_goes_to_the_memory_or_to_the_text(start: Start) -> None:
 
 
 async def test_it_follows_files_in_roots_and_files_in_none(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost_view, "LOOK", 0.05)
+    monkeypatch.setattr(cost_view, "CHECK_INTERVAL", 0.05)
     async with costs(start) as (screen, view):
         await screen.press("enter")
         await screen.until_text("Everything")
@@ -173,7 +173,7 @@ async def test_keys_that_are_typed_ahead_wait_for_the_agents(start: Start, monke
 
 async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
-    monkeypatch.setattr(cost_view, "LOOK", 0.02)
+    monkeypatch.setattr(cost_view, "CHECK_INTERVAL", 0.02)
     monkeypatch.setattr(CostView, "_look", lambda _: looks.append("look"))
     async with costs(start) as (screen, _):
         await screen.until(lambda: len(looks) > 2)
@@ -193,7 +193,7 @@ async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeyp
 async def test_a_look_does_not_take_the_place_of_a_reading_that_takes_longer(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost_view, "LOOK", 1_000)
+    monkeypatch.setattr(cost_view, "CHECK_INTERVAL", 1_000)
     work_out, differs, go = view_rows.load, view_rows.changed, threading.Event()
     begun: list[int] = []
     asked: list[int] = []

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory
-from memtui.features.hygiene.doubles import GROUP, ReadMemory, exact, near, shingles, union
+from memtui.features.hygiene.doubles import MAX_GROUP, ReadMemory, exact, near, shingles, union
 
 SEED = 20261123
 WORDS = [f"{a}{b}" for a in ("dep", "rel", "tok", "cac", "sch", "lin", "mig", "ret") for b in ("loy", "en", "ma", "ix")]
@@ -64,7 +64,7 @@ def test_thousands_that_are_nearly_the_same_come_in_groups() -> None:
     texts = [text(f"n{n:05}", f"{head} number {n}".encode()) for n in range(2_000)]
     groups = near(texts)
     assert sum(1 + len(one.others) for one in groups) == 2_000
-    assert {1 + len(one.others) for one in groups} == {GROUP}
+    assert {1 + len(one.others) for one in groups} == {MAX_GROUP}
 
 
 @pytest.mark.parametrize("words", ["", "a few words only", "一" * 5])
