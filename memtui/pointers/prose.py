@@ -11,7 +11,7 @@ _TICKS = re.compile(rb"`+")
 _SHOWN = re.compile(rb"[^\s]")
 
 
-def prose(data: bytes, *, comments: bool = True) -> list[tuple[int, bytes]]:
+def prose(data: bytes) -> list[tuple[int, bytes]]:
     """Return offset and text of each line, without its line feed and with everything but prose blanked."""
     starts, lines = _lines(data)
     first = front_matter(lines)
@@ -33,7 +33,7 @@ def prose(data: bytes, *, comments: bool = True) -> list[tuple[int, bytes]]:
                 continue
         if b"`" in line and not inside:
             line = _without_code(line)
-        if comments and (inside or b"<!--" in line):
+        if inside or b"<!--" in line:
             line, inside = _without_comments(line, inside=inside)
         found.append((starts[number], line))
     return found

@@ -111,23 +111,13 @@ class _Task(NamedTuple):
         return self.changed.get(path) or path
 
 
-def plan(
-    reader: Engine,
-    renames: Iterable[tuple[Address, Address]],
-    removals: Iterable[Address] = (),
-    *,
-    folders: Iterable[tuple[Address, Address]] = (),
-) -> ReferencePlan:
-    """Plan the reference updates of renames and removals before they are done, without writing.
-
-    Args:
-        folders: renamed folders, besides the memories in them.
-    """
+def plan(reader: Engine, renames: Iterable[tuple[Address, Address]], removals: Iterable[Address] = ()) -> ReferencePlan:
+    """Plan the reference updates of renames and removals before they are done, without writing."""
     steps: list[Write] = []
     carried: list[UpdatedMemory] = []
     left: list[OutdatedMemory] = []
     unread = 0
-    for task in _tasks(reader, renames, removals, folders, left, after=False):
+    for task in _tasks(reader, renames, removals, (), left, after=False):
         chosen, skipped = _chosen(task)
         unread += skipped
         for path in chosen:

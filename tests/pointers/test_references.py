@@ -218,22 +218,6 @@ def test_the_plan_says_what_would_follow_and_can_be_done_together(notes: Path, e
     assert disk(notes) == FILES
 
 
-def test_a_joined_change_stands_alone_once_the_first_was_taken_back(notes: Path, engine: Engine) -> None:
-    done = engine.memories.rename(at("other.md"), at("o.md"), actor=ME)
-    engine.undo.undo(actor=ME)
-    joined = update(engine, done, actor=ME)
-    assert joined.also == ""
-    engine.memories.rename(at("a.md"), at("user.md"), actor=ME)
-    first = engine.undo.next()
-    assert first is not None
-    engine.undo.undo(actor=ME)
-    found = plan(engine, [(at("b.md"), at("c.md"))])
-    written = engine.together.do(found.steps[:1], actor=ME, label="alone", joins=first)
-    assert written.txn != first
-    engine.undo.undo(actor=ME)
-    assert disk(notes) == FILES
-
-
 def test_one_of_three_thousand_reads_the_index_and_the_nearest_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.engine.model import Actor, Policy, Root
 from memtui.features.entries.view import EntriesView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.edit.entry_screen import EntryScreen
@@ -169,24 +169,6 @@ async def test_an_entry_that_somebody_changed_is_not_removed(world: Entered) -> 
         await screen.until_text("Removed entry 1")
 
 
-async def test_the_filter_looks_into_the_whole_entry_and_escape_shows_all(world: Entered) -> None:
-    async with real(world) as screen:
-        view = await entries(screen)
-        await screen.press("slash")
-        await screen.type("SLOW")
-        await screen.until_text("1 of 3")
-        await screen.press("enter")
-        assert view.item is not None
-        assert view.item.entry.number == 2
-        await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 3)
-        await screen.press("slash")
-        await screen.type("nowhere")
-        await screen.until_text("No entry matches")
-        await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 3)
-
-
 async def test_what_is_copied_is_the_entry(world: Entered) -> None:
     async with real(world) as screen:
         view = await entries(screen)
@@ -225,21 +207,6 @@ async def test_read_only_shows_and_changes_nothing(world: Entered) -> None:
         await screen.press("escape")
         await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
         assert world.disk()["a.md"].decode() == TEXT
-
-
-async def test_o_goes_to_the_file_in_the_tree_and_h_to_its_history(world: Entered) -> None:
-    async with real(world) as screen:
-        await entries(screen)
-        await screen.press("H")
-        await screen.until_text("History of notes/a.md")
-        await screen.press("escape")
-        await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
-        await screen.press("o")
-        await screen.until(lambda: screen.app.screen is screen.browser)
-        node = screen.browser.memories.current
-        assert node is not None
-        assert node.memory is not None
-        assert node.memory.address == Address("notes", "a.md")
 
 
 async def test_hostile_text_stays_inert(world: Entered) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, MemtuiError
-from memtui.features.health.apply import REBUILT, Applied, Chosen, apply, choose, prepare
+from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare
 from memtui.features.health.checks import FULL
 from memtui.features.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
 from memtui.features.health.survey import IndexChecker
@@ -99,16 +99,6 @@ def test_a_single_index_that_changed_meanwhile_is_not_said_to_be_mended(folders:
     assert folders.held() == b"an agent's\n"
 
 
-def test_an_index_that_came_meanwhile_is_never_written_over(folders: Folders) -> None:
-    folders.lay({"a.md": "a\n"})
-    with folders.engine() as engine:
-        previews = prepare(engine, choose(look(engine), BULK))
-        folders.lay({"MEMORY.md": "an agent's\n"})
-        with pytest.raises(MemtuiError):
-            apply(engine, previews, actor=ME)
-    assert folders.held() == b"an agent's\n"
-
-
 def test_an_index_that_went_meanwhile_is_not_made_anew(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("gone.md"), "a.md": "a\n"})
     with folders.engine() as engine:
@@ -125,23 +115,6 @@ def test_offers_are_never_done_with_others(folders: Folders) -> None:
         reports = look(engine)
         assert BELOW in {one.kind for report in reports for one in report.findings}
         assert not choose(reports, (*BULK, BELOW))
-
-
-def test_shortening_has_to_be_asked_for_by_its_name(folders: Folders) -> None:
-    folders.lay({"MEMORY.md": entry("a.md", "word " * 50), "a.md": ""})
-    with folders.engine() as engine:
-        assert not choose(look(engine), TOGETHER)
-        assert choose(look(engine), (LONG,))
-
-
-def test_a_rebuilt_index_can_be_left_out_and_its_preview_says_what_will_happen(folders: Folders) -> None:
-    folders.policies["notes"] = LINKS._replace(generated=("MEMORY.md",))
-    folders.lay({"MEMORY.md": entry("gone.md")})
-    with folders.engine() as engine:
-        reports = look(engine)
-        assert not choose(reports, BULK, rebuilt=False)
-        (shown,) = prepare(engine, choose(reports, BULK))
-        assert shown.notes == (REBUILT,)
 
 
 @pytest.mark.parametrize("more", ["", entry("z.md")])
@@ -247,16 +220,6 @@ def test_a_file_that_came_or_changed_meanwhile_stops_all_of_it(folders: Folders,
         with pytest.raises(MemtuiError):
             apply(engine, previews, actor=ME)
     assert folders.disk() == before
-
-
-def test_nothing_else_is_done_with_it(folders: Folders) -> None:
-    folders.policies["notes"] = LINKS._replace(index_lines=10)
-    text = fill(folders, 25) + entry("gone.md").encode()
-    folders.lay({"MEMORY.md": text})
-    with folders.engine() as engine:
-        index, rest = prepare(engine, choose(look(engine), (DANGLING, CUT)))
-    assert index.fixes == 1
-    assert index.after.rpartition(b"- [MEMORY-more.md]")[0] + rest.after == text
 
 
 def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> None:

@@ -187,11 +187,6 @@ def test_a_pointer_whose_target_is_there_as_it_is_written_is_sound(folders: Fold
     assert kinds(folders.look()) == []
 
 
-def test_the_usual_reading_comes_first_when_both_are_there(folders: Folders) -> None:
-    folders.lay({"MEMORY.md": "- [m](m%20x.md)\n", "m x.md": "1\n", "m%20x.md": "2\n"})
-    assert kinds(folders.look()) == [(UNNAMED, None, "m%20x.md")]
-
-
 def test_what_is_not_read_is_not_offered(folders: Folders, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("s\n")
     folders.lay({"MEMORY.md": "# Memory\n", "a.md": "a\n"})

@@ -86,16 +86,6 @@ async def test_one_finding_is_fixed_and_undone(world: Indexed) -> None:
         await screen.until(lambda: ("dangling", "gone.md") in shown(view))
 
 
-async def test_any_other_key_cancels(world: Indexed) -> None:
-    async with real(world) as screen:
-        await health(screen)
-        before = world.disk()
-        for first in "dD":
-            await screen.press(first, "x")
-            await screen.until_text("Cancelled; nothing was changed.")
-        assert world.disk() == before
-
-
 async def test_all_of_a_kind(world: Indexed) -> None:
     async with real(world) as screen:
         view = await health(screen)

@@ -179,15 +179,6 @@ async def test_another_client_sees_what_its_scopes_allow() -> None:
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
 
 
-async def test_without_a_table_there_is_one_client_and_the_key_says_so() -> None:
-    async with shown(hot_engine()) as screen:
-        view = await hot(screen)
-        assert "c agent" not in screen.footer
-        await screen.press("c")
-        await screen.until_text("No agent is in use here and none is in the [access] table")
-        assert len(view.shares) == 1
-
-
 async def test_a_hook_gives_less() -> None:
     engine = hot_engine({"memtui:global/large.md": "line of text\n" * 1000})
     async with shown(engine) as screen:
