@@ -34,7 +34,7 @@ DOWN, PAGE = (10.0, 2_048), (16.0, 10_240)
 """What an answer may take in milliseconds, and its bytes."""
 DEAF = """
 import memtui.engine.watch.hints as hints
-class Refused(hints.NoSource):
+class Refused(hints.Source):
     def wait(self, timeout):
         return hints.Batch(broken=OSError(38, "no events here"))
 hints.Watchfiles = Refused

@@ -82,7 +82,7 @@ class _Walk:
             shown = inside is not None if kind == "folder" else selection is not None and selection.file(entry.name)
             path = above + entry.name
             below, filled = self._below(folder, entry.name, inside, path, depth) if inside is not None else ([], False)
-            size = self._size(folder, entry.name) if self._sizes else 0
+            size = self._size(folder, entry.name) if self._sizes and depth > 0 else 0
             found.append(FolderItem(path, kind, size, shown, filled or kind != "folder"))
             found += below
         return found
@@ -94,12 +94,13 @@ class _Walk:
             with fsio.closing(fsio.open_dir(parent, name)) as folder:
                 if fsio.fstat(folder).st_dev != self._device:
                     return [], False
-                if depth <= 1:
-                    return [], _holds_memory(folder, selection)
+                if depth <= -paths.MAX_COMPONENTS:
+                    return [], False
                 below = self.entries(folder, selection, path + "/", depth - 1)
         except (OSError, MemtuiError):
             return [], False  # it may not be looked into, or changed meanwhile: it counts as empty
-        return below, any(e.filled and e.shown and e.kind in ("memory", "folder") for e in below)
+        filled = any(e.filled and e.shown and e.kind in ("memory", "folder") for e in below)
+        return below if depth > 1 else [], filled
 
     @staticmethod
     def _size(folder: int, name: str) -> int:
@@ -123,23 +124,6 @@ def kind_of(entry: "os.DirEntry[str]") -> str:
 
 def _order(pair: "tuple[os.DirEntry[str], str]") -> str:
     return pair[0].name + "/" if pair[1] == "folder" else pair[0].name
-
-
-def _holds_memory(folder: int, selection: Selection, depth: int = paths.MAX_COMPONENTS) -> bool:
-    """Return whether a folder holds a memory, however deep; stops at the first."""
-    entries = [(entry, kind_of(entry)) for entry in fsio.list_dir(folder)]
-    if any(kind == "memory" and selection.file(entry.name) for entry, kind in entries):
-        return True
-    for entry, kind in entries if depth else ():
-        inside = selection.folder(entry.name) if kind == "folder" else None
-        if inside is not None:
-            try:
-                with fsio.closing(fsio.open_dir(folder, entry.name)) as below:
-                    if _holds_memory(below, inside, depth - 1):
-                        return True
-            except OSError:
-                continue  # it may not be looked into: it counts as empty
-    return False
 
 
 def selected(policy: Policy, parts: tuple[str, ...]) -> Selection | None:

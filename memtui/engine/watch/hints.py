@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from memtui.engine.disk import fsio
 from memtui.engine.look.root_pass import Glance
@@ -50,21 +50,29 @@ class Batch(NamedTuple):
     """Why the source has ended; None while it works."""
 
 
-class Source(Protocol):
-    """A source of hints. Only `wake` may be called from another thread."""
+class Source:
+    """A source of hints; this one hears nothing, so that scans alone find changes. Only `wake` is thread-safe."""
+
+    def __init__(self) -> None:
+        self._woken = threading.Event()
 
     @property
     def hears(self) -> bool:
         """Whether it is open: nothing that happens from now on is missed."""
+        return True
 
     def follow(self, folders: Mapping[Place, str]) -> None:
         """Watch exactly these folders, given with their paths; `Batch.new` names those added."""
 
     def wait(self, timeout: float | None) -> Batch:
         """Wait up to `timeout` seconds for hints or for `wake`; may return earlier without a hint."""
+        self._woken.wait(timeout)
+        self._woken.clear()
+        return Batch()
 
     def wake(self) -> None:
         """Make `wait` return."""
+        self._woken.set()
 
     def close(self) -> None:
         """Close it."""
@@ -94,7 +102,7 @@ def write_cookie(folder: str, name: str) -> bool:
     return True
 
 
-class Watchfiles:
+class Watchfiles(Source):
     """One watchfiles listener for all folders.
 
     A listener hears the folders it was opened with. For others a second one is opened, and the first ends when both
@@ -102,6 +110,7 @@ class Watchfiles:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self._heard: queue.SimpleQueue[_Heard | None] = queue.SimpleQueue()
         self._wanted: Mapping[Place, str] = {}
         self._now: _Listener | None = None
@@ -315,30 +324,6 @@ def _system_error(error: Exception) -> OSError:
     text = str(error)
     number = re.search(r"os error (\d+)", text)
     return OSError(errno.ENOSPC if "watch limit" in text else int(number[1]) if number else 0, text)
-
-
-class NoSource:
-    """Hears nothing: scans alone find changes."""
-
-    def __init__(self) -> None:
-        self.hears = True
-        self._woken = threading.Event()
-
-    def follow(self, folders: Mapping[Place, str]) -> None:
-        """See `Source.follow`."""
-
-    def wait(self, timeout: float | None) -> Batch:
-        """See `Source.wait`."""
-        self._woken.wait(timeout)
-        self._woken.clear()
-        return Batch()
-
-    def wake(self) -> None:
-        """See `Source.wake`."""
-        self._woken.set()
-
-    def close(self) -> None:
-        """See `Source.close`."""
 
 
 # --- when to look where

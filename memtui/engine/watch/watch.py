@@ -22,7 +22,6 @@ from memtui.engine.part import Events, Pace
 from memtui.engine.watch.hints import (
     COOKIES,
     LIMITS,
-    NoSource,
     Opener,
     Place,
     Schedule,
@@ -267,7 +266,7 @@ class Watch:
         self._on_health = on_health
         self._clock, self._ticks, self._pace = reconciler.clock, reconciler.ticks, pace or reconciler.pace
         self._open = source
-        self._source: Source = NoSource()
+        self._source: Source = Source()
         self._guard = threading.Lock()
         self._stopping = False
         self._wanted_focus: bool | None = None
@@ -321,7 +320,7 @@ class Watch:
         finally:
             with self._guard:
                 self._source.close()
-                self._source = NoSource()
+                self._source = Source()
             self._report(Health("stopped", why))
 
     def _look(self) -> None:
@@ -438,7 +437,7 @@ class Watch:
 
     def _close_source(self) -> None:
         with self._guard:
-            old, self._source = self._source, NoSource()
+            old, self._source = self._source, Source()
         old.close()
 
     def _failed(self, why: OSError) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.watch import hints
-from memtui.engine.watch.hints import COOKIES, Batch, NoSource, Place, Source, Watchfiles, reason
+from memtui.engine.watch.hints import COOKIES, Batch, Place, Source, Watchfiles, reason
 
 LIMIT = 50.0
 
@@ -98,7 +98,7 @@ def test_names_the_library_s_filters_hide_are_heard(source: Watchfiles, tmp_path
 
 
 def test_nothing_is_heard_of_nothing(tmp_path: Path) -> None:
-    source = NoSource()
+    source = Source()
     source.follow({("r", ""): str(tmp_path)})
     (tmp_path / "a.md").write_text("x")
     assert source.wait(0.01) == Batch()

@@ -15,7 +15,7 @@ from memtui.engine.look.detect import ChangeDetector
 from memtui.engine.model import Actor, Address, Change, Changes, Root
 from memtui.engine.part import LARGE_CHANGE, Pace
 from memtui.engine.watch import hints, watch
-from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
+from memtui.engine.watch.hints import Batch, Place, Source, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -45,7 +45,7 @@ def watching(world: ReadingWorld) -> Iterator[Watching]:
 def scans_only(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
     """A watch that hears nothing and scans often."""
     monkeypatch.setattr(hints, "FOCUSED_MS", 50)
-    made = Watching(world, NoSource)
+    made = Watching(world, Source)
     yield made
     made.watch.stop()
 
@@ -144,7 +144,7 @@ def test_what_happened_while_the_thread_stood_still_is_found(world: ReadingWorld
         running.stop()
 
 
-class Unreliable:
+class Unreliable(Source):
     """The platform's source, in the hands of somebody who drops, repeats, mixes and delays what is heard."""
 
     def __init__(self, seed: int) -> None:
@@ -236,7 +236,7 @@ def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -
 def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     for rest in ("FOCUSED_MS", "AWAY_MS", "POLLING_MS"):
         monkeypatch.setattr(hints, rest, LATER_MS)
-    watching = Watching(world, NoSource)
+    watching = Watching(world, Source)
     try:
         watching.heard.wait(lambda: watching.heard.health)
         watching.watch.focus(focused=False)
@@ -260,7 +260,7 @@ def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch
 
     heard = Listener()
     world.reconciler.clock = clock
-    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, pace=Pace(), source=NoSource)
+    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, pace=Pace(), source=Source)
     try:
         heard.wait(lambda: heard.health)
         world.write("a.md", "while it slept")

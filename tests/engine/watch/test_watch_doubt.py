@@ -13,7 +13,7 @@ from memtui.engine.look import root_pass
 from memtui.engine.model import Changes, Health, Root
 from memtui.engine.part import Pace
 from memtui.engine.watch import hints, watch
-from memtui.engine.watch.hints import Batch, NoSource, Opener, Watchfiles
+from memtui.engine.watch.hints import Batch, Opener, Source, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
@@ -43,7 +43,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(root_pass, "DELETED_MS", 800)
 
 
-class Deaf(NoSource):
+class Deaf(Source):
     """Follows everything and hears nothing."""
 
 
@@ -93,13 +93,16 @@ def test_a_source_that_hears_its_cookie_is_kept(world: ReadingWorld, monkeypatch
     assert not [*(world.state / "watch").iterdir()]
 
 
-class Broken(NoSource):
+class Broken(Source):
     """A source that the system refuses."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
-        self.hears = False
+
+    @property
+    def hears(self) -> bool:
+        return False
 
     def wait(self, timeout: float | None) -> Batch:
         return Batch(broken=OSError(self.number, os.strerror(self.number)))

@@ -10,7 +10,7 @@ from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.root_pass import Glance
 from memtui.engine.model import Actor, Changes
 from memtui.engine.watch import hints, watch
-from memtui.engine.watch.hints import NoSource
+from memtui.engine.watch.hints import Source
 from memtui.errors import BusyError
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import Watching
@@ -28,7 +28,7 @@ def watching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watchi
     world.write("a.md", "text\n", old=True)
     world.write("b.md", "text\n", old=True)
     world.reconcile()
-    made = Watching(world, NoSource)
+    made = Watching(world, Source)
     made.heard.wait(lambda: made.heard.health, "first look")
     yield made
     made.watch.stop()
