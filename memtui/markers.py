@@ -28,8 +28,6 @@ class Cut(NamedTuple):
 
 
 class _Tag(NamedTuple):
-    """A marker tag."""
-
     start: int
     end: int
     name: str

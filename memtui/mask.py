@@ -55,8 +55,6 @@ class Masked(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A match of a pattern, for the guards."""
-
     text: str
     start: int
     end: int
@@ -74,8 +72,6 @@ class _Found(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Recognition of one kind of secret."""
-
     number: str
     kind: str
     signs: tuple[str, ...]
@@ -232,7 +228,6 @@ def _real(found: _Found) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Return Shannon's entropy, in bits per character."""
     counts = [value.count(sign) for sign in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 

@@ -234,7 +234,6 @@ def _places(text: str, form: str, limit: int) -> list[Span]:
 
 
 def _merged(spans: list[Span]) -> list[Span]:
-    """Join overlapping spans, which are in order."""
     out: list[Span] = []
     for start, end in spans:
         if out and start < out[-1][1]:
@@ -302,7 +301,6 @@ class _Unfolded:
             shift += size - 1
 
     def start(self, at: int) -> int:
-        """Return the letter that a position of the folded text belongs to."""
         index = bisect_right(self._starts, at) - 1
         if index < 0:
             return at
@@ -311,5 +309,4 @@ class _Unfolded:
         return letter if beyond < size else letter + 1 + beyond - size
 
     def end(self, at: int) -> int:
-        """Return the position behind the letter that the previous position belongs to."""
         return self.start(at - 1) + 1

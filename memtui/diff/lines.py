@@ -59,8 +59,6 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[EqualRun]:
 
 
 class _Comparison:
-    """One comparison and its remaining budgets."""
-
     def __init__(self, a: list[int], b: list[int]) -> None:
         self.a = a
         self.b = b
@@ -159,7 +157,6 @@ class _Comparison:
 
 
 def _once(items: list[int], start: int, end: int) -> dict[int, int]:
-    """Return the place of each item of a range; -1 when it occurs more than once."""
     places: dict[int, int] = {}
     for at in range(start, end):
         item = items[at]

@@ -161,8 +161,6 @@ def same_places(old: Merge, new: Merge) -> dict[int, int]:
 
 
 class _Common(NamedTuple):
-    """Lines equal in all three texts."""
-
     base: int
     yours: int
     theirs: int
@@ -233,7 +231,6 @@ class _Hunks:
 
 
 def _shared(*texts: Lines) -> int:
-    """Count the common first lines of texts."""
     size = 0
     for lines in zip(*texts, strict=False):
         if any(line != lines[0] for line in lines):
@@ -305,8 +302,6 @@ class _Unit(NamedTuple):
 
 
 class _Cut:
-    """The hunks of the new cut, with the decisions about them."""
-
     def __init__(self, merge: Merge, choices: Mapping[int, Choice]) -> None:
         self._merge = merge
         self._before = choices
@@ -326,7 +321,6 @@ class _Cut:
         self.hunks.append(unit.part)
 
     def edited(self, group: list[_Unit], lines: Lines) -> None:
-        """Take over what now stands in the place of these units."""
         if lines == tuple(line for unit in group for line in unit.shown):
             for unit in group:
                 self.keep(unit)

@@ -68,7 +68,6 @@ class Drafts(EnginePart):
         return not [draft for draft in drafts if not self._write(anywhere(self._roots, draft.address.root), draft)]
 
     def _write(self, root: Root, draft: Draft) -> bool:
-        """Write a draft into a file of its own; False when that fails too."""
         from memtui.engine.disk import unsaved
 
         try:
@@ -79,7 +78,6 @@ class Drafts(EnginePart):
 
     @retry_after_repair
     def _record(self, root: Root, draft: Draft) -> None:
-        """Write a draft to the ledger."""
         uid = self._roots.uid(root)
         if draft.base is not None and draft.base_sha256 is not None:
             try:

@@ -278,7 +278,6 @@ class Engine:
     # --- what the parts share
 
     def _opened(self, part: str) -> bool:
-        """Return whether a part was used."""
         return part in self.__dict__
 
     _rules: Rules = lazy("part.Rules", "roots", "_approver")

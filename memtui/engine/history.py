@@ -228,5 +228,4 @@ class History(EnginePart):
         return next((sha for sha in kept if self._ledger.reviews.trusts(uid, sha)), None)
 
     def _place(self, address: Address) -> tuple[int, str]:
-        """Return the ledger's id of a memory's root, and its path."""
         return self._roots.uid(anywhere(self._roots, address.root)), address.path

@@ -276,7 +276,6 @@ class EnginePart:
         self._events = events
 
     def _place(self, address: Address) -> tuple[int, str]:
-        """Return the ledger's key of a memory: its root's id there, and its path."""
         return self._roots.uid(self._roots.find(address.root)), address.path
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def _first(pairs: "tuple[tuple[str, T], ...]", path: str) -> "T | None":
-    """Return the value of the first shell pattern that matches a path."""
     for pattern, value in pairs:
         if pattern == path or (pattern.endswith("/") and path.startswith(pattern)):
             return value

@@ -117,7 +117,6 @@ def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
 
 
 def _small(path: str) -> bytes | None:
-    """Read a small regular file; None when it is none."""
     folder, name = os.path.split(path)
     try:
         with fsio.closing(fsio.open_root(folder)) as parent, fsio.closing(fsio.open_file(parent, name)) as file:

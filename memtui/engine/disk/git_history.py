@@ -127,7 +127,6 @@ def _walk(
 
 
 def _commit(objects: GitObjects, sha: bytes) -> tuple[bytes, bytes | None, int]:
-    """Return the tree of a commit, its first parent, and its time in milliseconds."""
     found = objects.read(sha)
     if found is None or found[0] != COMMIT:
         raise _Missing
@@ -140,7 +139,6 @@ def _commit(objects: GitObjects, sha: bytes) -> tuple[bytes, bytes | None, int]:
 
 
 def _tree(objects: GitObjects, sha: bytes | None) -> dict[bytes, tuple[bytes, bytes]]:
-    """Return mode and object of each name in a folder."""
     if sha is None:
         return {}
     found = objects.read(sha)

@@ -59,7 +59,6 @@ class GitObjects:
         self._size = 0
 
     def __del__(self) -> None:
-        """Close every file."""
         for handle in self._open:
             fsio.close(handle)
 
@@ -163,13 +162,11 @@ class GitObjects:
 
 
 def _named(found: tuple[int, bytes]) -> bytes:
-    """Return the id of an object with this kind and content."""
     head = b"%s %d\0" % (_WORDS.get(found[0], b""), len(found[1]))
     return sha1(head + found[1], usedforsecurity=False).digest()
 
 
 def _offset(pack: _Pack, sha: bytes) -> int | None:
-    """Return where an object begins in a pack."""
     low = pack.fanout[sha[0] - 1] if sha[0] else 0
     high, count = pack.fanout[sha[0]], pack.fanout[255]
     while high - low > 1_000:

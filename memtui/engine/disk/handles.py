@@ -216,7 +216,6 @@ class Handles:
         return handle
 
     def _allowed(self) -> int:
-        """Ask the system for its limit, now that it matters."""
         if self._fixed is None:
             import resource
 
@@ -389,11 +388,10 @@ def open_regular(parent: int, name: str, address: Address, device: int, limit: i
                 hint="Split it, or open it with another program.",
                 details={"limit": limit, "bytes": status.st_size},
             )
-    except OSError as error:
+    except BaseException as error:
         fsio.close(handle)
-        raise paths.translate(error, f"Looking at {address}") from error
-    except BaseException:
-        fsio.close(handle)
+        if isinstance(error, OSError):
+            raise paths.translate(error, f"Looking at {address}") from error
         raise
     return handle, status
 
@@ -459,7 +457,8 @@ def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> 
 
 def bytes_in(folder: int, name: str, address: Address, handle: RootHandle) -> bytes:
     """Read a memory by its name in an open folder, without hashing it; see `read_in`."""
-    descriptor, data, _ = _take(folder, name, address, handle)
+    descriptor, status = _open(folder, name, address, handle)
+    _, data = _read_open(descriptor, status, address, calm=False)
     fsio.close(descriptor)
     return data
 
@@ -469,19 +468,8 @@ def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, cal
 
     With `calm`, writers are kept out while reading and a writer already at work is reported (`WholeFile.settled`).
     """
-    if not calm:
-        descriptor, data, status = _take(folder, name, address, handle)
-        return WholeFile(descriptor, data, sha256(data).hexdigest(), status)
     descriptor, status = _open(folder, name, address, handle)
-    held = None
-    try:
-        held = fsio.hold_writers(descriptor)
-        data = fsio.read_all(descriptor, status.st_size)
-        if held:
-            fsio.release_writers(descriptor)
-    except OSError as error:
-        fsio.close(descriptor)
-        raise paths.translate(error, f"Reading {address}") from error
+    held, data = _read_open(descriptor, status, address, calm=calm)
     return WholeFile(descriptor, data, sha256(data).hexdigest(), status, settled=held is not False)
 
 
@@ -489,16 +477,21 @@ def _open(folder: int, name: str, address: Address, handle: RootHandle) -> tuple
     return open_regular(folder, name, address, handle.identity[0], handle.root.policy.read_bytes)
 
 
-def _take(folder: int, name: str, address: Address, handle: RootHandle) -> tuple[int, bytes, os.stat_result]:
-    descriptor, status = _open(folder, name, address, handle)
+def _read_open(descriptor: int, status: os.stat_result, address: Address, *, calm: bool) -> tuple[bool | None, bytes]:
+    """Read an open memory, and return whether writers could be held; it is closed on failure."""
+    held = None
     try:
-        return descriptor, fsio.read_all(descriptor, status.st_size), status
-    except OSError as error:
+        if calm:
+            held = fsio.hold_writers(descriptor)
+        data = fsio.read_all(descriptor, status.st_size)
+        if held:
+            fsio.release_writers(descriptor)
+    except BaseException as error:
         fsio.close(descriptor)
-        raise paths.translate(error, f"Reading {address}") from error
-    except BaseException:
-        fsio.close(descriptor)
+        if isinstance(error, OSError):
+            raise paths.translate(error, f"Reading {address}") from error
         raise
+    return held, data
 
 
 def look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:

@@ -221,7 +221,6 @@ def _signature(path: str) -> tuple[str, str]:
 
 
 def _soon(handle: int, wait: float) -> bool:
-    """Take the lock if it becomes free in a moment."""
     end = time.monotonic() + min(wait, BRIEF)
     while time.monotonic() < end:
         time.sleep(_STEP)

@@ -178,8 +178,6 @@ def _started_from(one: Unsaved, holds: Callable[[bytes], bool]) -> bool:
 
 
 class _Left(NamedTuple):
-    """A copy as it is found."""
-
     unsaved: Unsaved
     busy: bool
     """Whether somebody has it open."""

@@ -289,7 +289,6 @@ def _texts(node: ValueSpan) -> Iterator[tuple[int, int]]:
 
 
 def _refuse_comment(text: str, start: int, end: int, spans: Sequence[tuple[int, int]], what: str) -> None:
-    """Refuse to lose a comment between two places, outside the given spans."""
     at = start
     rest = []
     for first, last in sorted(spans):
@@ -352,7 +351,6 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _line_end(text: str, at: int) -> int:
-    """Return the offset behind the line end of a line."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end + 1
 
@@ -475,7 +473,6 @@ def _only_that_changed(before: FrontMatter, old: bytes, after: FrontMatter, new:
 def _attempts(
     data: bytes, front: FrontMatter, path: tuple[str, ...], value: str | tuple[str, ...] | None
 ) -> Iterator[bytes]:
-    """Yield every way to write it, most natural first."""
     newline = _newline(data)
     if front.status in (NONE, OTHER):
         if value is not None:

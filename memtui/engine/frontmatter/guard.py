@@ -47,8 +47,6 @@ class _StopError(Exception):
 
 
 class _Frame:
-    """A list or mapping being walked."""
-
     def __init__(self, is_mapping: bool) -> None:
         self.is_mapping = is_mapping
         self.at_key = is_mapping
@@ -126,8 +124,6 @@ def is_too_deep(text: str) -> bool:
 
 
 class _Walk:
-    """One pass over the events of a block."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.frames: list[_Frame] = []
@@ -210,7 +206,6 @@ def _problem(seen: GuardReport) -> Problem | None:
 
 
 def _start(event: Any) -> int:
-    """Return where an event begins, in characters."""
     index: int = event.start_mark.index
     return index
 

@@ -149,7 +149,6 @@ def _unquoted(text: str, quote: str) -> str | None:
 
 
 def _key(line: str) -> tuple[str, str] | None:
-    """Split `key: rest` for keys of ASCII letters, digits, `_` and `-`."""
     key, colon, rest = line.partition(":")
     if not colon or (rest and rest[0] != " ") or len(key) > 200 or key[:1] == "-" or not key.isascii():
         return None
@@ -245,7 +244,6 @@ def _nest(fields: dict[str, Value], key: str, lines: list[str]) -> bool:
 
 
 def _flow_list(text: str) -> "Value | None":
-    """Read `[a, "b", c]`."""
     if text[-1] != "]" or "#" in text:
         return None
     inner = text[1:-1].strip(" ")
@@ -348,7 +346,6 @@ def _text_problems(data: bytes) -> list[Problem]:
 
 
 def _has_conflict(data: bytes) -> bool:
-    """Return whether the three markers stand at line starts, in order."""
     position = 0
     lined = b"\n" + data
     for marker in (b"\n<<<<<<< ", b"\n=======", b"\n>>>>>>> "):

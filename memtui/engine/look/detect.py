@@ -287,8 +287,6 @@ class _RenameCandidates:
 
 
 class _Step:
-    """What one step collects."""
-
     def __init__(self, look: DiskLook) -> None:
         self.look = look
         self.events: list[Event] = []

@@ -62,8 +62,6 @@ def below(roots: Roots, address: Address) -> tuple[Address, ...] | None:
 
 
 class _Walk:
-    """One look at a folder and what is below it."""
-
     def __init__(self, handle: RootHandle, *, sizes: bool) -> None:
         self._device = handle.identity[0]
         self._sizes = sizes

@@ -270,7 +270,6 @@ class RootPass:
             self._tools.catalog.look(cache, self._handle, self._opened.uid, names=names, contents=self._contents)
 
     def _disk_look(self, detector: ChangeDetector, looked: Iterable[str]) -> DiskLook:
-        """Describe this look for the detector."""
         state = self._state
         hold = DELETED_MS
         empty = not len(self._cache.tree)
@@ -363,7 +362,6 @@ class RootPass:
             self._flush(batch, detector)
 
     def _fetch(self, wanted: Iterable[str]) -> None:
-        """Read again, folder by folder, what this look had no reason to read."""
         missing = [path for path in wanted if not self._contents.has(path)]
         if missing:
             self._tools.catalog.read(self._cache, self._handle, missing, self._contents)

@@ -519,7 +519,6 @@ def _disjoint(first: Root, second: Root) -> bool:
 
 
 def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
-    """Return whether a root leaves all of these paths to another one."""
     return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)
 
 

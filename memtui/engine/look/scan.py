@@ -350,7 +350,6 @@ class RootTree:
         new: list[str],
         names: set[str] | None,
     ) -> None:
-        """Store the outcome of a look in the folder."""
         old, old_below = folder.entries, folder.below
         if names is None:
             missing = [] if len(entries) - fresh == len(old) else list(old.keys() - entries.keys())
@@ -393,7 +392,6 @@ class RootTree:
         new.append(path)
 
     def _drop(self, path: str, delta: Delta) -> None:
-        """Forget a folder and everything below it."""
         prefix = path + "/"
         for known in [known for known in self.folders if known == path or known.startswith(prefix)]:
             folder = self.folders.pop(known)
@@ -407,7 +405,6 @@ class RootTree:
 
 
 def _entry(folder: Folder, name: str, key: StatKey, own_device: bool) -> ScannedFile:
-    """Judge a name by its stat."""
     path = folder.join(name)
     found: list[Problem] = []
     readable = False

@@ -549,7 +549,6 @@ def _tell(site: Site, made: Iterable[Happened]) -> bool:
 
 
 def _ended(change: Change, told: bool, failure: OSError | None) -> Saved | Conflict | MemtuiError:
-    """Run a change to its end."""
     try:
         if failure is None:
             change.send(told)

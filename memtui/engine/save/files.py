@@ -82,7 +82,6 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
 
 
 def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Job) -> Saved | Conflict:
-    """Save a new text over the one that was just read."""
     site, address = spot.site, spot.address
     if found.status.st_nlink > 1:
         raise _hard_link(address)

@@ -52,7 +52,6 @@ def _settle(spot: LockedName, intent: OpenIntent) -> None:
 
 
 def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
-    """Settle a save or a create."""
     _restore_spare(spot, intent, temp)
     target, left = spot.glance(), spot.glance(temp)
     there = left is not None or commit.exists(spot.folder, temp)
@@ -89,7 +88,6 @@ def _begins(spot: LockedName, sha: str, data: bytes) -> bool:
 
 
 def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
-    """Settle a deletion, which captured the file under a temporary name first."""
     target, left = spot.glance(), spot.glance(temp)
     if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
         # Where renaming takes a link and an unlink, only the link was made.
@@ -111,7 +109,6 @@ def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
 
 
 def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
-    """Settle a rename within the root."""
     site, folder, name = spot.site, spot.folder, spot.name
     parts = paths.split(new_path)
     try:

@@ -223,8 +223,6 @@ class Watchfiles(Source):
 
 
 class _Heard(NamedTuple):
-    """A message of a listener."""
-
     listener: "_Listener"
     changes: Collection[tuple[int, str]] = ()
     opened: bool = False
@@ -251,7 +249,6 @@ class _Listener:
         self.thread.start()
 
     def end(self) -> None:
-        """End it, within a step; what it has not reported by then is dropped."""
         self._over = True
 
     def is_set(self) -> bool:
@@ -264,7 +261,6 @@ class _Listener:
         return self._over
 
     def hints(self, changes: Iterable[tuple[int, str]]) -> dict[tuple[Place, str], None]:
-        """Convert the changes of a batch to hints, in order."""
         hints: dict[tuple[Place, str], None] = {}
         for change, path in changes:
             folder, _, name = path.rpartition("/")
@@ -311,7 +307,6 @@ def _can_be_heard(path: str, *, root: bool) -> bool:
 
 
 def _queue_length() -> int:
-    """Return how many events the system queues for a process that does not read them."""
     try:
         with open("/proc/sys/fs/inotify/max_queued_events", encoding="ascii") as file:
             return int(file.read())

@@ -211,7 +211,6 @@ class Reconciler:
                 self._failed(root, state, error, result)
 
     def _failed(self, root: Root, state: RootState, error: MemtuiError, result: PassResult) -> None:
-        """Go on with the other roots."""
         if error.code not in _LEDGER_TROUBLE:
             self._away(root, state, result)
             return
@@ -396,7 +395,6 @@ class Watch:
         self._ask_ledger(now)
 
     def _ask_ledger(self, now: int) -> None:
-        """Notice that another process recorded something."""
         if now < self._ledger_at:
             return
         self._ledger_at = now + LEDGER_MS
@@ -404,7 +402,6 @@ class Watch:
         self._ledger_moved = before != self._ledger
 
     def _requests(self) -> None:
-        """Apply requests of other threads."""
         with self._guard:
             focused, self._wanted_focus = self._wanted_focus, None
         now = self._ticks()
