@@ -167,8 +167,6 @@ class Memories(Changer):
         root = self._rules.writable(address, actor)
         parts = paths.split(address.path)
         with self._roots.site(root, actor) as site:
-            if site.ledger.audit.unended.get(site.uid):
-                return  # recovery has to look into these folders first
             try:
                 with site.handle.folder(parts) as folder:
                     _clear_below(folder, selected(root.policy, parts))

@@ -44,52 +44,6 @@ ACCESS_LIST = "system.posix_acl_access"
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 _listing = threading.Lock()
 
-OPERATIONS = (
-    "open_root",
-    "open_dir",
-    "open_beneath",
-    "open_file",
-    "create_file",
-    "read_all",
-    "read_at",
-    "write_all",
-    "fsync",
-    "fsync_dir",
-    "close",
-    "fstat",
-    "stat_at",
-    "stat_path",
-    "generation",
-    "born",
-    "may_write",
-    "is_dir",
-    "is_there",
-    "real_path",
-    "list_dir",
-    "make_dir",
-    "make_root",
-    "remove_dir",
-    "link",
-    "unlink",
-    "rename",
-    "rename_noreplace",
-    "exchange",
-    "chmod",
-    "chown",
-    "set_time",
-    "attributes",
-    "set_attributes",
-    "has_writer",
-    "hold_writers",
-    "release_writers",
-    "open_lock",
-    "lock",
-    "lock_now",
-    "is_locked",
-    "unlock",
-)
-"""Functions a fault injector may replace."""
-
 
 def open_root(path: str) -> int:
     """Open a root folder; links in the path are the user's own choice and are followed."""
@@ -561,3 +515,12 @@ def now_ms() -> int:
 def monotonic_ms() -> int:
     """Return milliseconds of a monotonic clock."""
     return time.monotonic_ns() // 1_000_000
+
+
+_HELPERS = ("unsupported", "closing", "is_regular", "is_folder", "capabilities", "without_native_calls", "monotonic_ms")
+OPERATIONS = tuple(
+    name
+    for name, value in tuple(globals().items())
+    if getattr(value, "__module__", "") == __name__ and name[0] != "_" and name not in (*_HELPERS, "now_ms")
+)
+"""Functions a fault injector may replace."""

@@ -183,9 +183,7 @@ class RootHandle:
 
 
 MOST = 100
-"""Folders kept open at least; systems give a process 256 or 1,024 open files by default."""
-SHARE = 4
-"""With more roots than that, the part of a process's open files used for them."""
+"""Open folders per process; systems allow a process 256 or 1,024 open files by default."""
 
 
 class Handles:
@@ -195,9 +193,8 @@ class Handles:
     between threads without a guard.
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self._fixed = most
-        self._most = MOST if most is None else most
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
         self._open: dict[str, RootHandle] = {}
 
     def get(self, root_id: str) -> RootHandle | None:
@@ -211,17 +208,9 @@ class Handles:
         """Keep an open folder, and drop the least recently used when there are too many."""
         self._open.pop(root_id, None)
         self._open[root_id] = handle
-        if len(self._open) > self._most and len(self._open) > self._allowed():
+        if len(self._open) > self._most:
             del self._open[next(iter(self._open))]
         return handle
-
-    def _allowed(self) -> int:
-        if self._fixed is None:
-            import resource
-
-            soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-            self._most = max(MOST, soft // SHARE if soft != resource.RLIM_INFINITY else 10 * MOST)
-        return self._most
 
     def close(self) -> None:
         """Close every folder."""

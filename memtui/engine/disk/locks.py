@@ -7,20 +7,15 @@ that only reads loads no lock.
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 
 from memtui.engine.disk import fsio, paths
 from memtui.errors import BusyError
 
-_NAME, _TOKEN = 184, 16
-"""Layout of a lock file, in bytes: who holds the lock, or held it last, and the token of that one's `RootLock`."""
+_NAME, _LENGTH = 184, 200
+"""Bytes of a lock file: the current or last holder, and blanks over what an earlier memtui keeps behind that."""
 
-
-BRIEF = 0.004
-"""Seconds of quick polling before a thread waits: most locks are held for less, and a thread costs as much."""
-_STEP = 0.00005
 SAID = 0.25
 """Seconds after which a waiting user is told for whom, so that nobody takes the wait for a hang."""
 
@@ -31,9 +26,6 @@ class RootLock:
     def __init__(self, directory: str, name: str) -> None:
         """Remember the lock file, made when first needed: a `name` unique for the root in the folder `directory`."""
         self.name = name
-        self.unshared = False
-        """While held: whether nobody else has held it since this one did."""
-        self._token = os.urandom(_TOKEN // 2).hex().encode()
         self._directory = directory
         self._path = os.path.join(directory, name)
         self._threads = threading.RLock()
@@ -81,7 +73,7 @@ class RootLock:
                 self._handle = self._open()
             handle = self._handle
             try:
-                if not (fsio.lock_now(handle) or (wait and (_soon(handle, wait) or self._wait(handle, wait, say)))):
+                if not (fsio.lock_now(handle) or (wait and self._wait(handle, wait, say))):
                     raise self._busy(wait, self._holder())
                 current = self._is_current(handle)
             except OSError as error:
@@ -96,11 +88,8 @@ class RootLock:
 
     def _sign(self, handle: int, who: str) -> None:
         name = f"{os.getpid()} {who}".encode("utf-8", "replace")
-        self.unshared = False
         with suppress(OSError):  # a full disk, say: whoever waits for us does without our name
-            before = os.pread(handle, _TOKEN, _NAME)
-            os.pwrite(handle, name[:_NAME].ljust(_NAME) + self._token, 0)
-            self.unshared = before == self._token
+            os.pwrite(handle, name[:_NAME].ljust(_LENGTH), 0)
 
     def _release(self) -> None:
         if self._handle is None:
@@ -218,12 +207,3 @@ def _signature(path: str) -> tuple[str, str]:
     except OSError:
         return "", ""
     return pid, who
-
-
-def _soon(handle: int, wait: float) -> bool:
-    end = time.monotonic() + min(wait, BRIEF)
-    while time.monotonic() < end:
-        time.sleep(_STEP)
-        if fsio.lock_now(handle):
-            return True
-    return False

@@ -7,17 +7,7 @@ are read here without YAML but with YAML's meaning, so that a list of thousands 
 
 from typing import NamedTuple
 
-from memtui.engine.frontmatter import (
-    BOM,
-    BROKEN,
-    DUPLICATE,
-    EMPTY,
-    LIMIT,
-    NONE,
-    OK,
-    UNCLOSED,
-    Value,
-)
+from memtui.engine.frontmatter import BOM, BROKEN, DUPLICATE, EMPTY, LIMIT, NONE, OK, UNCLOSED, Value
 from memtui.engine.model import TYPES, Policy, Problem
 
 

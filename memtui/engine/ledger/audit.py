@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from memtui.engine.approval import Approver
-from memtui.engine.ledger.database import Database, LedgerTable, checked, insert, key_of, path_of
+from memtui.engine.ledger.database import LedgerTable, checked, insert, key_of, path_of
 from memtui.engine.ledger.roots import TRUST
 from memtui.engine.ledger.usage import usage_of
 from memtui.engine.ledger.versions import RECORDED
@@ -56,11 +56,6 @@ class Txn:
 
 class AuditTable(LedgerTable):
     """Writes transactions and audit records, and reads those without an end."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self.unended: dict[int, set[int]] = {}
-        """Per root, intents that this process wrote and has not ended."""
 
     def begin(
         self,
@@ -129,8 +124,6 @@ class AuditTable(LedgerTable):
                 note=note,
                 dated=dated,
             )
-            if state == "intent":
-                self.unended.setdefault(uid, set()).add(number)
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             return number
@@ -178,8 +171,6 @@ class AuditTable(LedgerTable):
                     "UPDATE txns SET effective = 1 WHERE id = (SELECT txn FROM audit WHERE seq = ?) AND NOT effective",
                     (seq,),
                 )
-        for seqs in self.unended.values():
-            seqs.discard(seq)
 
     def conclude(
         self,
@@ -212,7 +203,6 @@ class AuditTable(LedgerTable):
                 " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
                 (key, actor, self.clock(), seen, uid, os.fsencode(path)),
             )
-        self.unended.get(uid, set()).discard(seq)
 
     @checked
     def open_intents(self, uid: int) -> list[OpenIntent]:

@@ -104,7 +104,6 @@ class Database:
         """Whether damage was met in the running transaction, which must not be committed then."""
         self.waiting = PendingUses(self.settle, self.guard)
         self.written = False
-        self.failed = 0
 
     def rows(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> list[Row]:
         """Run a query; `kinds` has the expected type of each cell, see `_values`."""
@@ -194,7 +193,6 @@ class Database:
             self.written = True
         except BaseException:
             self.waiting.give_back(uses)
-            self.failed += 1
             self._day = None
             if database.in_transaction:
                 database.execute("ROLLBACK")

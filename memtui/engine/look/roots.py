@@ -153,8 +153,6 @@ class Roots:
         self._generation = 0
         self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
         """By path and identity of the folder: computing the name again costs a look at every folder above."""
-        self._tidy: set[tuple[int, int]] = set()
-        """Roots, by generation and ledger id, in which the last change by this process was completed."""
         self.problems: dict[str, list[Problem]] = {}
         self.elsewhere: dict[str, Elsewhere] = {}
         """Roots on other machines by id, not part of `all`: only their texts, drafts and conflicts are here."""
@@ -349,23 +347,14 @@ class Roots:
             handle.check()
             site = Site(handle, uid, self._ledger, self._late_writes)
             _remember_folders(site, made)
-            key, ledger = (self._generation, uid), site.ledger
-            if not (lock.unshared and key in self._tidy):
-                tidied = recovery.recover(site)
-                ledger.audit.unended.pop(uid, None)
-                if tidied:
-                    self._on_recovered(root, tidied)
-            # Not while this runs, nor when anything fails: what it began may have no end then.
-            self._tidy.discard(key)
-            failed = ledger.failed
+            if tidied := recovery.recover(site):
+                self._on_recovered(root, tidied)
             try:
                 yield site
             except BaseException:
                 if made:
                     unmake(site, made)
                 raise
-            if ledger.failed == failed and not ledger.audit.unended.get(uid):
-                self._tidy.add(key)
 
     def _lock_named(self, name: str) -> "RootLock":
         """Return the one lock of this name: two paths may lead to one folder."""

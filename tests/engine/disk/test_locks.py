@@ -7,14 +7,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from memtui.engine.disk import fsio, locks
 from memtui.engine.disk.locks import RootLock
 from memtui.errors import BusyError, MemtuiError
-from tests.faults.injector import Call, failing, hooked
+from tests.faults.injector import failing, hooked
 from tests.faults.world import handles
 
 
@@ -76,14 +75,6 @@ def test_whoever_waits_is_told_for_whom_before_the_wait_is_over(lock: RootLock, 
         pass
     thread.join()
     assert said == [f"mcp:someone (process {os.getpid()}) is writing to this root; waiting for it, 5 s at most."]
-
-
-def test_a_lock_knows_whether_somebody_else_held_it(lock: RootLock, other: RootLock) -> None:
-    seen = []
-    for one in (lock, lock, other, lock, lock, other, other):
-        with one.held(wait=1, who="cli"), one.held(wait=1, who="cli"):
-            seen.append(one.unshared)
-    assert seen == [False, True, False, False, True, False, True]
 
 
 def test_a_waiter_gets_the_lock_when_it_is_given_back(lock: RootLock, other: RootLock) -> None:
@@ -198,34 +189,3 @@ def test_a_lock_that_cannot_be_given_back_is_closed(
     monkeypatch.undo()
     with other.held(wait=0, who="cli"):
         pass
-
-
-def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(locks, "BRIEF", 60.0)  # however slow the machine is
-    first, second = RootLock(str(tmp_path), "x.lock"), RootLock(str(tmp_path), "x.lock")
-    tried: list[str] = []
-
-    def release(number: int, name: str, call: Call, arguments: tuple[Any, ...]) -> Any:
-        tried.append(name)
-        if tried.count("lock_now") == 3 and name == "lock_now":
-            leave.set()
-            assert left.wait(100)
-        return call(*arguments)
-
-    leave, left, held = threading.Event(), threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with first.held(wait=1.0, who="first"):
-            held.set()
-            leave.wait(10)
-        left.set()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert held.wait(100)
-    with hooked(release), second.held(wait=10.0, who="second"):
-        pass
-    thread.join()
-    assert "lock" not in tried
