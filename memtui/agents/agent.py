@@ -91,11 +91,7 @@ class AgentHome(NamedTuple):
         return next(iter(self.folders(surroundings)), None)
 
     def needed(self, surroundings: Surroundings) -> str:
-        """Return its first folder.
-
-        Raises:
-            UsageError: `E_CONFIG`, when no home folder is known.
-        """
+        """Return its first folder; `UsageError` (`E_CONFIG`) when no home folder is known."""
         found = self.folder(surroundings)
         if found is None:
             raise no_home()

@@ -118,11 +118,7 @@ def _may_nest(surroundings: Surroundings) -> bool:
 
 
 def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
-    """Yield the roots named by hand.
-
-    Raises:
-        UsageError: an unknown agent, or a name that is not free.
-    """
+    """Yield the roots named by hand; `UsageError` for an unknown agent or a name that is not free."""
     used: set[str] = set()
     for entry in surroundings.roots:
         if only_options and entry.origin != "--root":

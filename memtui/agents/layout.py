@@ -97,11 +97,7 @@ def strays(surroundings: Surroundings, path: str, by: str = "") -> bool:
 
 
 def _resolve(path: str) -> tuple[str, tuple[str, ...]]:
-    """Follow links one by one; return the target and the checkouts that some of the links lie in.
-
-    Raises:
-        OSError: a link is gone, or they form a circle.
-    """
+    """Follow links one by one; return the target and the checkouts that some lie in. `OSError` for a circle."""
     at = os.sep
     bounds: list[str] = []
     ahead = path.split(os.sep)[::-1]

@@ -119,12 +119,7 @@ class Exclusions:
         self._stopped_at = ""
 
     def why_not(self, path: str, name: str) -> str:
-        """Return why a file is left out, or an empty string.
-
-        Args:
-            path: absolute.
-            name: the agent's name for it; empty when it has none.
-        """
+        """Return why a file is left out, or an empty string; `name` is the agent's name for it, if any."""
         for one in self._excluded:
             if one.by == BY_FOLDER:
                 is_meant = is_within(path, (one.pattern,))
@@ -155,10 +150,9 @@ class Exclusions:
 
 
 def shell_patterns(regex: str) -> tuple[str, ...] | None:
-    """Translate a regular expression that must match a whole name into shell patterns in which `*` crosses folders.
+    """Translate a regular expression for whole names into shell patterns in which `*` crosses folders.
 
-    Returns:
-        One pattern for each alternative; None when it says more than shell patterns can.
+    There is one pattern for each alternative; None when it says more than shell patterns can.
     """
     if len(regex) > LONGEST:
         return None

@@ -65,12 +65,7 @@ def other_projects(
 
 
 def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
-    """Return the projects that session files in a project's folder ran in; several when projects share the folder.
-
-    Args:
-        folder: an agent's folder for one project; its name is the slug.
-        transcripts: where the agent keeps session files in it.
-    """
+    """Return the projects that session files ran in, for an agent's folder whose name is the slug of a project."""
     names = names_in(folder)
     if names == ("memory",):  # most are looked at for nothing, and there may be thousands
         return ()

@@ -405,31 +405,30 @@ class _Gathering:
         return f"{self._whole[source.budget]:,} {what}"
 
     def _limited(self, source: LoadSource, head: Head, left: int | None, policy: Policy | None) -> LoadedFile:
-        dropped = _dropped(source, head.data)
-        limits = source.limits
-        why = ""
+        dropped, limits = _dropped(source, head.data), source.limits
+        is_over_budget = False
         if policy is not None and limits.any:
             limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
         if left is not None and source.by_lines:
-            gaps = cut(head.data, dropped, Limits(lines=left - 1), size=head.size)
-            if gaps != dropped:
-                why = f"Of the {self._shared(source)} for all of these files, {left - 1:,} were left."
+            left -= 1
+            gaps = cut(head.data, dropped, Limits(lines=left), size=head.size)
+            is_over_budget = gaps != dropped
         elif left is not None and source.by_units:
             units = left if limits.units is None else min(left, limits.units)
             gaps = cut(head.data, dropped, limits._replace(units=units), size=head.size)
-            if gaps != dropped and units != limits.units:
-                why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
+            is_over_budget = gaps != dropped and units != limits.units
         elif left is not None and head.size > left:
             gaps = (*(gap for gap in dropped if gap.end <= left), Gap(left, head.size, CUT))
-            why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
+            is_over_budget = True
         elif policy is not None and limits.any:
             at, end = self._end_of_index(head.data, policy)
             gaps = _ended(dropped, at, end if head.size == len(head.data) else head.size, head.size)
         else:
             gaps = cut(head.data, dropped, limits, size=head.size)
         is_cut = any(gap.kind == CUT for gap in gaps)
-        if is_cut and not why:
-            why = f"The agent loads {limits.words()} of it."
+        why = f"The agent loads {limits.words()} of it." if is_cut else ""
+        if is_over_budget:
+            why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
         unread = 0 if is_cut else head.size - len(head.data)
         if not why and source.advised is not None and head.size > source.advised:
             characters = len(head.data.decode("utf-8", "replace"))

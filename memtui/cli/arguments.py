@@ -32,11 +32,7 @@ def peek_json(words: Sequence[str]) -> bool:
 
 
 def parse(words: Sequence[str]) -> Parsed:
-    """Parse what follows the program's name.
-
-    Raises:
-        UsageError: an unknown verb or option, a missing or surplus value, or a value of the wrong kind.
-    """
+    """Parse what follows the program's name; anything unknown, missing or malformed is a `UsageError`."""
     verb: Verb | None = None
     places: list[str] = []
     values: dict[str, Value] = {}
@@ -153,11 +149,7 @@ def _complete(verb: Verb, values: dict[str, Value]) -> None:
 
 
 def unknown_verb(word: str) -> Verb:
-    """Refuse a word that is no verb, suggesting the nearest ones.
-
-    Raises:
-        UsageError: always.
-    """
+    """Raise a `UsageError` for a word that is no verb, suggesting the nearest ones."""
     meant = _meant(word, NAMES)
     if not meant and "/" in word:
         meant = f"To read a memory, write memtui view {word}."

@@ -14,11 +14,7 @@ _WIDTH = 100
 
 
 def answer(verb: Verb | None, named: str | None, out: Output) -> int:
-    """Print help, for the verb before `--help` or the one named after `memtui help`, else the overview.
-
-    Raises:
-        UsageError: there is no such verb.
-    """
+    """Print help for a verb, else the overview; `UsageError` when the named verb does not exist."""
     if named is not None:
         verb = find(named) or unknown_verb(named)
     text = overview() if verb is None or (verb.name == "help" and named is None) else verb_help(verb)

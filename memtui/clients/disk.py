@@ -105,11 +105,7 @@ def read(path: str, inside: str | None = None) -> FileContent:
 
 
 def check_writable(path: str, content: FileContent) -> None:
-    """Refuse a file that must not be changed, though its folder would let it be replaced.
-
-    Raises:
-        RefusedError: `E_PERMISSION`.
-    """
+    """Refuse (`E_PERMISSION`) a file that must not be changed, though its folder would let it be replaced."""
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -123,11 +119,7 @@ def check_writable(path: str, content: FileContent) -> None:
 
 
 def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
-    """Refuse when a file is not what was read.
-
-    Raises:
-        ConflictError: it changed meanwhile; and as `read`.
-    """
+    """Refuse with a `ConflictError` when a file is not what was read."""
     now = read(path, inside)
     if now.data != before.data or now.identity != before.identity:
         raise _changed(path)
@@ -136,12 +128,7 @@ def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
 def replace(path: str, before: FileContent, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
     """Give a file a new content, or remove it (`data` is None), if it still is what was read.
 
-    Args:
-        path: absolute.
-        before: what `read` returned.
-        data: the new content; None: no file.
-        private: a new file is for the user alone.
-        inside: as for `read`.
+    A new file is for the user alone when `private`; `inside` is as for `read`.
 
     Raises:
         ConflictError: it changed meanwhile; and as `read`.
@@ -377,11 +364,7 @@ def temporary_in(folder: str) -> str:
 
 
 def strays(folder: str) -> list[str]:
-    """List the leftovers of killed memtui processes in a folder: files of exactly our naming, and the user's own.
-
-    Raises:
-        StorageError: the disk reported an error.
-    """
+    """List the leftovers of killed memtui processes in a folder: files of exactly our naming, and the user's own."""
     found = []
     try:
         names = os.listdir(folder)

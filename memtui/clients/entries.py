@@ -36,11 +36,7 @@ _SHOWN = 200
 
 
 def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
-    """Return whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the file cannot be read.
-    """
+    """Return whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`."""
     if entry.is_hook:
         hooks = [jsonfile.get(text, hook) for hook in _ours(text, entry)]
         if not hooks:
@@ -83,12 +79,8 @@ def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
 def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) -> str:
     """Take an entry out of a file, if it is there and memtui's.
 
-    Args:
-        target: the file.
-        text: its content now.
-        entry: what to take out.
-        before: the content before memtui's first change: an entry that was there then gets its value back, and what is
-            empty now and was missing then goes too. None: not known, so that only the entry goes.
+    With the content before memtui's first change in `before`, an entry that was there then gets its value back, and
+    what is empty now and was missing then goes too; without it only the entry goes.
     """
     if entry.is_hook:
         text = _take_hooks(text, entry, before)

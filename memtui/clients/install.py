@@ -147,10 +147,9 @@ def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
 
 
 def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | None:
-    """Make a planned change, and record what it replaced; return the copy of the old content, if there is one.
+    """Make a planned change, record what it replaced, and return the copy of the old content, if any.
 
-    Raises:
-        ConflictError: the file changed since the plan; and as `plan_install`.
+    A file that changed since the plan is a `ConflictError`; else it raises what `plan_install` does.
     """
     if step.action == "none" and installing:
         return None

@@ -49,8 +49,7 @@ def parse(text: str) -> "dict[str, Any]":
 def put(text: str, path: Path, value: "dict[str, object]") -> str:
     """Set the values of the table at a path: in place, or in a new table at the end of the file.
 
-    Raises:
-        UsageError: `E_CONFIG`: the text is not TOML, or the table is written in a way that cannot be changed.
+    A text that is not TOML, or a table that cannot be changed, is a `UsageError` (`E_CONFIG`).
     """
     import tomlkit
     from tomlkit.items import Whitespace

@@ -69,14 +69,9 @@ class _File(NamedTuple):
         return f"config.toml, line {line}" if line else "config.toml"
 
     def line_of(self, key: str, nth: int = 0) -> int:
-        """Find the line a key is set on, or else the line of the table around it.
+        """Find the line, from 1, that sets a key, or else of the table around it; 0 when this simple search fails.
 
-        Args:
-            key: dotted; for the nth table of an array, `roots` or `roots.dir` and `nth`.
-            nth: which table of the array, from 1; 0 for a plain table.
-
-        Returns:
-            From 1; 0 when it is written in a way that this simple search misses.
+        The key is dotted; for the nth table of an array it is `roots` or `roots.dir`, with `nth` from 1.
         """
         key = _plain(key)
         while key:
@@ -109,11 +104,7 @@ def _plain(key: str) -> str:
 
 
 def read_config(path: str, home: str | None) -> ConfigFile:
-    """Read the settings file.
-
-    Raises:
-        UsageError: `E_CONFIG`: it cannot be read, is not TOML, or a key or value is not one memtui knows.
-    """
+    """Read the settings file; an unreadable file or an unknown key or value is a `UsageError` (`E_CONFIG`)."""
     file = _File(path, _read_text(path), home)
     values: list[tuple[str, Value, str]] = []
     named: list[NamedEntry] = []

@@ -31,11 +31,7 @@ class Directories(NamedTuple):
 
 
 def user_home(environ: Mapping[str, str]) -> str | None:
-    """Return the user's home folder: `HOME` (`USERPROFILE` on Windows), else the password database's, else None.
-
-    Raises:
-        UsageError: `E_CONFIG`, when the variable holds a relative path.
-    """
+    """Return the home folder: `HOME` (`USERPROFILE` on Windows), else the password database's; None when unknown."""
     variable = "USERPROFILE" if sys.platform == "win32" else "HOME"
     home = environ.get(variable, "")
     if home:

@@ -20,10 +20,9 @@ _PARTS = re.compile(
 
 @lru_cache(maxsize=4)  # one change looks at the same text a dozen times, and agents keep megabytes in their settings
 def parse(text: str) -> object:
-    """Parse a document; None when it holds nothing but blanks and comments. Do not change the cached result.
+    """Parse a document; None when it is blank; `UsageError` (`E_CONFIG`), with the line, when it is not JSON.
 
-    Raises:
-        UsageError: `E_CONFIG`, with the line, when it is not JSON.
+    Do not change the cached result.
     """
     plain = text.removeprefix(BOM)
     with contextlib.suppress(ValueError, RecursionError):  # the commented way says what is wrong

@@ -31,11 +31,7 @@ class NamedError(ValueError):
 
 
 def entry(table: str, name: str, given: object) -> NamedEntry:
-    """Check one entry.
-
-    Raises:
-        NamedError: a key or a value is not one that memtui knows, or is a secret itself.
-    """
+    """Check one entry; `NamedError` when a key or a value is not known, or is a secret itself."""
     place, keys = f"{table}.{name}", {one.key: one for one in NAMED[table][1]}
     if not name.strip() or not name.isprintable() or len(name) > _NAME_LIMIT:
         raise NamedError(table, f"{name!r} cannot be a name.", f"Use 1 to {_NAME_LIMIT} visible characters.")

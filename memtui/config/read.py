@@ -59,11 +59,7 @@ def load_settings(
 
 
 def reread(settings: Settings) -> Settings:
-    """Read the file again; what options and the environment say stays as it was.
-
-    Raises:
-        UsageError: `E_CONFIG`, as `load_settings`.
-    """
+    """Read the file again; what options and the environment say stays as it was. Raises what `load_settings` does."""
     origins = {key: origin for key, origin in settings.origins if not origin.startswith("config.toml")}
     values: dict[str, Value] = {}
     from_file: dict[str, str] = {}
@@ -138,11 +134,7 @@ def _workspace(environ: Mapping[str, str]) -> str | None:
 
 
 def parse_root(text: str, *, cwd: str, home: str | None) -> RootEntry:
-    """Read a `--root` option, `NAME=DIR[,agent=KIND][,scope=SCOPE]`; DIR may be relative to `cwd`.
-
-    Raises:
-        UsageError: a part is missing, empty or unknown.
-    """
+    """Read a `--root` option, `NAME=DIR[,agent=KIND][,scope=SCOPE]`; DIR may be relative to `cwd`."""
     name, equals, rest = text.partition("=")
     chosen: dict[str, str] = {}
     while True:  # from the right, because a folder's name may hold commas

@@ -24,11 +24,7 @@ class NotTomlError(ValueError):
 
 
 def loads(text: str) -> dict[str, object]:
-    """Parse a document without a byte-order mark.
-
-    Raises:
-        NotTomlError: it is not TOML, a key has too many parts, or it is nested too deeply.
-    """
+    """Parse a document without a byte-order mark; `NotTomlError` when it is invalid or exceeds a limit."""
     line = _long_key(text)
     if line:
         raise NotTomlError(f"a key has more than {PARTS} parts", line, f"line {line}")

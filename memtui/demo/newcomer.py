@@ -126,12 +126,7 @@ SERENA = {
 
 
 def furnish(home: str, written: int) -> str:
-    """Fill an empty home folder and return the checkout to start in.
-
-    Args:
-        home: the folder.
-        written: the time of the newest file, in nanoseconds since the epoch.
-    """
+    """Fill an empty home folder and return the checkout to start in; `written` is the newest file's time in ns."""
     top = Path(home)
     project = top / PROJECT
     files = {top / ".claude/CLAUDE.md": USER_MD, project / "CLAUDE.md": CLAUDE_MD, project / "AGENTS.md": AGENTS_MD}

@@ -100,12 +100,9 @@ class World(NamedTuple):
 
 
 def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
-    """Make the world.
+    """Make the world in a new folder, by default below the system's folder for temporary files.
 
-    Args:
-        folder: a new folder; None: below the system's folder for temporary files.
-        waiting_at: now, in milliseconds since the epoch, for a world with something to tidy up and with sessions of an
-            agent; None: without.
+    With `waiting_at`, now in milliseconds since the epoch, it has something to tidy up and sessions of an agent.
 
     Raises:
         OSError: it cannot be written.
@@ -151,11 +148,7 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
 
 
 def newcomer(now: int) -> World:
-    """Make the home of the guide: half a year of three agents, at which nobody has looked yet.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Make the home of the guide: half a year of three agents, at which nobody has looked yet."""
     folder = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
     home = os.path.join(folder, ".memtui-home")
     os.mkdir(home, 0o700)
@@ -177,14 +170,7 @@ def remove(world: World) -> None:
 
 
 def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> None:
-    """Let the last two weeks happen.
-
-    Args:
-        around: where the user of the demonstration stands.
-        state_dir: memtui's folder for the ledger there.
-        now: milliseconds since the epoch.
-        lane: the workspace of background work, in a world in which something waits.
-    """
+    """Let the last two weeks before `now` happen; `lane` is the workspace of background work, where something waits."""
     roots = discover(around, all_projects=True)
     clock = _Clock(now)
     with Engine.open(roots, state_dir=state_dir, clock=clock) as engine:

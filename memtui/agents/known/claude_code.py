@@ -166,18 +166,12 @@ def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
     """
     own = os.path.join(surroundings.project, ".claude")
     bound = surroundings.checkout or surroundings.project
-    managed = [
-        os.path.join(folder, name)
-        for folder in (os.path.join(surroundings.system_dir, system) for system in _SYSTEM)
-        for name in (
-            "managed-settings.json",
-            *(
-                f"managed-settings.d/{name}"
-                for name in layout.names_in(os.path.join(folder, "managed-settings.d"))
-                if name.endswith(".json") and not name.startswith(".")
-            ),
-        )
-    ]
+    managed = []
+    for system in _SYSTEM:
+        folder = os.path.join(surroundings.system_dir, system)
+        more = os.path.join(folder, "managed-settings.d")
+        names = (name for name in layout.names_in(more) if name.endswith(".json") and not name.startswith("."))
+        managed += [os.path.join(folder, "managed-settings.json"), *(os.path.join(more, name) for name in names)]
     return (
         *(((os.path.join(home, "settings.json"), None),) if home is not None else ()),
         (os.path.join(own, "settings.json"), bound),

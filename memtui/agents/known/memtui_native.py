@@ -43,11 +43,7 @@ def _root(root_id: str, path: str, label: str) -> Root:
 def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
     """Return the root of one chat; agents see it only through a door that was opened on it.
 
-    Args:
-        data_dir: where memtui's own memories are.
-        slug: the readable part of the channel's name.
-        channel: 16 hex digits of the hash of its name.
-        chat: 32 hex digits of the hash of the chat and its thread.
+    `channel` and `chat` are 16 and 32 hex digits of hashes; `slug` is the readable part of the channel's name.
     """
     from hashlib import sha256
 

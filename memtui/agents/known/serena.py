@@ -36,22 +36,18 @@ _NAMES = ("user memories", "project memories")
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Yield the user's memories, then the current project's, wherever the user's settings put those."""
     home = OWN.folder(surroundings)
-    text = read_text(os.path.join(home, CONFIG)).text if home is not None else ""
-    where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
-    where = f"in {short_path(where, surroundings.home)}" if where else ""
+    own = (read_text(os.path.join(home, CONFIG)),) if home is not None else ()
+    text = own[0].text if own else ""
+    where = f"in {short_path(own[0].path, surroundings.home)}" if own and switched_off(text) else ""
     writes = WRITES + (OFF.format(where=where) if where else "")
-    own = (File(os.path.join(home, CONFIG), {}, text),) if home is not None else ()
     if home is not None:
         path = os.path.join(home, "memories", "global")
         root = new_root(f"{ID}:global", path, LABEL, POLICY, note=writes, switched_off=where)
         kept = yaml_setting(text, "edit_global_memories")
         if kept is not None and kept.lower() == "false":
             root = root._replace(policy=POLICY._replace(protected=("*",)))
-        yield from existing(
-            _protect(
-                surroundings, root, (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
-            )
-        )
+        project = _of_project(surroundings, os.path.join(surroundings.project, ".serena"))
+        yield from existing(_protect(surroundings, root, (*own, *project)))
     inside = os.path.join(surroundings.project, ".serena", "memories")
     mine = new_root(f"{ID}:project", inside, LABEL, POLICY, note=writes, switched_off=where)
     moved = _moved(surroundings, text)

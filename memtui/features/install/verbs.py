@@ -65,11 +65,7 @@ def uninstall(call: Call) -> int:
 
 
 def _on(call: Call) -> str:
-    """Return the other machine the server is to ask; empty: none.
-
-    Raises:
-        RefusedError: `E_HOST`.
-    """
+    """Return the other machine the server is to ask, or an empty string; an unknown one is refused (`E_HOST`)."""
     name = call.args.text("on") or ""
     known = call.settings.entries("hosts")
     if name and name not in known:

@@ -17,7 +17,6 @@ from memtui.config.settings import Settings
 from memtui.config.started import Started
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.demo import agent, life_cycle, world
-from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address, Write
@@ -79,7 +78,7 @@ def _show(call: Call, made: world.World) -> int:
     options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects, started=Started)
     lane = workspace_of(around).id
     if made.worked_in:
-        past.live(around, settings.state_dir, now=now_ms(), lane=lane)
+        world.live(around, settings.state_dir, now=now_ms(), lane=lane)
         furnish(around, settings)
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     if not made.worked_in:

@@ -116,11 +116,7 @@ def run_workbench(session: Session, *, demo: bool) -> int:
 
 
 def need_terminal(call: Call) -> None:
-    """Refuse to draw where nobody can see it.
-
-    Raises:
-        UsageError: input or output is not a terminal that can be drawn on, or JSON is asked for.
-    """
+    """Refuse to draw where nobody can see it: on no terminal, on a dumb one, or when JSON is asked for."""
     if call.out.json or not (call.out.interactive or call.settings.terminal.web):
         raise UsageError(
             "The workbench needs a terminal.", hint="Run memtui in a terminal, or use a verb: memtui --help lists them."
@@ -189,11 +185,7 @@ def web(call: Call) -> int:
 
 
 def _server() -> Callable[..., object]:
-    """Load the server.
-
-    Raises:
-        UsageError: `E_DISABLED`: memtui[web] is not installed.
-    """
+    """Load the server; `UsageError` (`E_DISABLED`) when memtui[web] is not installed."""
     try:
         serve = load("memtui.web.server:serve")
     except ModuleNotFoundError as missing:

@@ -121,11 +121,8 @@ def serve(
 ) -> None:
     """Answer each line of standard input with one line, until it ends; blank lines are skipped.
 
-    Args:
-        call: where to answer.
-        answer: takes the call of a line, or why it holds none.
-        longest: bytes of one line.
-        ending: keeps a signal from separating a call from its answer.
+    `answer` takes the call of a line, or why it holds none; `ending` keeps a signal from separating a call from its
+    answer.
     """
     if sys.stdin is None:
         raise UsageError("There is no standard input.", hint="Write one JSON object a line to it.")
