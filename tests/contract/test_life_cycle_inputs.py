@@ -144,7 +144,7 @@ async def test_row_38_what_is_accepted_while_a_draft_is_open_is_merged_by_the_pe
         (one,) = bench.engine.proposals.add([made])
         decide(bench.engine, [one.id], "accepted", actor=ME)
         carry_out(bench.engine, [one.id], actor=ME)
-        bench.flow.look()
+        bench.flow.check_disk()
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
         await pilot.press("ctrl+s")
         await stage.shown(bench, pilot)

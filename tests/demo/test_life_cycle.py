@@ -203,9 +203,9 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
         ("nowhere", []),
     ):
         rows.filter(words.split())
-        assert [one.address.path for one in rows.passing] == paths
+        assert [one.address.path for one in rows.matching] == paths
     rows.filter(["waiting"])
-    assert len(rows.passing) == 3
+    assert len(rows.matching) == 3
     (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
     drawn = "".join(text for text, _ in row_runs(row, 300, RowStyle(0), opened=False, counts={}, taint=rows.taint(row)))
     assert "  after web: audits.example" in drawn

@@ -1,4 +1,4 @@
-"""Everything that was done: the audit, and one step after another taken back or made again."""
+"""The verbs `log`, `undo` and `redo`."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,6 @@ from memtui.wire.output import Column
 from memtui.wire.times import parse_time
 
 _NAMED = 10
-"""Actors that are named when somebody looked for one that is none of them."""
 
 
 def log(call: Call) -> int:
@@ -82,7 +81,6 @@ def log(call: Call) -> int:
 
 
 def _json(proposed: Iterable[Proposal]) -> list[Json]:
-    """Give what was proposed of a change: ids, by whom, in which run, and what showed it."""
     return [
         {"id": one.id, "by": one.by, "run": one.run, "evidence": [shown._asdict() for shown in one.evidence]}
         for one in proposed
@@ -90,7 +88,7 @@ def _json(proposed: Iterable[Proposal]) -> list[Json]:
 
 
 def _tell_actors(call: Call, wanted: str | None) -> None:
-    """Say which actors there are when one was asked for by a name that nobody has."""
+    """Name the known actors when nothing of `wanted` was found."""
     if wanted is None:
         return
     known = call.engine.history.actors()
@@ -146,7 +144,7 @@ def _steps(call: Call, *, back: bool) -> int:
 
 
 def _reach(call: Call, kind: str) -> None:
-    """Open the folders of the next step if it went from one project to another: nobody stands in both."""
+    """Open the folders of a step that went from one project to another."""
     if next(call.engine.undo.beyond(kind), None) is None:
         return
     from memtui.features.moved_projects import repoint

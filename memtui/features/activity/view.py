@@ -1,6 +1,6 @@
-"""The activity: who did what, where and when, and how it ended; each step with its difference, and taken back alone.
+"""Activity: who did what, where and when, and how it ended; each step with its difference, and undone alone.
 
-The audit is loaded a page at a time, as the cursor comes near its end, so that its length is nobody's concern.
+The audit is loaded a page at a time, as the cursor comes near the end.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewFilter
 
 NEAR = 60
-"""Rows before the end at which more are loaded."""
+SOUGHT = 10_000
+"""Steps searched for the row of the last run."""
 COUNT_REST = 0.15
-"""Seconds the list rests before the lines of its rows are counted."""
 COUNTED_RECORDS = 20
-"""The lines of larger steps are not counted."""
+"""Largest step whose changed lines are counted."""
 
 
 def _is_between(item: ActivityItem) -> bool:
-    """Whether the whole step went from one folder to another: the other one is opened for it."""
+    """Whether the step moved memories between folders; the other folder is opened for its undo."""
     ends = (one.root for record in item.step.records for one in (record.address, record.new_address) if one is not None)
     return bool(item.step.txn) and len(set(ends)) > 1
 
 
 class StepUndo:
-    """Takes steps back."""
+    """Undo of the step under the cursor."""
 
     def __init__(self, screen: ActivityView) -> None:
         self._screen = screen
         self._told: tuple[Hashable, Sequence[str]] | None = None
 
-    def told(self, item: ActivityItem) -> Sequence[str]:
-        """What is said beside a row that could not be taken back as a whole; nothing about any other row."""
+    def failure_lines(self, item: ActivityItem) -> Sequence[str]:
+        """Return what went wrong when this row was taken back."""
         return self._told[1] if self._told is not None and self._told[0] == item.key else ()
 
     def forget(self) -> None:
-        """Say it no longer."""
+        """Forget what went wrong."""
         self._told = None
 
     def why_not(self, item: ActivityItem) -> str:
-        """Why a row cannot be taken back by itself; nothing when it can be tried."""
+        """Return why a row cannot be taken back by itself."""
         if all(record.state != "done" for record in item.records):
             return "It did not happen, so there is nothing to take back."
         if item.records[0].operation == "redacted":
             return "A redaction cannot be taken back: the text is gone for good."
         if item.records[0].operation in MARKS:
             return "It only marks something and changes no memory: there is nothing to take back."
-        return "" if _is_between(item) else self.away(item)
+        return "" if _is_between(item) else self.closed_reason(item)
 
-    def away(self, item: ActivityItem) -> str:
-        """Why the texts of a row cannot be read here; nothing when they can be."""
+    def closed_reason(self, item: ActivityItem) -> str:
+        """Return why the texts of a row cannot be read here."""
         folders = closed_folders(item.records)
         if not folders:
             return ""
@@ -79,7 +79,7 @@ class StepUndo:
         return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
     def how(self, item: ActivityItem) -> str:
-        """How a row is taken back."""
+        """Say how a row is taken back."""
         operation = self._screen.steps.operation(item.step)
         if self.why_not(item) or (operation is not None and operation.undone):
             return ""
@@ -89,7 +89,7 @@ class StepUndo:
         return f"d s takes {what} back, where memories still are as it left them."
 
     def question(self, key: str) -> Line | None:
-        """What `d` would take back with the next key; None when it would not."""
+        """Say what `d` would take back with the next key."""
         screen, item = self._screen, self._screen.item
         if item is None or screen.jobs.read_only or self.why_not(item):
             return None
@@ -127,7 +127,7 @@ class StepUndo:
 
 
 class ActivityView(ListView[ActivityItem]):
-    """Everything that was done."""
+    """The view of everything that was done."""
 
     ID: ClassVar[str] = "activity"
     HELP = """Everything that was done, by anybody, newest first: who, what, where, lines that came and went, and how it
@@ -140,17 +140,17 @@ as it left them. / looks for words, a shows one writer only."""
         super().__init__(host.shell)
         self.host, self.jobs = host, host.jobs
         self.steps = Steps()
-        self.wish = PageFilter()
+        self.only = PageFilter()
         self.counts: dict[int, tuple[int, int]] = {}
         self.next_undo: str | None = None
         self._loading = False
         self._to_end = False
         self._count_rest: Timer | None = None
-        self.stepping = StepUndo(self)
+        self.step_undo = StepUndo(self)
         self._does |= {
             "step_open": self._open,
-            "step_diff": lambda: self._read_alone(alone=not self.has_class("-reading")),
-            "undo_step": self.stepping.undo,
+            "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
+            "undo_step": self.step_undo.undo,
             "only_actor": self._only_actor,
             "versions": lambda: self.host.places.history(where(self._single())),
             "blame": lambda: self.host.places.blame(where(self._single())),
@@ -161,10 +161,10 @@ as it left them. / looks for words, a shows one writer only."""
             "right": lambda: self._fold(wide=True),
         }
 
-    def _asks_at_once(self, first: str) -> Line | None:
-        """`d` says what it would take back before it does."""
+    def asks_at_once(self, first: str) -> Line | None:
+        """Say what `d` would take back."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
-        return self.stepping.question(after[0]) if after else None
+        return self.step_undo.question(after[0]) if after else None
 
     # What is known
 
@@ -175,22 +175,22 @@ as it left them. / looks for words, a shows one writer only."""
         return items[self.list.cursor] if self.list.cursor < len(items) else None
 
     def entered(self, within: ViewFilter | None) -> None:
-        """Begin at the newest."""
+        """Start at the newest."""
         del within
         self.prompt = None
-        self.stepping.forget()
+        self.step_undo.forget()
         self.load()
 
-    def _read_rows(self, *, awaited: bool) -> None:
-        """Ask for the newest page."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Load the newest page."""
         self._ask(None, awaited=awaited)
 
     def _ask(self, before: int | None, limit: int = PAGE, *, awaited: bool = False) -> None:
-        """Ask for a page; None for the newest one."""
-        wish = self.wish
+        """Load the page before this record; None: the newest."""
+        only = self.only
         self._loading = True
         self.jobs.stream(
-            lambda engine, stop, _: view_texts.load(engine, wish, before, limit=limit, stop=stop),
+            lambda engine, stop, _: view_texts.load(engine, only, before, limit=limit, stop=stop),
             self._take,
             what="read the activity",
             group="activity",
@@ -198,9 +198,8 @@ as it left them. / looks for words, a shows one writer only."""
         )
 
     def _take(self, loaded: ActivityPage) -> None:
-        """Take in a page."""
         self._loading = False
-        if loaded.wish != self.wish:
+        if loaded.only != self.only:
             return
         self.loaded, self.next_undo = True, loaded.next_undo
         self.steps.operations |= {one.txn: one for one in loaded.operations}
@@ -222,7 +221,7 @@ as it left them. / looks for words, a shows one writer only."""
         self._more()
 
     def _more(self) -> None:
-        """Load older records when the cursor is near the end of what is loaded."""
+        """Load older records when the cursor is near the end."""
         if self._loading or not self.loaded:
             return
         if self.steps.complete:
@@ -233,40 +232,44 @@ as it left them. / looks for words, a shows one writer only."""
     # The list
 
     def row_count(self) -> int:
-        """How many rows are loaded."""
+        """Return the number of rows loaded."""
         return len(self.steps.items)
 
     def row_key(self, index: int) -> Hashable:
-        """What a row is."""
+        """Return the identity of a row."""
         return self.steps.items[index].key
 
+    def row_name(self, index: int) -> str:
+        """Return the step of a row: which steps were open is not kept."""
+        return str(self.steps.items[index].step.key)
+
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Draw an empty list."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
-        if self.wish != PageFilter():
+        if self.only != PageFilter():
             return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
-    def _list_words(self) -> tuple[str, Line]:
-        """How many steps are loaded, and which are shown."""
+    def list_words(self) -> tuple[str, Line]:
+        """Return the title and counts of the list."""
         notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
         if self._to_end:
             notes.append((" | reading to the end", "warning"))
-        if self.wish.who:
-            notes.append((f" | {visible(self.wish.who)} only", "agent"))
-        if self.wish.words:
-            notes.append((f" | /{visible(' '.join(self.wish.words))}", "agent"))
+        if self.only.who:
+            notes.append((f" | {visible(self.only.who)} only", "agent"))
+        if self.only.words:
+            notes.append((f" | /{visible(' '.join(self.only.words))}", "agent"))
         return "Activity", notes
 
     def _row_moved(self) -> None:
         """Load more near the end."""
-        self.stepping.forget()
+        self.step_undo.forget()
         self._more()
         self._count_soon()
 
@@ -276,7 +279,6 @@ as it left them. / looks for words, a shows one writer only."""
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
 
     def _count(self) -> None:
-        """Count the lines of the rows in view."""
         rows = self.steps.items[self.list.top : self.list.top + self.list.size.height]
         small = [row for row in rows if len(row.records) <= COUNTED_RECORDS]
         wanted = [one for row in small for one in row.records if one.seq not in self.counts and one.state != "intent"]
@@ -297,18 +299,19 @@ as it left them. / looks for words, a shows one writer only."""
     # The text
 
     def read_row(self) -> None:
-        """Read what the row under the cursor did."""
+        """Show what the row under the cursor did."""
         item = self.item
         if item is None or not self.is_mounted:
             self.give(())
             return
-        told = self.stepping.told(item)
+        told = self.step_undo.failure_lines(item)
         if told:
             self.give(words_page(*told, style="warning", width=self.page.text_width))
             return
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now = self.host.now()
-        operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
+        operation, how = self.steps.operation(item.step), self.step_undo.how(item)
+        away = self.step_undo.closed_reason(item)
         self.jobs.run(
             lambda engine: view_texts.show(engine, item, operation, how, now, look, away),
             self._give,
@@ -322,14 +325,14 @@ as it left them. / looks for words, a shows one writer only."""
             same, self._shown = self._shown == item.key, item.key
             self.give(drawn.page, drawn.starts, keep_place=same)
 
-    def _page_words(self) -> tuple[str, Line]:
-        """What is shown."""
+    def page_words(self) -> tuple[str, Line]:
+        """Return the title of the text."""
         return "What it did", self.page.places()
 
     # Keys
 
-    def _off(self, action: Action) -> str:
-        """Why an action is off now."""
+    def off(self, action: Action) -> str:
+        """Return why an action is off."""
         item = self.item
         if action.id in ("filter", "by_session", *PANES):
             return ""
@@ -337,14 +340,14 @@ as it left them. / looks for words, a shows one writer only."""
             return "There is no row here."
         if action.id in ("versions", "show_in_tree", "blame") and item.single is None:
             return f"{action.label}: put the cursor on one memory; enter opens this row."
-        if action.id in ("versions", "show_in_tree", "blame") and (away := self.stepping.away(item)):
+        if action.id in ("versions", "show_in_tree", "blame") and (away := self.step_undo.closed_reason(item)):
             return away
         if action.id in ("next_hunk", "previous_hunk") and not self.page.starts:
             return "There is no other place."
-        return self.stepping.why_not(item) if action.id == "undo_step" else ""
+        return self.step_undo.why_not(item) if action.id == "undo_step" else ""
 
     def perform(self, action: Action) -> None:
-        """Do it."""
+        """Run an action; the end of the list may have to be loaded first."""
         if action.id == "bottom" and not self.in_page and not self.steps.complete:
             self.show_hint(None)
             self._to_end = True
@@ -353,13 +356,13 @@ as it left them. / looks for words, a shows one writer only."""
             return
         super().perform(action)
 
-    def _step_back(self) -> bool:
-        """From the text to the list, then without filter, then away."""
-        if super()._step_back():
+    def step_back(self) -> bool:
+        """Go from the text to the list, then drop the filter, then leave."""
+        if super().step_back():
             return True
-        if self.wish == PageFilter():
+        if self.only == PageFilter():
             return False
-        self._set_wish(PageFilter())
+        self._set_filter(PageFilter())
         return True
 
     def _single(self) -> AuditRecord:
@@ -369,12 +372,11 @@ as it left them. / looks for words, a shows one writer only."""
         return item.single
 
     def _open(self) -> None:
-        """Open a row, or go to the memory."""
         item = self.item
         if item is not None and item.single is None:
             self._fold(wide=not self.steps.is_open(item.step))
             return
-        if item is not None and (away := self.stepping.away(item)):
+        if item is not None and (away := self.step_undo.closed_reason(item)):
             self.say(away, "warning")
             return
         address = where(self._single())
@@ -402,8 +404,8 @@ as it left them. / looks for words, a shows one writer only."""
 
     # Which are shown
 
-    def _set_wish(self, wish: PageFilter) -> None:
-        self.wish = wish
+    def _set_filter(self, only: PageFilter) -> None:
+        self.only = only
         self._to_end = False
         self.steps.clear()
         self.list.go(0)
@@ -412,22 +414,22 @@ as it left them. / looks for words, a shows one writer only."""
 
     def _only_actor(self) -> None:
         item = self.item
-        if self.wish.who or item is None:
-            self._set_wish(self.wish._replace(who=""))
+        if self.only.who or item is None:
+            self._set_filter(self.only._replace(who=""))
         else:
             who = writer(item.records[0])
             self.say(f"Only what was done {by(who)}; a shows everybody again.")
-            self._set_wish(self.wish._replace(who=who))
+            self._set_filter(self.only._replace(who=who))
 
     def _filter(self) -> None:
         def typed(text: str) -> None:
-            self._set_wish(self.wish._replace(words=tuple(text.casefold().split())))
+            self._set_filter(self.only._replace(words=tuple(text.casefold().split())))
 
         def cancelled() -> None:
             self.close_prompt()
-            self._set_wish(self.wish._replace(words=()))
+            self._set_filter(self.only._replace(words=()))
 
-        start = " ".join(self.wish.words)
+        start = " ".join(self.only.words)
         hint: Line = [("who, what, where, how it ended", "dim")]
         question = Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, hint=lambda _: hint)
         self.ask(question._replace(over=True))

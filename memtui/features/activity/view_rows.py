@@ -1,6 +1,6 @@
-"""The audit as steps: what belongs together is one row that opens, page after page, and what each row says.
+"""The rows of Activity: audit records grouped into steps, and how each row is drawn.
 
-Nothing here draws or asks the engine. A hundred thousand records are grouped as they come in, never all over again.
+New records are added to the groups, which are never built again: an audit may have a hundred thousand.
 """
 
 from __future__ import annotations
@@ -18,98 +18,94 @@ from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
 from memtui.ui.draw.words import both_ends, count_words, fit
 
 TOGETHER_MS = 2_000
-"""What one writer outside memtui did with no longer pauses than this is one row."""
+"""Longest pause between changes of one outside writer that are one step."""
 WIDE = 84
-"""Cells from which on a row says more."""
 LEAST_NAME = 8
-"""Cells that the name of a memory, or the words at the end of a row, are given at least."""
+"""Least cells for a memory's name, and for the words at the end of a row."""
 KINDS_OUTSIDE = frozenset(KINDS)
 APPROVAL = "approve"
-"""What is said of an approval in the place of what was done to a memory."""
 
 Counts = Mapping[int, tuple[int, int]]
-"""Number of a record to lines that came and went, where they were counted."""
 
 _SHA = re.compile(r"\b[0-9a-f]{64}\b")
-"""A version in full, as the audit has it; on the screen twelve digits say which it is."""
+"""A full version, which is shortened to twelve digits."""
 
 
 class UndoStep(NamedTuple):
-    """One operation, or what somebody outside did at once."""
+    """One operation, or one stroke of an outside writer."""
 
     records: tuple[AuditRecord, ...]
-    """Newest first; never none."""
+    """Newest first; never empty."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """What it is while it grows: its operation, or its newest record."""
+        """Identity while it grows: its operation, or its newest record."""
         first = self.records[0]
         return ("txn", int(first.txn)) if first.txn else ("seq", first.seq)
 
     @property
     def txn(self) -> str:
-        """Its operation; empty for what was done outside memtui."""
+        """The operation; empty for an outside writer."""
         return self.records[0].txn
 
     @property
     def at(self) -> int:
-        """When it was done, at the latest."""
+        """Time of its newest record."""
         return self.records[0].at
 
 
 class ActivityItem(NamedTuple):
-    """One row: a step, or one record of an open one."""
+    """One row: a step, or one record of an open step."""
 
     step: UndoStep
     record: AuditRecord | None = None
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What it is, across reloads."""
+        """Identity across reloads."""
         return self.step.key if self.record is None else ("record", self.record.seq)
 
     @property
     def single(self) -> AuditRecord | None:
-        """The one record it is about; None for a row that opens."""
+        """The only record; None for a row that opens."""
         return self.record or (self.step.records[0] if len(self.step.records) == 1 else None)
 
     @property
     def records(self) -> tuple[AuditRecord, ...]:
-        """Everything it is about."""
+        """The records it is about."""
         return self.step.records if self.record is None else (self.record,)
 
 
 class Steps:
-    """What was loaded of the audit, as rows."""
+    """The loaded part of the audit, as rows."""
 
     def __init__(self) -> None:
         self.steps: list[UndoStep] = []
         self.items: list[ActivityItem] = []
         self.operations: dict[str, Operation] = {}
         self.reached: int | None = None
-        """Everything newer than this record, and it, was looked at."""
+        """Oldest record that was looked at."""
         self.complete = False
-        """Everything was looked at."""
         self._open: set[tuple[str, int]] = set()
         self._places: dict[str, int] = {}
-        """Operation to its place among the steps."""
+        """Index in `steps` by operation."""
         self._starts: list[int] = []
-        """For each step, the index of its row."""
+        """Index in `items` of each step's row."""
 
     def clear(self) -> None:
-        """Begin anew; what is open stays open."""
+        """Remove all rows; what is open stays open."""
         self.steps, self.items, self._places, self._starts = [], [], {}, []
         self.reached, self.complete = None, False
 
     def extend(self, records: Iterable[AuditRecord]) -> None:
-        """Take in older records."""
+        """Add older records."""
         first = len(self.steps)
         for record in records:
             first = min(first, self._add(record))
         self._rebuild(first)
 
     def renew(self, records: Sequence[AuditRecord], reached: int | None) -> bool:
-        """Take in the newest records anew, down to `reached`; returns whether what is older could be kept."""
+        """Replace the newest records, down to `reached`; return whether the older ones could be kept."""
         old = self.steps
         keeps = reached is not None and bool(old) and old[0].records[0].seq >= reached
         before, complete = self.reached, self.complete
@@ -131,7 +127,7 @@ class Steps:
         return True
 
     def _add(self, record: AuditRecord) -> int:
-        """Put a record into its step, or begin one; returns the place of the step."""
+        """Add a record to its step, or start one; return the index of the step."""
         place = self._places.get(record.txn, -1) if record.txn else self._outside_place(record)
         if place >= 0:
             self.steps[place] = UndoStep((*self.steps[place].records, record))
@@ -148,7 +144,7 @@ class Steps:
         return len(self.steps) - 1
 
     def _rebuild(self, first: int) -> None:
-        """Make the rows anew, from a step on."""
+        """Rebuild the rows from a step on."""
         if first < len(self._starts):
             del self.items[self._starts[first] :]
             del self._starts[first:]
@@ -159,7 +155,7 @@ class Steps:
                 self.items += [ActivityItem(step, record) for record in step.records]
 
     def is_open(self, step: UndoStep) -> bool:
-        """Whether its records are shown."""
+        """Whether a step's records are shown."""
         return step.key in self._open
 
     def set_open(self, step: UndoStep, *, wide: bool) -> None:
@@ -168,12 +164,12 @@ class Steps:
         self._rebuild(next((place for place, one in enumerate(self.steps) if one.key == step.key), 0))
 
     def operation(self, step: UndoStep) -> Operation | None:
-        """What is known of a step as a whole."""
+        """Return the operation of a step."""
         return self.operations.get(step.txn)
 
 
 def matches(record: AuditRecord, words: Sequence[str], operation: Operation | None = None) -> bool:
-    """Whether a record, as part of an operation, has all these words, in any case: who, what, where, how it ended."""
+    """Whether a record has all these words, in any case: who, what, where, how it ended."""
     if not words:
         return True
     verb = verb_words(record, operation)
@@ -185,12 +181,12 @@ def matches(record: AuditRecord, words: Sequence[str], operation: Operation | No
 
 
 def state_words(record: AuditRecord) -> str:
-    """Say how a record ended, when it did not simply happen."""
+    """Say how a record ended, unless it is done."""
     return {"done": "", "intent": "running"}.get(record.state, record.state)
 
 
 def change_of(record: AuditRecord) -> Change:
-    """A record as a change, which has a difference and can be taken back."""
+    """Convert a record to a change, which has a difference and can be taken back."""
     if record.operation in MARKS:
         return Change(record.address, record.operation, record.actor, None, None, record.at)
     kind = record.operation if record.operation in KINDS_OUTSIDE else "modified"
@@ -206,12 +202,12 @@ def change_of(record: AuditRecord) -> Change:
 
 
 def has_texts(record: AuditRecord) -> bool:
-    """Whether a record is about a text, and not about a pin or a name."""
+    """Whether a record changed a text."""
     return record.before != record.after
 
 
 def place_words(record: AuditRecord) -> str:
-    """Say where it happened; for a renaming, from where to where; of an approval, what was approved."""
+    """Say where it happened; of an approval, what was approved."""
     if record.operation == SETTING:
         return record.note
     if record.operation in APPROVALS:
@@ -235,7 +231,7 @@ def step_words(step: UndoStep, operation: Operation | None) -> str:
 
 
 def step_state(item: ActivityItem, operation: Operation | None) -> str:
-    """Say in a word how a row ended, when it did not simply happen."""
+    """Say how a row ended, unless it is done."""
     if operation is not None and operation.undone:
         return "undone"
     states = Counter(state_words(record) for record in item.records)
@@ -245,7 +241,7 @@ def step_state(item: ActivityItem, operation: Operation | None) -> str:
 
 
 def verb_words(record: AuditRecord, operation: Operation | None) -> str:
-    """Say what was done: of undo and redo, and of approvals, that they are."""
+    """Say what was done."""
     if record.operation in MARKS:
         return "set" if record.operation == SETTING else APPROVAL
     if operation is not None and operation.kind != "do":
@@ -254,7 +250,7 @@ def verb_words(record: AuditRecord, operation: Operation | None) -> str:
 
 
 def step_counts(item: ActivityItem, counts: Counts) -> tuple[int, int]:
-    """Lines that came and went in all of a row; nothing while one record of it is not counted."""
+    """Return the lines added and removed by a row; zero while one record is not counted."""
     found = [counts.get(record.seq) for record in item.records if record.state != "intent"]
     known = [count for count in found if count is not None]
     if len(known) < len(found):
@@ -263,23 +259,14 @@ def step_counts(item: ActivityItem, counts: Counts) -> tuple[int, int]:
 
 
 def writer(record: AuditRecord) -> str:
-    """Name whoever did it."""
+    """Name the writer of a record."""
     return record.who or who_words(record.actor, record.address.root)
 
 
 def item_runs(
     item: ActivityItem, steps: Steps, counts: Counts, width: int, look: RowStyle, *, next_undo: str | None
 ) -> list[Run]:
-    """Draw a row, without the sign of the cursor.
-
-    Args:
-        item: the row.
-        steps: what it is one of.
-        counts: lines that came and went.
-        width: cells there are.
-        look: the clock, and whether only ASCII is drawn.
-        next_undo: the operation that `u` would take back.
-    """
+    """Draw a row, without the cursor; `next_undo` is the operation that `u` takes back."""
     wide, plain = width >= WIDE, look.ascii
     record = item.single
     operation = steps.operation(item.step)
@@ -289,15 +276,31 @@ def item_runs(
         lead = _lead(item, steps, look, wide=wide)
         if record is not None:
             lead.append((fit(verb_words(record, operation), 9, plain=plain), "name"))
-    left = width - sum(cell_width(text) for text, _ in lead)
     undoes = next_undo == item.step.txn and bool(next_undo)
+    style = "name" if record is None else "description"
+    return _row(lead, item, operation, counts, width, look, undoes=undoes, style=style)
+
+
+def _row(
+    lead: list[Run],
+    item: ActivityItem,
+    operation: Operation | None,
+    counts: Counts,
+    width: int,
+    look: RowStyle,
+    *,
+    undoes: bool,
+    style: str,
+) -> list[Run]:
+    """Draw what was done, and the right end of the row, behind `lead`."""
+    left = width - sum(cell_width(text) for text, _ in lead)
     tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
     room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
-    if record is None:
-        shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=plain)
+    if item.single is None:
+        shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=look.ascii)
     else:
-        shown = both_ends(look.named(place_words(record)), room, plain=plain)
-    return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
+        shown = both_ends(look.named(place_words(item.single)), room, plain=look.ascii)
+    return [*lead, (shown + " " * (room - cell_width(shown)), style), *tail]
 
 
 def _lead(item: ActivityItem, steps: Steps, look: RowStyle, *, wide: bool) -> list[Run]:
@@ -321,7 +324,7 @@ def _style(actor: str) -> str:
 
 
 def tail_runs(item: ActivityItem, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
-    """What stands at the right end of a row: lines, how it ended, whether `u` takes it back."""
+    """Draw the right end of a row: lines, how it ended, whether `u` takes it back."""
     came, went = step_counts(item, counts)
     lines: list[Run] = [(f"  +{came}", "add"), (f" -{went}", "del")] if came or went else []
     keys: list[Run] = [("  u", "key"), (" undo", "dim")] if undoes and item.record is None else []
@@ -334,7 +337,7 @@ def tail_runs(item: ActivityItem, operation: Operation | None, counts: Counts, *
 
 
 def strip_records(records: Sequence[AuditRecord]) -> list[AuditRecord]:
-    """Name the records whose lines the strip shows: those of the newest steps that are not of too many."""
+    """Return the records whose lines the strip shows: the newest steps, unless they are large."""
     steps = Steps()
     steps.extend(records)
     shown = [step for step in steps.steps[:3] if len(step.records) <= 20]
@@ -351,7 +354,7 @@ def strip(
     *,
     most: int = 3,
 ) -> list[list[Run]]:
-    """Draw the newest steps for the foot of the main screen; see `item_runs`."""
+    """Draw the newest steps for the foot of the main screen."""
     steps = Steps()
     steps.operations = {one.txn: one for one in operations}
     steps.extend(records)
@@ -366,20 +369,13 @@ def strip(
             (fit(writer(step.records[0]), 16, plain=look.ascii) + " ", _style(actor)),
             *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
         ]
-        left = width - sum(cell_width(text) for text, _ in lead) - 1
         undoes = bool(next_undo) and next_undo == step.txn
-        tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
-        room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
-        if record is None:
-            shown = one_line(look.named(step_words(step, operation)), room, ascii_tokens=look.ascii)
-        else:
-            shown = both_ends(look.named(place_words(record)), room, plain=look.ascii)
-        lines.append([*lead, (shown + " " * (room - cell_width(shown)), "description"), *tail])
+        lines.append(_row(lead, item, operation, counts, width - 1, look, undoes=undoes, style="description"))
     return lines
 
 
 def heading(item: ActivityItem, operation: Operation | None, now: int) -> list[str]:
-    """Say beside a row what it is, how it ended, and how it is taken back."""
+    """Say beside a row what it is, how it ended, and what it is part of."""
     first = item.records[0]
     what = step_words(item.step, operation) if item.single is None else place_words(first)
     if item.single is not None:
@@ -402,11 +398,11 @@ def heading(item: ActivityItem, operation: Operation | None, now: int) -> list[s
 
 
 def closed_folders(records: Iterable[AuditRecord]) -> tuple[str, ...]:
-    """The folders of records that are not open here, where the audit has a folder in the place of a root's name."""
+    """Return the folders of records whose root is not open here."""
     named = (one.root for record in records for one in (record.address, record.new_address) if one is not None)
     return tuple(dict.fromkeys(root for root in named if root.startswith("/")))
 
 
 def where(record: AuditRecord) -> Address:
-    """What the memory of a record was called after it."""
+    """Return the address of a record's memory after it."""
     return record.new_address or record.address

@@ -1,6 +1,6 @@
-"""What the activity asks the engine: jobs for the bridge, run in a thread, giving values.
+"""What Activity asks the engine, in a thread: pages of the audit, texts of a step, and taking a step back.
 
-The audit is read a page at a time, also under a filter, so that a ledger of years opens as fast as one of a day.
+The audit is read a page at a time, also under a filter, so that a long one opens as fast as a short one.
 """
 
 from __future__ import annotations
@@ -32,53 +32,41 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 PAGE = 200
-"""Records that are shown at once."""
 BATCH = 2_000
-"""Records that are read at once under a filter, and when all of them are wanted."""
+"""Records read at once under a filter, or on the way to the end."""
 COUNTED_BYTES = 262_144
-"""Lines of larger texts are not counted for the list."""
+"""Largest text whose changed lines are counted for the list."""
 LISTED = 300
-"""Records of a step that are listed beside it."""
 
 
 class PageFilter(NamedTuple):
-    """Which records are wanted."""
+    """Which records are shown."""
 
     words: tuple[str, ...] = ()
     who: str = ""
-    """Only what somebody of this name did; empty: everybody."""
 
 
 class ActivityPage(NamedTuple):
     """A page of the audit."""
 
-    wish: PageFilter
+    only: PageFilter
     before: int | None
     """Older than this record; None for the newest page."""
     reached: int | None
-    """The oldest record that was looked at."""
+    """Oldest record that was looked at."""
     records: tuple[AuditRecord, ...]
     operations: tuple[Operation, ...]
     complete: bool
-    """There is nothing older."""
     next_undo: str | None
 
 
 def load(
-    engine: Engine, wish: PageFilter, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
+    engine: Engine, only: PageFilter, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
 ) -> ActivityPage:
-    """Read the next page of what is wanted.
-
-    Args:
-        engine: where it is.
-        wish: which records.
-        before: older than this record; None begins at the newest.
-        limit: at least so many, while there are more.
-        stop: asked between batches whether nobody wants them any more.
-    """
+    """Read at least `limit` records that pass a filter, older than `before`; `stop` is asked between batches."""
     found: list[AuditRecord] = []
     operations: dict[str, Operation] = {}
-    batch = BATCH if wish != PageFilter() else limit
+    batch = BATCH if only != PageFilter() else limit
     at, complete = before, False
     while len(found) < limit and not stop():
         records = engine.history.audit(limit=batch, before=at)
@@ -86,7 +74,7 @@ def load(
         found += [
             record
             for record in records
-            if wish.who in ("", writer(record)) and matches(record, wish.words, operations.get(record.txn))
+            if only.who in ("", writer(record)) and matches(record, only.words, operations.get(record.txn))
         ]
         complete = len(records) < batch
         at = records[-1].seq if records else at
@@ -94,17 +82,17 @@ def load(
             break
     wanted = {record.txn for record in found}
     known = tuple(operation for txn, operation in operations.items() if txn in wanted)
-    return ActivityPage(wish, before, at, tuple(found), known, complete, engine.undo.next())
+    return ActivityPage(only, before, at, tuple(found), known, complete, engine.undo.next())
 
 
 def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
-    """The operations that records are of, and those between them, by number."""
+    """Return the operations of records by number."""
     txns = [int(record.txn) for record in records if record.txn]
     return {one.txn: one for one in engine.history.operations(str(min(txns)), str(max(txns)))} if txns else {}
 
 
 def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | MemtuiError | None:
-    """One side of a record; None where there was no text, an error where it cannot be read any more."""
+    """Read one side of a record; None where there was no text, an error where it cannot be read."""
     if sha256 is None:
         return None
     try:
@@ -120,7 +108,7 @@ def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | Mem
 
 
 class DrawnStep(NamedTuple):
-    """A row as it is shown."""
+    """A row's text."""
 
     item: ActivityItem
     page: Page
@@ -130,17 +118,7 @@ class DrawnStep(NamedTuple):
 def show(
     engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: DiffStyle, away: str = ""
 ) -> DrawnStep:
-    """Draw what a row did.
-
-    Args:
-        engine: where the texts are.
-        item: the row.
-        operation: what is known of its step.
-        how: how it is taken back, in one sentence.
-        now: the clock.
-        look: how it is drawn.
-        away: why the texts cannot be read here; of a row that opens, why it cannot be taken back.
-    """
+    """Draw what a row did; `how` says how it is taken back, `away` why its texts cannot be read."""
     record = item.single
     who = session_words(engine, where(record), record.after) if record is not None and not away else []
     if record is not None:
@@ -189,7 +167,7 @@ def _members(item: ActivityItem, look: DiffStyle) -> Page:
 
 
 def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int, int]]:
-    """Count the lines that came and went in each record; nothing for what is no text."""
+    """Count the lines added and removed by each record; zero for what is no text."""
     found = {}
     for record in records:
         sides = [text(engine, record, sha) or b"" for sha in (record.before, record.after)]
@@ -200,14 +178,7 @@ def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int
 
 
 def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
-    """Take one row back, and nothing that was done since; see `engine.undo`.
-
-    Args:
-        engine: where it was done.
-        item: the row.
-        actor: who takes it back.
-        roots: finds those of every project, for a step that went from one to another.
-    """
+    """Take one row back and nothing done since; `roots` finds those of other projects for a step between two."""
     if item.step.txn:
         if folders := engine.undo.unopened(item.step.txn):
             from memtui.features.moved_projects.repoint import parted
@@ -219,13 +190,13 @@ def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[
 
 
 def brings_back(done: Done) -> str:
-    """The key that does again what was taken back: of the newest step it is the one of every undo."""
+    """Name the key that restores what was taken back."""
     alone = done.operation != "undo" or done.label.startswith(("undo ", "do again "))
     return "u brings it back" if alone else "U does it again"
 
 
 def outcome_lines(done: Done) -> Sequence[str]:
-    """Say for each memory why it could not be taken back."""
+    """Say why each memory could not be taken back."""
     failed = [outcome for outcome in done.outcomes if not outcome.ok]
     good = len(done.outcomes) - len(failed)
     lines = [f"Taken back: {count_words(good, 'memory')}." if good else "Nothing was taken back.", ""]

@@ -1,4 +1,4 @@
-"""Who wrote which lines of a memory, as it is on disk now: runs of lines with what is known of each."""
+"""Who wrote each line of a memory as it is on disk: runs of lines with what is known of each."""
 
 from __future__ import annotations
 
@@ -45,14 +45,12 @@ SAID = {
     OUTSIDE: "no session claims it",
     BEFORE: "it was there before memtui looked",
 }
-"""Each level in words."""
 
 
 class BlamedRun(NamedTuple):
-    """Lines that came together."""
+    """Lines with the same origin."""
 
     first: int
-    """From 1."""
     last: int
     text: tuple[str, ...]
     at: int
@@ -61,14 +59,14 @@ class BlamedRun(NamedTuple):
     touch: Touch | None = None
     """The call that wrote them."""
     rivals: tuple[Touch, ...] = ()
-    """Others of which the same can be said."""
+    """Other calls that may have written them."""
     asked: str = ""
     """Who asked for it, where a gateway said so: `ann · qwen · team-eng`."""
     commit: str = ""
-    """With the level `git` the commit they came with, in hex."""
+    """Their commit, with the level `git`."""
 
     def who(self, root: str) -> str:
-        """Name who wrote them, for people."""
+        """Name who wrote them."""
         if self.asked:
             return self.asked
         if self.touch is not None:
@@ -79,7 +77,7 @@ class BlamedRun(NamedTuple):
 
 
 class Blamed(NamedTuple):
-    """A memory, and who wrote it."""
+    """A memory with its runs."""
 
     address: Address
     sha256: str
@@ -87,11 +85,7 @@ class Blamed(NamedTuple):
 
 
 def blame(engine: Engine, address: Address) -> Blamed:
-    """Say who wrote each line of a memory.
-
-    Raises:
-        MemtuiError: it cannot be read.
-    """
+    """Find out who wrote each line of a memory."""
     now = engine.read(address)
     uid = engine.roots.uid(engine.roots.find(address.root))
     sha, origins = engine.origins.of(uid, address.path)
@@ -124,7 +118,7 @@ def blame(engine: Engine, address: Address) -> Blamed:
 def _of_git(
     engine: Engine, address: Address, known: Sequence[LineOrigin], data: bytes
 ) -> Sequence[CommittedLine | None]:
-    """What git says of the lines nobody else is known for, where a commit had them before memtui did."""
+    """Return what git says of the lines with no better origin, where a commit had them before memtui did."""
     unknown = [not one.touch and one.level in (OUTSIDE, BEFORE) for one in known]
     if not any(unknown):
         return [None] * len(known)
@@ -136,7 +130,7 @@ def _of_git(
 
 
 def masked_lines(text: str) -> list[str]:
-    """Split a text into its lines, with every secret masked in the line where it begins."""
+    """Split a text into lines, with each secret masked in the line where it begins."""
     parts, at = list[str](), 0
     for one in secrets(text):
         parts += [text[at : one.start], f"{BEGIN}{one.kind}]", "\n" * text[one.start : one.end].count("\n")]
@@ -152,7 +146,7 @@ def _run(origin: LineOrigin, touches: dict[int, Touch], at: int, text: tuple[str
 
 
 def run_json(run: BlamedRun, *, prompts: bool) -> Json:
-    """Turn a run into JSON; with `prompts` what was asked is read again, masked."""
+    """Convert a run to JSON; with `prompts` what was asked is read again, masked."""
     touch = run.touch
     candidates = [{"agent": one.agent, "session": one.session, "at": rfc3339(one.at)} for one in run.rivals]
     found: Json = {
@@ -174,7 +168,7 @@ def run_json(run: BlamedRun, *, prompts: bool) -> Json:
 
 
 def about(run: BlamedRun, root: str) -> list[str]:
-    """Say all that is known of a run, for people."""
+    """Say all that is known of a run."""
     who = run.who(root)
     if run.level == BEFORE:
         said = SAID[BEFORE][:1].upper() + SAID[BEFORE][1:]
@@ -202,26 +196,16 @@ _AUTHOR = re.compile(rb"^author (.{0,200}?) ?<([^>\n]{0,200})>", re.M)
 
 
 class CommittedLine(NamedTuple):
-    """The commit that a line came with; all empty where that was before the commits that are looked at."""
+    """Commit of a line; empty if it is older than the commits looked at."""
 
     commit: str = ""
-    """In hex."""
     at: int = 0
-    """When, in milliseconds."""
     author: str = ""
-    """As the commit says it: nobody checked."""
+    """As the commit says; unchecked."""
 
 
 def committed(path: str, lines: Sequence[str]) -> Sequence[CommittedLine | None]:
-    """Say with which commit each line of a file came.
-
-    Args:
-        path: of the file.
-        lines: what is in it now.
-
-    Returns:
-        For each line; None: it is not committed, or nobody can say.
-    """
+    """Return the commit of each line of a file; None: not committed, or unknown."""
     folder, name = os.path.split(os.path.realpath(path))
     found = history(folder)
     if found is None:
@@ -240,7 +224,7 @@ def committed(path: str, lines: Sequence[str]) -> Sequence[CommittedLine | None]
 
 
 def _changes(past: CheckoutHistory, path: str) -> Iterator[CommittedChange]:
-    """What was done to a file, the newest first, also under the names it had before it was moved as it was."""
+    """Yield what commits did to a file, newest first, across pure renames."""
     came = {(new, commit): old for (old, commit), new in past.moved.items()}
     waiting = list(past.changes.get(path, ()))
     while waiting:

@@ -10,7 +10,7 @@ SHORT = 8
 
 
 def blame_verb(call: Call) -> int:
-    """Print who wrote each line of a memory, or of one line what is known."""
+    """Print who wrote each line of a memory, or of one line."""
     address = call.engine.roots.resolve(call.args.text("address") or "")
     found = blame(call.engine, address)
     wanted = call.args.number("line", 0)

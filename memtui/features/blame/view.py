@@ -1,7 +1,4 @@
-"""Who wrote each line: runs of lines with who, when, how it is known; beside them the session and what was asked.
-
-It lies over whatever asked for it and goes back there. Nothing here writes.
-"""
+"""Who wrote each line: runs of lines with writer, time and how it is known; beside them the session and its prompt."""
 
 from __future__ import annotations
 
@@ -28,14 +25,12 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 WIDE = 64
-"""Cells from which on a row names the session."""
 UNREAD = "Agents' sessions are not read, so no line can be traced to one; `memtui sessions on` has them read."
 SHORT = 8
-"""Characters of a session's id that a row has."""
 
 
 class BlameView(ListView[BlamedRun]):
-    """Who wrote each line of one memory."""
+    """The view of who wrote each line of one memory."""
 
     ID: ClassVar[str] = "blame"
     HELP = """Who wrote each line of this memory, and how that is known, best first: proven, memtui wrote it; matched,
@@ -53,7 +48,6 @@ versions."""
         self.host = host
         self.address = Address("", "")
         self.problem = ""
-        """Why there is nothing to show."""
         self._does |= {
             "blame_open": self._open,
             "versions": lambda: host.places.history(self.address),
@@ -74,8 +68,8 @@ versions."""
             self.give(())
         self.load()
 
-    def _read_rows(self, *, awaited: bool) -> None:
-        """Ask who wrote it."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Load who wrote each line."""
         address = self.address
         self.host.jobs.run(
             lambda engine: blame(engine, address),
@@ -100,7 +94,7 @@ versions."""
         return f"{run.who(self.address.root)} {run.level} {session} {' '.join(run.text)}"
 
     def draw(self, item: BlamedRun, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         plain, wide = self.ascii, width >= WIDE
         touch = item.touch
         at = touch.at if touch is not None else item.at
@@ -121,20 +115,20 @@ versions."""
         return [*lead, (fit(visible(first), max(width - used, 1), plain=plain), "name")]
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Draw an empty list, or why it is empty."""
         if self.loaded and self.problem:
             return [[("  " + visible(self.problem), "problem")]]
         return super().empty_lines()
 
-    def _list_words(self) -> tuple[str, Line]:
-        """Which memory, and how many lines."""
+    def list_words(self) -> tuple[str, Line]:
+        """Return the title and counts of the list."""
         rows = self.rows
         count = rows.all[-1].last if rows.all else 0
         notes: Line = [(rows.of_all if rows.words else count_words(count, "line"), "title")] if self.loaded else []
         return f"Who wrote {self.host.shown(self.address)}", notes
 
-    def _read_text(self, item: BlamedRun) -> None:
-        """Ask for all that is known of some lines."""
+    def read_text(self, item: BlamedRun) -> None:
+        """Read all that is known of a run."""
         width, root, place = self.page.text_width, self.address.root, self.host.surroundings
 
         def page(engine: Engine) -> Page:
@@ -150,15 +144,15 @@ versions."""
             page, lambda found: self._show_text(item, found), what="read what was asked", latest="blame-page"
         )
 
-    def _page_words(self) -> tuple[str, Line]:
-        """Which lines are shown."""
+    def page_words(self) -> tuple[str, Line]:
+        """Return which lines are shown."""
         item = self.item
         if item is None:
             return "Lines", []
         return (f"Line {item.first}" if item.first == item.last else f"Lines {item.first} to {item.last}"), []
 
-    def _off(self, action: Action) -> str:
-        """Why an action is off now."""
+    def off(self, action: Action) -> str:
+        """Return why an action is off."""
         return "There is no line here." if action.id in ("blame_open", "copy_line") and self.item is None else ""
 
     def _open(self) -> None:

@@ -1,36 +1,35 @@
-"""Changes of others as a person thinks of them: who was at work when, what was one stroke, what only moved.
+"""Changes of others grouped into bursts of one writer, mass changes and folder moves, and who made each change.
 
-It exists so that one `git checkout` is one line among the others and not five hundred that hide them.
+So that a `git checkout` is one row among the others and not five hundred.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.engine.model import Address, Change
+from memtui.engine.model import Address, Change, Version, is_person
 from memtui.features.actors import who_words
 
 PAUSE_MS = 30 * 60_000
-"""A pause this long between two changes of one writer begins another burst."""
+"""Longest pause between two changes of one burst."""
 STROKE_MS = 3_000
-"""Changes of one writer this close together are one stroke."""
+"""Longest pause between two changes of one stroke."""
 MASS = 20
-"""More changes than this in one stroke or one burst are a mass change."""
+"""Most changes in one stroke or burst that are still listed singly."""
 
 
 class Burst(NamedTuple):
-    """What one writer did in one go."""
+    """Changes of one writer, made in one go."""
 
     who: str
-    """In words, as `who_words` has it."""
     start: int
-    """When the oldest of its changes was made, in milliseconds."""
+    """Time of the oldest change, in milliseconds."""
     end: int
     changes: tuple[Change, ...]
-    """Newest first, of one moment by address; those of a mass change all by address."""
+    """Newest first; those of a mass change by address."""
     mass: bool = False
-    """So many that they are one thing: a checkout, a rewrite."""
+    """Whether it is a mass change, such as a checkout or a rewrite."""
     moved: tuple[Address, Address] | None = None
-    """A folder that was renamed: its old and its new address; then `changes` are what was in it."""
+    """Old and new address of a renamed folder, whose memories `changes` are."""
 
 
 class _Timed(NamedTuple):
@@ -39,14 +38,9 @@ class _Timed(NamedTuple):
 
 
 def bursts(changes: Iterable[Change], *, written: Mapping[Address, int]) -> list[Burst]:
-    """Group changes by writer and time, newest first.
+    """Group changes by writer and time, newest first; each is in exactly one burst.
 
-    Args:
-        changes: what others did.
-        written: when files themselves say they were written; a change is never later than it was noticed.
-
-    Returns:
-        Bursts; each change is in exactly one of them.
+    `written` has the times of files, which win over the time a change was noticed when they are earlier.
     """
     by_writer: dict[str, list[_Timed]] = {}
     for change in changes:
@@ -69,7 +63,6 @@ def bursts(changes: Iterable[Change], *, written: Mapping[Address, int]) -> list
 
 
 def _cut(timed: list[_Timed], pause: int) -> list[list[_Timed]]:
-    """Cut at pauses."""
     parts: list[list[_Timed]] = []
     for one in timed:
         if parts and one.at - parts[-1][-1].at <= pause:
@@ -80,7 +73,7 @@ def _cut(timed: list[_Timed], pause: int) -> list[list[_Timed]]:
 
 
 def _moves(stroke: list[_Timed]) -> tuple[dict[tuple[Address, Address], list[_Timed]], list[_Timed]]:
-    """Find the folders that were renamed: two memories or more whose paths changed in the same beginning."""
+    """Find renamed folders: two or more memories whose paths changed in the same prefix."""
     found: dict[tuple[Address, Address], list[_Timed]] = {}
     for one in stroke:
         pair = _folder_move(one.change)
@@ -92,7 +85,7 @@ def _moves(stroke: list[_Timed]) -> tuple[dict[tuple[Address, Address], list[_Ti
 
 
 def _folder_move(change: Change) -> tuple[Address, Address] | None:
-    """The folder that a rename renamed, as (old, new), when the memory kept its own name."""
+    """Return the folder that a rename renamed, as (old, new), if the memory kept its own name."""
     old, new = change.old_address, change.address
     if old is None or change.after is None or old.root != new.root or old.name != new.name:
         return None
@@ -107,3 +100,29 @@ def _burst(who: str, timed: list[_Timed], moved: tuple[Address, Address] | None 
     mass = moved is not None or len(timed) > MASS
     ordered = sorted(timed, key=lambda one: (0 if mass else -one.at, one.change.address))
     return Burst(who, timed[0].at, timed[-1].at, tuple(one.change for one in ordered), mass, moved)
+
+
+def since_seen(change: Change, history: Iterable[Version]) -> list[Version]:
+    """Return the versions of a change that the user has not seen, newest first; `history` is newest first too."""
+    found: list[Version] = []
+    for one in history:
+        if one.sha256 == change.before or (change.before is None and found and one.operation == "deleted"):
+            break  # what was deleted before is another memory's past
+        found.append(one)
+    return found
+
+
+def writers(change: Change, history: Iterable[Version]) -> tuple[str, ...]:
+    """Return the actors of a change except people, each once, first writer first."""
+    found = [one.actor for one in since_seen(change, history) if not is_person(one.actor)]
+    if change.actor not in found:
+        found.insert(0, change.actor)
+    return tuple(dict.fromkeys(reversed(found)))
+
+
+def in_words(actors: tuple[str, ...], kind: str) -> str:
+    """Say who made a change; a deletion or a rename is the last actor's alone."""
+    if kind in ("deleted", "renamed") or len(actors) == 1:
+        return actors[-1]
+    more = len(actors) - 2
+    return f"{actors[0]}, then {actors[-1]}" + (f" and {more} more" if more else "")

@@ -1,10 +1,10 @@
-"""What others change: listed, marked as seen, watched."""
+"""The verbs `changes`, `seen` and `watch`."""
 
 from memtui.engine import now_ms
 from memtui.engine.model import Change, Changes, Health
 from memtui.errors import UsageError
 from memtui.features.actors import who_words
-from memtui.features.changes.writers import in_words, writers
+from memtui.features.changes.bursts import in_words, writers
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -43,7 +43,7 @@ def _writers(call: Call, change: Change) -> tuple[str, ...]:
 
 
 def _by(call: Call, change: Change) -> str:
-    """Who did it: for a program the last one, as in `actor`; for a person everybody in turn."""
+    """Name the last writer for a program, every writer in turn for a person."""
     if not call.out.terminal:
         return change.actor
     names = [who_words(actor, change.address.root) for actor in _writers(call, change)]
@@ -55,7 +55,7 @@ def _moved(change: Change) -> str:
 
 
 def seen(call: Call) -> int:
-    """Mark as seen."""
+    """Mark changes as seen."""
     texts = call.args.texts("addresses")
     if bool(texts) == call.args.flag("all"):
         raise UsageError("memtui seen needs addresses or --all.", hint="`memtui changes` lists what is not seen yet.")

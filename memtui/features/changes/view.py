@@ -1,12 +1,12 @@
-"""The changes of others since the user looked: seen, taken back by hunk or whole, opened, marked, filtered.
+"""Review: proposals and the changes of others since the user looked, decided, seen or taken back.
 
-The view follows the cursor and the news and never moves either. Nothing is marked as seen without a key here, and every
-key that changes something is a step of undo.
+News never moves the cursor. Nothing is marked as seen without a key, and every key that changes something is a step of
+undo.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -15,9 +15,8 @@ from textual.timer import Timer
 from memtui.engine.model import Change
 from memtui.features.actors import KINDS
 from memtui.features.changes import view_proposals, view_rows, view_texts
-from memtui.features.changes.view_place import ShownProposal
-from memtui.features.changes.view_proposals import Decisions
-from memtui.features.changes.view_rollback import Rollback
+from memtui.features.changes.view_decisions import Decisions, Rollback
+from memtui.features.changes.view_proposals import ShownProposal
 from memtui.features.changes.view_rows import BURST, HEAD, ReviewData, ReviewItem, ReviewRows
 from memtui.features.changes.view_texts import ShownChange
 from memtui.features.proposals.value import main_target
@@ -36,19 +35,16 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewFilter
 
 COUNT_REST = 0.2
-"""Seconds the list rests before the lines of its changes are counted."""
 LISTED = 200
-"""Changes of a closed burst that are listed beside it."""
+"""Most changes of a closed burst listed beside it."""
 BESIDE = "inbox-page"
-"""The group of jobs that read the change beside the list."""
 NEEDS_CHANGE = frozenset({"edit", "edit_outside", "versions", "blame", "show_in_tree", "take_back_hunk"})
-"""Actions that work on the change under the cursor only."""
+"""Actions that work only on the change under the cursor."""
 DECIDES = ("accept", "reject", "put_off", "carry_out", "next_undecided", "previous_undecided")
-"""Actions that `Decisions` does."""
 
 
 class ChangesView(ListView[ReviewItem]):
-    """What waits for the user: proposals, and changes since they looked."""
+    """The view of everything that waits for the user."""
 
     ID = "changes"
     HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off. In the text beside the list a
@@ -67,23 +63,16 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         super().__init__(host.shell, ReviewRows())
         self.host, self.jobs = host, host.jobs
         self.counts: dict[Change, tuple[int, int]] = {}
-        """Lines that came and went, as far as they were counted."""
-        self.above: set[Hashable] = set()
-        """The keys of changes and proposals that came in above the rows in view, and were not scrolled to yet."""
         self._decision = ("", "")
-        """What was decided, in words and their level, until the rows are there that say how much is by now."""
+        """Words and level of the last decision, said once the rows are loaded again."""
         self.hunk = 0
-        """Which place of the change beside the list keys work on."""
+        """Index of the place beside the list that keys work on."""
         self.by_word = False
-        """Compared word by word."""
         self.place = ""
-        """The folder or scope this is about."""
         self._drawn: ShownChange | None = None
-        """The change beside the list."""
         self.settled = False
-        """Rows were shown since the view was opened: news leave the cursor where it is."""
+        """Whether rows were shown since the view opened: news then leaves the cursor alone."""
         self.proposed: ShownProposal | None = None
-        """The proposal beside the list, if it is one."""
         self._count_rest: Timer | None = None
         self.rollback = Rollback(self)
         self.decisions = Decisions(self)
@@ -95,7 +84,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "next_undecided": lambda: self.decisions.jump(1),
             "previous_undecided": lambda: self.decisions.jump(-1),
             "seen": lambda: self.see(self.targets),
-            "seen_all": lambda: self.see(self.rows.passing),
+            "seen_all": lambda: self.see(self.rows.matching),
             "take_back_hunk": self.rollback.hunk,
             "take_back": lambda: self.rollback.changes(self.targets),
             "open": self._open,
@@ -117,8 +106,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "previous_folder": lambda: self._jump_to(-1, ReviewItem.heads),
         }
 
-    def _asks_at_once(self, first: str) -> Line | None:
-        """`d` says what it would take back before it does."""
+    def asks_at_once(self, first: str) -> Line | None:
+        """Say what `d` would take back."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         targets, shown = self.targets, self.shown
         if "take_back" not in after or self.jobs.read_only or not targets:
@@ -148,7 +137,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     @property
     def place_in_text(self) -> tuple[str | Change, int, int] | None:
-        """While the cursor is in a text of several hunks: the change, or a proposal's id; the step, and the hunk."""
+        """Change or proposal id, step and hunk, while the cursor is in a text of several hunks."""
         shown, found = self.shown, self.proposed
         if self.in_page and shown is not None and len(shown.hunks) > 1:
             return shown.change, 0, self.hunk
@@ -158,7 +147,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     @property
     def targets(self) -> tuple[Change, ...]:
-        """What an operation works on; of the change beside the list, what is shown of it."""
+        """The changes an operation works on; of the one beside the list, what is shown of it."""
         shown = self.shown.change if self.shown is not None else None
         found = self.rows.chosen(self.list.cursor)
         return tuple(shown if shown is not None and one.address == shown.address else one for one in found)
@@ -177,9 +166,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         return self.shown is not None and self.here != self.shown.change
 
     def entered(self, within: ViewFilter | None) -> None:
-        """Begin anew; `within` narrows it to a folder or scope."""
+        """Start anew; `within` restricts the view to a folder or scope."""
         rows = self.rows
-        rows.let_go()
+        rows.release()
         rows.marks.clear()
         rows.range = rows.below = self.prompt = None
         self.settled = False
@@ -190,11 +179,11 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.change(lambda: rows.filter(()))
         self.load(awaited=True)
 
-    def _read_rows(self, *, awaited: bool) -> None:
-        """Ask what others did."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Load the rows."""
         kept, settings = tuple(self.rows.kept), self.host.settings
         self.jobs.run(
-            lambda engine: view_proposals.with_votes(engine, settings, view_rows.load(engine, kept)),
+            lambda engine: view_rows.load(engine, kept, settings),
             self._take,
             what="read what others changed",
             latest="inbox",
@@ -202,12 +191,12 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         )
 
     def load_and_read(self) -> None:
-        """Ask again, and show the change under the cursor as it is then."""
+        """Load the rows and the text beside them again."""
         self._drawn = self.proposed = None
         self.load()
 
     def read_again_after(self, words: str, level: str, *, go_on: bool) -> None:
-        """Ask again after a decision, say it, and go on to what is undecided below; else keys stay at their hunk."""
+        """Load again after a decision, say it, and go on to the next undecided row, or stay at the hunk."""
         self._decision = (words, level)
         if go_on:
             self.decisions.jump(1, around=False)
@@ -217,49 +206,38 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self._read_again()
 
     def _take(self, loaded: ReviewData) -> None:
-        """Take in what others did; what comes in above the rows in view is counted until it was in view."""
         rows = self.rows
-        known, count = rows.everything, self.loaded and bool(rows.shown)
         self.loaded, was = True, self._listed
         self.change(lambda: rows.update(loaded))
         if not self.settled and rows.proposals:
             self.list.go(0)
             self.decisions.jump(1)
         self.settled = self.settled or bool(rows.shown)
-        if count:
-            self.above |= view_rows.keys_of(rows.shown[: self.list.top]) - known
-        self.above &= rows.everything
         (words, level), self._decision = self._decision, ("", "")
         if words:
             self.host.say(f"{words} {self.decisions.how_to_go_on}".rstrip(), level)
-        self._scrolled()
         self.update("#listed-title")
         if self._listed != was or (self.outdated and self.here.address in rows.kept):
             self._read_again()  # the user's own step: taken back in part, or brought back; or somebody's vote
 
     @property
     def _listed(self) -> tuple[object, ...]:
-        """What the list says of the proposal that is shown."""
+        """What the rows say of the proposal that is shown."""
         id_ = self.proposed.view.proposal.id if self.proposed is not None else ""
         return self.rows.votes.get(id_), *(one for one in self.rows.proposals if one.id == id_)
 
     def change(self, change: Callable[[], object]) -> None:
-        """Change the rows; from a row in a group that is closed by now, the cursor goes to the group."""
+        """Change the rows; the cursor goes from a row in a closed burst to the burst."""
         item = self.item
         super().change(change)
         group = self.rows.group_of(item) if item is not None else -1
         if group >= 0:
             self.list.go(group)
 
-    def _scrolled(self) -> None:
-        """What came in above is no news once the first row is in view."""
-        if not self.list.top:
-            self.above.clear()
-
     # The list
 
     def draw(self, item: ReviewItem, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
@@ -282,33 +260,31 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             ),
         ]
 
-    def _list_words(self) -> tuple[str, Line]:
-        """How many changes there are, in how many groups, and which are shown."""
+    def list_words(self) -> tuple[str, Line]:
+        """Return the title and counts of the list."""
         rows = self.rows
-        notes: Line = [(f"{len(rows.passing):,}", "title")]
-        if rows.groups and rows.groups != len(rows.passing):
+        notes: Line = [(f"{len(rows.matching):,}", "title")]
+        if rows.groups and rows.groups != len(rows.matching):
             notes.append((f" in {count_words(rows.groups, 'group')}", "title"))
         if rows.words:
             notes.append((f" of {len(rows.all):,} | /{visible(' '.join(rows.words))}", "agent"))
         if rows.marks:
             notes.append((f" | {len(rows.marks)} marked", "mark"))
-        if self.above:
-            notes.append((f" | {len(self.above)} new above", "agent"))
         if rows.words and not self.place:
             return "Review", notes
         if rows.proposals:
             notes[0] = (f"oldest {ago(rows.proposals[0].at, self.host.now())}", "title")
             return "Review", notes
-        if any(self.rows.decision(one) != "open" for one in rows.passing):
+        if any(self.rows.decision(one) != "open" for one in rows.matching):
             return "Review", [(self._change_words(), "title")]
         return (f"Changes in {self.place}" if self.place else "Changes since you looked"), notes
 
     def _change_words(self) -> str:
-        """How many changes wait, and are decided: `4 to decide, 2 accepted, ctrl+s`."""
-        return view_proposals.words([*map(self.rows.decision, self.rows.passing)], view_rows.BACK)
+        """Say how many changes wait and are decided: `4 to decide, 2 accepted, ctrl+s`."""
+        return view_proposals.words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Draw an empty list."""
         if not self.place or not self.loaded or self.rows.words:
             return super().empty_lines()
         return [
@@ -316,14 +292,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             [("  3", "key"), (" shows what changed elsewhere", "name")],
         ]
 
-    def _row_moved(self) -> None:
-        """A range goes on; the first row may have come into view."""
-        super()._row_moved()
-        self._scrolled()
-
-    def _show_row(self) -> None:
-        """Show what belongs to the row under the cursor, and count the lines of the rows in view."""
-        super()._show_row()
+    def show_row(self) -> None:
+        """Show the text of the row, and count the lines of the rows in view after a rest."""
+        super().show_row()
         if self._count_rest is not None:
             self._count_rest.stop()
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
@@ -345,11 +316,11 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     # The difference
 
     def on_resize(self) -> None:
-        """Fold the text anew."""
+        """Draw the text at the new width."""
         self.call_after_refresh(self._read_again)
 
     def read_row(self) -> None:
-        """Show what belongs to the row under the cursor; a change that is shown stays as it is."""
+        """Show the text of the row under the cursor, unless it is shown already."""
         item = self.item
         if item is not None and item.proposal is not None:
             if self.proposed is None or self.proposed.view.proposal.id != item.proposal.id:
@@ -364,7 +335,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self._read_again()
 
     def _read_again(self) -> None:
-        """Read and draw the change under the cursor as it is now."""
         item = self.item
         if item is not None and item.proposal is not None and self.is_mounted:
             self._read_proposal(item.proposal.id)
@@ -382,7 +352,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         )
 
     def _read_proposal(self, number: str) -> None:
-        """Read and draw a proposal as it is now."""
         now, look = self.host.now(), DiffStyle(self.page.text_width, self.by_word, self.ascii, self.shell.named)
         votes = self.rows.votes.get(number)
 
@@ -413,7 +382,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self._point(drawn.page, drawn.starts, keep_place=same)
 
     def _point(self, drawn: Page, starts: Sequence[int], *, keep_place: bool = True) -> None:
-        """Show which place keys work on."""
+        """Show the page with the current place marked."""
         page = list(drawn)
         if starts:
             at = starts[self.hunk]
@@ -427,7 +396,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.page.scroll_to_row(next(changed, starts[0]) + 2 - height)
 
     def _go_to_hunk(self, index: int) -> None:
-        """Go to a place of the change."""
         shown = self.shown or self.proposed
         if shown is None or not shown.starts:
             return
@@ -438,7 +406,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.page.scroll_to_row(max(start - 1, 0))
 
     def _about(self, item: ReviewItem | None) -> Page:
-        """What is said beside a row that is no change."""
         width = self.page.text_width
         if item is None:
             return ()
@@ -457,8 +424,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             lines += words_page(f"... and {len(item.burst.changes) - LISTED:,} more", width=width)
         return tuple(lines)
 
-    def _page_words(self) -> tuple[str, Line]:
-        """Which change is shown, and at which of its places keys work."""
+    def page_words(self) -> tuple[str, Line]:
+        """Return the title of the text, and which of its places is current."""
         drawn, proposed = self._drawn, self.proposed
         if proposed is not None:
             places = len(proposed.starts)
@@ -478,8 +445,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     # Keys
 
-    def _off(self, action: Action) -> str:
-        """Why an action is off now."""
+    def off(self, action: Action) -> str:
+        """Return why an action is off."""
         item = self.item
         if action.id in DECIDES or (action.id == "edit" and item is not None and item.proposal is not None):
             outdated = (
@@ -491,7 +458,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         nothing = item is None or item.kind == HEAD or (item.note is not None and not item.note.waits)
         if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and nothing):
             return "There is no change here."
-        if action.id == "seen_all" and not self.rows.passing:
+        if action.id == "seen_all" and not self.rows.matching:
             return "You have seen everything."
         beside = self.shown or self.proposed
         if action.id in ("next_hunk", "previous_hunk") and (beside is None or len(beside.starts) < 2):
@@ -503,7 +470,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         return ""
 
     def _label(self, action: Action) -> str:
-        """What a key does with the row under the cursor."""
+        """Return what a key does with the row under the cursor."""
         item = self.item
         if action.id != "open" or item is None or item.change is not None:
             return super()._label(action)
@@ -536,15 +503,15 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.change(lambda: self.rows.set_open(found, wide=wide))
 
     def perform(self, action: Action) -> None:
-        """Do it; whoever leaves is told what is decided and not carried out."""
+        """Run an action; warn a user who leaves decisions behind."""
         super().perform(action)
         if not self.is_current and action.id in ("back", "quit") and (left := self.decisions.left):
             self.host.say(left, "warning")
 
     def see(self, changes: tuple[Change, ...]) -> None:
-        """Say that the user has looked at changes."""
+        """Mark changes as seen."""
         self.rows.range = None
-        self.rows.let_go(change.address for change in changes)
+        self.rows.release(change.address for change in changes)
 
         def seen() -> None:
             self.rows.marks.clear()
@@ -558,7 +525,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     @on(RowList.Opened)
     def _open(self) -> None:
-        """Open a group, what shows that a proposal is right, or edit the memory."""
+        """Open a burst or the evidence, or edit the memory."""
         item = self.item
         if item is not None and item.kind == BURST and item.burst is not None:
             self._fold(wide=not self.rows.is_open(item.burst))
@@ -573,7 +540,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
                 self._edit()
 
     def _edit(self) -> None:
-        """Open the memory at the place that is shown; of a proposal its text."""
+        """Open the memory at the place shown, or the text of a proposal."""
         if self.item is not None and self.item.proposal is not None:
             self.decisions.edit()
             return

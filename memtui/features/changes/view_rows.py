@@ -1,7 +1,6 @@
-"""The changes of others as rows, what is said of each, and what is asked of the engine for them.
+"""The rows of Review: proposals, bursts and changes, how they are filtered, marked and drawn, and loading them.
 
-It is apart from the view so that what is listed, where a row went and what a difference says have tests without a
-screen. What reads the engine runs in a thread; every line that is drawn was made safe.
+Apart from the view so that rows have tests without a screen. `load` runs in a thread.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from memtui.engine.model import BROUGHT, Address, Change, Root
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import NotFoundError
 from memtui.features.actors import KINDS, common_place, taints, who_words
-from memtui.features.approvals.decide import VoteStatus
+from memtui.features.approvals.decide import VoteStatus, vote_statuses
 from memtui.features.changes.bursts import Burst, bursts
-from memtui.features.changes.parts import PART
 from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
@@ -26,11 +24,13 @@ from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
+    from memtui.config.settings import Settings
     from memtui.engine import Engine
 
 BURST, CHANGE, NOTE, PROPOSED, HEAD = "burst", "change", "note", "proposed", "head"
-"""Kinds of rows."""
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
+PART = "without"
+"""Prefix of the decision about a change of which only some hunks are taken back: `without 0 2`."""
 NO_SIGN = (" ", "dim")
 SIGNS = {
     "accepted": ("+", "add"),
@@ -40,53 +40,62 @@ SIGNS = {
     "blocked": ("x", "warning"),
     PART: ("/", "del"),
 }
-"""What stands before a row that is not simply open."""
+"""Sign before a row that is not simply open."""
 UNDECIDED = ("open", "blocked", "stale")
-"""States in which a person has yet to decide."""
 BACK = "to be taken back"
-"""What a change of somebody else is that was rejected, until that is carried out."""
+"""Words for a rejected change of somebody else, until that is carried out."""
 REJECTED = "rejected"
-"""The word of the filter that shows proposals which were rejected and carried out, too."""
+"""Filter word that also shows proposals whose rejection was carried out."""
 
 Key = tuple[object, ...]
-"""What a row is, across reloads."""
 Counts = Mapping[Change, tuple[int, int]]
-"""Lines that came and went, where they were counted."""
+
+
+def hunks_out(state: str) -> frozenset[int]:
+    """Return the hunks of a change to be taken back, by its decision."""
+    word, *numbers = state.split()
+    return frozenset(map(int, numbers)) if word == PART else frozenset()
+
+
+def with_hunk(state: str, hunk: int, count: int, *, out: bool) -> str:
+    """Return the decision about a change of `count` hunks after one more hunk is taken back (`out`) or accepted."""
+    before = frozenset(range(count)) if state == "rejected" else hunks_out(state)
+    chosen = before | {hunk} if out else before - {hunk}
+    if len(chosen) == count:
+        return "rejected"
+    if chosen:
+        return " ".join([PART, *map(str, sorted(chosen))])
+    return "accepted" if state == "accepted" else "open"
 
 
 class RootNote(NamedTuple):
-    """A row about a root."""
+    """Row about a root."""
 
     root: Root
     words: str
-    """The row."""
     about: tuple[str, ...]
-    """Sentences beside it."""
     at: int = 0
-    """When, in milliseconds; 0: nobody knows."""
+    """Time in milliseconds; 0: unknown."""
     waits: bool = False
-    """Versions wait for a review, and are shown when it is opened."""
+    """Whether opening it shows versions that wait for a review."""
 
 
 class ReviewData(NamedTuple):
-    """What the engine knows of what others did."""
+    """Everything the rows are made of."""
 
     changes: tuple[Change, ...] = ()
     written: Mapping[Address, int] = {}
-    """When files say they were written, in milliseconds."""
     notes: tuple[RootNote, ...] = ()
     kept: Mapping[Address, str | None] = {}
-    """What memories hold now that are shown although they are seen."""
+    """Present versions of memories that are shown although they are seen."""
     proposals: tuple[Proposal, ...] = ()
-    """What is suggested and waits, the oldest first; and what was rejected."""
+    """Proposals that wait, oldest first, and rejected ones."""
     staged: frozenset[str] = frozenset()
-    """Ids of those that were rejected, and are still in an agent's own folder."""
+    """Ids of rejected proposals that are still in an agent's own folder."""
     decided: Mapping[Change, str] = {}
-    """What is decided about changes, and not carried out."""
     taints: Mapping[Address, str] = {}
-    """What the session that wrote a change had taken in from outside before."""
+    """What the session that wrote a change had taken in from outside."""
     votes: Mapping[str, VoteStatus] = {}
-    """How votes stand about proposals that others agree to as well."""
 
 
 class ReviewItem(NamedTuple):
@@ -97,14 +106,13 @@ class ReviewItem(NamedTuple):
     change: Change | None = None
     note: RootNote | None = None
     alone: bool = False
-    """A change that is its whole burst, and so says who and when."""
+    """Whether a change is its whole burst, and so says who and when."""
     at: int = 0
-    """When it was made."""
     proposal: Proposal | None = None
 
     @property
     def key(self) -> Key:
-        """What it is."""
+        """Identity across reloads."""
         if self.proposal is not None:
             return PROPOSED, self.proposal.id
         if self.kind == HEAD:
@@ -117,45 +125,43 @@ class ReviewItem(NamedTuple):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What an operation on this row works on."""
+        """The changes that an operation on this row works on."""
         if self.change is not None:
             return (self.change,)
         return self.burst.changes if self.burst is not None else ()
 
     def heads(self) -> bool:
-        """Whether it is no change within a burst."""
+        """Whether it is not a change within a burst."""
         return self.kind != CHANGE or self.alone
 
 
 def burst_key(burst: Burst) -> Key:
-    """What a burst is while it grows."""
+    """Return the identity of a burst while it grows."""
     return burst.who, burst.start, burst.moved
 
 
 class ReviewRows(ListRows[ReviewItem]):
-    """All changes, and the rows that are shown of them: bursts, and the changes of those that are open."""
+    """All changes and proposals, and the rows that are shown of them."""
 
     def __init__(self) -> None:
         super().__init__(lambda item: item.key, self._text)
-        self.passing: tuple[Change, ...] = ()
-        """Everything the filter lets through, also in closed bursts."""
+        self.matching: tuple[Change, ...] = ()
+        """Changes that pass the filter, also in closed bursts."""
         self.groups = 0
-        """How many bursts they are."""
         self.below: Callable[[Change], bool] | None = None
-        """Only these are shown: what lies in one folder or scope."""
+        """Restriction to a folder or scope."""
         self.kept: dict[Address, Change] = {}
-        """Changes of which the user took a part back: they are shown until they are let go."""
+        """Partly taken back changes, which are shown until they are let go."""
         self.proposals: tuple[Proposal, ...] = ()
-        """Those that pass the filter."""
         self.rejected: set[str] = set()
-        """Ids of those that were rejected, and stay in the list until that is carried out."""
+        """Ids of rejected proposals that stay listed until that is carried out."""
         self._known = ReviewData()
         self.votes: Mapping[str, VoteStatus] = {}
         self._open: dict[Key, bool] = {}
-        """What the user opened or closed, and what was open when it was first shown."""
+        """Which bursts are open: by the user, or when first shown."""
 
     def update(self, loaded: ReviewData) -> None:
-        """Take in what the engine knows now."""
+        """Take in newly loaded data."""
         self._known, self.votes = loaded, loaded.votes
         for address, sha256 in loaded.kept.items():
             kept = self.kept.get(address)
@@ -170,29 +176,29 @@ class ReviewRows(ListRows[ReviewItem]):
         self.load((*proposed, *(ReviewItem(CHANGE, change=one) for one in (*loaded.changes, *more))))
 
     @property
-    def everything(self) -> set[Hashable]:
-        """The keys of all that passes the filter, also in closed bursts."""
-        return _keys(self.passing) | {(PROPOSED, one.id) for one in self.proposals}
+    def all_keys(self) -> set[Hashable]:
+        """Keys of all that passes the filter, also in closed bursts."""
+        return _keys(self.matching) | {(PROPOSED, one.id) for one in self.proposals}
 
     def keep(self, change: Change) -> None:
-        """Go on showing a change of which a part was taken back until it is let go, also while it is as it was."""
+        """Go on showing a partly taken back change until it is let go."""
         self.kept[change.address] = change
 
-    def let_go(self, addresses: Iterable[Address] | None = None) -> None:
-        """Show no longer what was kept, once others are taken in; None: nothing of it."""
+    def release(self, addresses: Iterable[Address] | None = None) -> None:
+        """Stop keeping these changes; None: all."""
         for address in tuple(self.kept) if addresses is None else tuple(addresses):
             self.kept.pop(address, None)
 
     def filter(self, words: Iterable[str]) -> None:
-        """Show only changes that have all of these words, in any case, below their bursts."""
+        """Show only changes and proposals that have all of these words, in any case."""
         super().filter(words)
         wanted = [item for item in self.shown if item.proposal is not None and self._shows(item.proposal)]
         proposed = wanted if self.below is None else []
         self.proposals = tuple(item.proposal for item in proposed if item.proposal is not None)
         found = (item.change for item in self.shown if item.change is not None)
-        self.passing = tuple(change for change in found if self.below is None or self.below(change))
+        self.matching = tuple(change for change in found if self.below is None or self.below(change))
         times = self._known.written
-        groups = bursts(self.passing, written=times)
+        groups = bursts(self.matching, written=times)
         self.groups = len(groups)
         whole = not self.words and self.below is None
         items = [ReviewItem(NOTE, note=one, at=one.at) for one in self._known.notes] if whole else []
@@ -214,38 +220,37 @@ class ReviewRows(ListRows[ReviewItem]):
 
     @property
     def of_all(self) -> str:
-        """How many changes the filter leaves: `3 of 1,200`."""
+        """Words for how many the filter leaves: `3 of 1,200`."""
         every = sum(item.proposal is None or self._shows(item.proposal) for item in self.all)
-        return f"{len(self.passing) + len(self.proposals):,} of {every:,}"
+        return f"{len(self.matching) + len(self.proposals):,} of {every:,}"
 
     # Decisions
 
     def decision(self, change: Change) -> str:
-        """What is decided about a change: `accepted`, `rejected`, `open`, or `PART` with numbers of hunks."""
+        """Return `accepted`, `rejected`, `open`, or `PART` with numbers of hunks."""
         return self._known.decided.get(change, "open")
 
     def taint(self, item: ReviewItem) -> str:
-        """What the session that wrote a change had taken in from outside before; empty for nothing."""
+        """Return what the session that wrote a change had taken in from outside."""
         return self._known.taints.get(item.change.address, "") if item.change is not None else ""
 
     def states(self, item: ReviewItem) -> tuple[str, ...]:
-        """What is decided about all a row stands for."""
+        """Return the decisions about all a row stands for."""
         if item.proposal is not None:
             return (item.proposal.state,)
         return tuple(map(self.decision, item.changes))
 
     def undecided(self, item: ReviewItem) -> bool:
-        """Whether somebody has yet to decide about a row; of an open group about the rows below it."""
+        """Whether a row waits for a decision; an open burst leaves that to the rows below it."""
         opened = item.kind == BURST and item.burst is not None and self.is_open(item.burst)
         return not opened and any(state in UNDECIDED for state in self.states(item))
 
     def sign(self, item: ReviewItem) -> Run:
-        """What stands before a row, and its style."""
+        """Return the sign before a row, with its style."""
         states = set(self.states(item))
         return SIGNS.get(states.pop().partition(" ")[0], NO_SIGN) if len(states) == 1 else NO_SIGN
 
     def _text(self, item: ReviewItem) -> str:
-        """Where the filter looks for its words."""
         change, proposal = item.change, item.proposal
         waits = "waiting" if self.undecided(item) else ""
         if proposal is not None:
@@ -260,7 +265,7 @@ class ReviewRows(ListRows[ReviewItem]):
     # Folds
 
     def is_open(self, burst: Burst) -> bool:
-        """Whether its changes are shown; one that was shown open stays so when it grows."""
+        """Whether a burst's changes are shown; a burst keeps that while it grows."""
         return self._open.setdefault(burst_key(burst), not burst.mass) or bool(self.words)
 
     def set_open(self, found: Iterable[Burst], *, wide: bool) -> None:
@@ -269,28 +274,37 @@ class ReviewRows(ListRows[ReviewItem]):
         self.filter(self.words)
 
     def group_of(self, item: ReviewItem) -> int:
-        """The row of the burst that holds a change which is no row now; -1 where there is none."""
+        """Return the row of the closed burst that holds a change; -1 where there is none."""
         change = item.change
         if change is None or any(one.key == item.key for one in self.shown):
             return -1
         rows = (index for index, one in enumerate(self.shown) if change.address in {it.address for it in one.changes})
         return next(rows, -1)
 
+    def open_for(self, name: str) -> None:
+        """Open the burst that holds the change with this key in words."""
+        for item in self.shown if name else ():
+            burst = item.burst if item.kind == BURST else None
+            if burst is not None and any(str(ReviewItem(CHANGE, change=one).key) == name for one in burst.changes):
+                if not self.is_open(burst):
+                    self.set_open((burst,), wide=True)
+                return
+
     # Marks
 
     def chosen(self, index: int) -> tuple[Change, ...]:
-        """What an operation works on: all marked changes, else those of a row."""
+        """Return all marked changes, else those of a row."""
         return tuple(change for item in self.targets(index) for change in item.changes)
 
     def toggle(self, index: int) -> None:
-        """Mark what a row stands for, or take its marks away."""
+        """Mark what a row stands for, or unmark it."""
         row = self.shown[index : index + 1]
         here = keys_of(row)
         self.marks = self.marks - here if here <= self.marks else self.marks | here
 
     def mark_all(self) -> None:
-        """Mark everything that passes the filter, or nothing when all of it is marked."""
-        here = self.everything
+        """Mark everything that passes the filter, or nothing when all is marked."""
+        here = self.all_keys
         self.marks = set() if here <= self.marks else self.marks | here
 
     def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
@@ -307,7 +321,7 @@ class ReviewRows(ListRows[ReviewItem]):
 
 
 def keys_of(rows: Iterable[ReviewItem]) -> set[Hashable]:
-    """The keys of all that rows stand for."""
+    """Return the keys of all that rows stand for."""
     rows = tuple(rows)
     return _keys(change for row in rows for change in row.changes) | {row.key for row in rows if row.proposal}
 
@@ -322,17 +336,7 @@ def _keys(changes: Iterable[Change]) -> set[Hashable]:
 def row_runs(
     item: ReviewItem, width: int, look: RowStyle, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
 ) -> list[Run]:
-    """Draw a row, without the sign of the cursor and the mark.
-
-    Args:
-        item: the row.
-        width: cells there are.
-        look: the clock, and whether only ASCII is drawn.
-        opened: whether the changes of a burst are shown.
-        counts: lines that came and went.
-        sign: what is decided about it.
-        taint: what the session that wrote it had taken in from outside before.
-    """
+    """Draw a row, without cursor and mark; `taint` is what the session that wrote it had taken in from outside."""
     if item.note is not None:
         return [(one_line(f"  {item.note.words}", width, ascii_tokens=look.ascii), "warning")]
     if item.change is None and item.burst is not None:
@@ -347,7 +351,6 @@ def row_runs(
 
 
 def _who(burst: Burst, width: int, look: RowStyle) -> str:
-    """The writer in a column of its own."""
     return fit(burst.who, 14 if width < 100 else 20, plain=look.ascii) + " "
 
 
@@ -364,7 +367,7 @@ def _burst_runs(burst: Burst, width: int, look: RowStyle, sign: Run, *, opened: 
 
 
 def burst_words(burst: Burst) -> str:
-    """Say what a burst is: how many, what happened to them, and where."""
+    """Say how many changes a burst has, what happened, and where."""
     if burst.moved is not None:
         old, new = burst.moved
         return f"{len(burst.changes):,} renamed: {visible(old.path) or '.'}/ -> {visible(new.path) or '.'}/"
@@ -394,20 +397,22 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: RowStyle, co
 # What is asked of the engine
 
 
-def load(engine: Engine, kept: Iterable[Address] = ()) -> ReviewData:
-    """Read everything the inbox lists, and what is in memories that it goes on showing."""
+def load(engine: Engine, kept: Iterable[Address] = (), settings: Settings | None = None) -> ReviewData:
+    """Load everything Review lists, the present versions of `kept` memories, and votes as the settings ask for them."""
     changes = engine.changes.unseen()
     proposals = waiting(engine, (*WAITING, "accepted", REJECTED))
     rejected = [one for one in proposals if one.state == REJECTED]
+    shown = tuple(one for one in proposals if one.evidence)
     return ReviewData(
         changes,
         engine.rows.written_at(change.address for change in changes if change.after is not None),
         root_notes(engine, changes),
         {address: _now(engine, address) for address in kept},
-        tuple(one for one in proposals if one.evidence),
+        shown,
         frozenset(one.id for one in rejected if one.evidence and leavings(engine, [one])),
         engine.changes.chosen(changes),
         taints(engine, changes),
+        vote_statuses(engine, settings, shown) if settings is not None else {},
     )
 
 
@@ -419,7 +424,7 @@ def _now(engine: Engine, address: Address) -> str | None:
 
 
 def root_notes(engine: Engine, changes: Iterable[Change]) -> tuple[RootNote, ...]:
-    """Find what is to be said of roots; `changes` are listed one by one, and so not counted again."""
+    """Return the rows about roots; versions listed in `changes` are not counted again."""
     listed = {change.address for change in changes}
     return (*_gone(engine), *_waiting(engine, listed))
 

@@ -1,6 +1,6 @@
-"""The text beside a change: what is said above it, how it differs from what was last seen, what is left of it in part.
+"""The text beside a change: heading, difference from the version last seen, and what is left after taking back hunks.
 
-It is apart from the rows because it reads two versions of a memory, in a thread; every line that is drawn is safe.
+Apart from the rows because it reads two versions of a memory, in a thread.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import ByteHunk, hunks, line_counts, take_back, why_not_text
-from memtui.engine.model import Change, Draft, is_person
+from memtui.engine.model import Change, Draft
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import by, session_words, who_words
-from memtui.features.changes.parts import hunks_out
-from memtui.features.changes.view_rows import BACK
-from memtui.features.changes.writers import since_seen
+from memtui.features.changes.bursts import since_seen
+from memtui.features.changes.view_rows import BACK, hunks_out
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.times import ago, since
@@ -23,23 +22,22 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 COUNTED_BYTES = 262_144
-"""Lines of larger texts are not counted for the list."""
+"""Largest text whose changed lines are counted for the list."""
 
 
 class ShownChange(NamedTuple):
-    """A change as it is shown."""
+    """A change as it is drawn."""
 
     change: Change
     before: bytes | None
-    """The text last seen; None when there was none, or when it is not kept any more."""
+    """The text last seen; None when there was none, or it is no longer kept."""
     after: bytes | None
     hunks: tuple[ByteHunk, ...]
-    """The places that can be taken back one by one; none where the change is one thing."""
+    """The hunks that can be taken back; none where the change is indivisible."""
     page: Page
     starts: tuple[int, ...]
-    """The line of the page each place begins at."""
+    """Line of the page at which each hunk begins."""
     whole: str = ""
-    """Why there are no places, in one sentence."""
 
 
 def draw(
@@ -50,16 +48,7 @@ def draw(
     look: DiffStyle,
     out: Iterable[int] = (),
 ) -> ShownChange:
-    """Draw a change.
-
-    Args:
-        change: what happened.
-        before: the text last seen; None when there is none.
-        after: the text it ended in; None when it is deleted.
-        heading: sentences above it: who, when, the old name.
-        look: how.
-        out: the hunks of it that are to be taken back.
-    """
+    """Draw a change between two texts, with sentences above it; `out` are the hunks to be taken back."""
     top = words_page(*heading, style="description", width=look.width)
     whole, rest = _in_one(change, before, after, look)
     if whole:
@@ -73,7 +62,7 @@ def draw(
 
 
 def _in_one(change: Change, before: bytes | None, after: bytes | None, look: DiffStyle) -> tuple[str, Page]:
-    """What is one thing and has no places: why, and what is shown of it."""
+    """Return why a change has no hunks and what is shown instead; empty where it has."""
     width, plain = look.width, look.plain
     if change.after is None:
         rest = words_page("What it held:", style="heading", width=width) if before is not None else ()
@@ -102,13 +91,9 @@ def _lost(width: int) -> Page:
 
 
 def heading(change: Change, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
-    """Say above a difference who did it and when, the old name, and who else wrote since the user looked.
+    """Say who changed what and when, the old name, and who else wrote since the user looked.
 
-    Args:
-        change: what happened.
-        versions: the versions since the one last seen, newest first: writer and time.
-        at: when the change was made.
-        now: the clock.
+    `versions` are writer and time of each version since the one last seen, newest first; `at` is when it was changed.
     """
     word = {"modified": "Changed", "created": "Created", "deleted": "Deleted", "renamed": "Renamed"}[change.kind]
     actor, moment = change.actor, at
@@ -126,7 +111,7 @@ def heading(change: Change, versions: list[tuple[str, int]], at: int, now: int) 
 
 
 def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:
-    """Read one side of a change; None when there is none, or none that is kept."""
+    """Read one side of a change; None when there is none, or it is no longer kept."""
     if sha256 is None:
         return None
     for address in (change.address, change.old_address):
@@ -139,7 +124,7 @@ def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:
 
 
 def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
-    """What is under the name now, if that is the version; history may not have it yet."""
+    """Return the file if it is that version; history may not have it yet."""
     try:
         found = engine.read(change.address)
     except MemtuiError:
@@ -148,42 +133,16 @@ def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
 
 
 def show(engine: Engine, change: Change, at: int, now: int, look: DiffStyle) -> ShownChange:
-    """Draw a change.
-
-    Args:
-        engine: where the texts are.
-        change: what happened.
-        at: when it was made.
-        now: the clock.
-        look: how it is drawn.
-    """
+    """Read and draw a change that was made `at` this time."""
     news = since_seen(change, engine.history.of(change.address))
     before, after = version(engine, change, change.before), version(engine, change, change.after)
     told = heading(change, [(one.actor, one.at) for one in news], at, now)
     told += session_words(engine, change.address, change.after)
-    shown = draw(change, before, after, told, look, hunks_out(engine.changes.chosen([change]).get(change, "open")))
-    theirs = next((one.sha256 for one in news if not is_person(one.actor)), None)
-    last = version(engine, change, theirs) if theirs != change.after else None
-    own = (shown.starts[at] for at in _added_since(last, shown)) if last is not None else ()
-    return shown._replace(page=with_word(shown.page, own, " yours"))
-
-
-def _added_since(text: bytes, shown: ShownChange) -> list[int]:
-    """The hunks that only add lines, all of which came after the memory had this text."""
-    added = [one.after for one in hunks(text, shown.after or b"")] if shown.hunks else []
-    return [
-        at
-        for at, one in enumerate(shown.hunks)
-        if one.before[0] == one.before[1] and any(low <= one.after[0] and one.after[1] <= high for low, high in added)
-    ]
+    return draw(change, before, after, told, look, hunks_out(engine.changes.chosen([change]).get(change, "open")))
 
 
 def remaining(engine: Engine, change: Change, state: str) -> bytes:
-    """What is left of a change once the hunks are taken back that `state` names.
-
-    Raises:
-        ConflictError: one of the two texts is not kept any more.
-    """
+    """Return the text left after taking back the hunks that `state` names; ConflictError if a text is not kept."""
     before, after, out = version(engine, change, change.before), version(engine, change, change.after), hunks_out(state)
     if before is None or after is None:
         raise ConflictError(f"A text of {change.address} is not kept any more.", hint="Decide about it as a whole.")
@@ -191,7 +150,7 @@ def remaining(engine: Engine, change: Change, state: str) -> bytes:
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:
-    """Count the lines that came and went in each change; nothing for what is no text."""
+    """Count the lines added and removed by each change; zero for what is no text."""
     found = {}
     for change in changes:
         before, after = version(engine, change, change.before) or b"", version(engine, change, change.after) or b""
@@ -200,10 +159,9 @@ def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, 
 
 
 def draft_for_conflict(engine: Engine, change: Change, wanted: bytes, base: bytes, now: int) -> bool:
-    """Keep what was to be written as a draft of the version that was shown, so that the merge can decide.
+    """Store a text as a draft of the version that was shown, so that the conflict screen can merge it.
 
-    Returns:
-        False when that is no text, or when the memory has a draft of its own, which stays as it is.
+    Returns False when it is no text, or the memory has a draft already.
     """
     try:
         text = wanted.decode()

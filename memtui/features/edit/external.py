@@ -1,7 +1,7 @@
-"""The user's own editor on a memory: on a private copy outside every root, so that no agent reads a half-edited text.
+"""The user's own editor on a private copy of a memory, outside every root: no agent reads half-edited text.
 
-A terminal editor gets the whole terminal; an editor with its own window runs beside the workbench. What comes back is
-bytes; whether they may replace the memory is decided by the same guarded save as everything else.
+A terminal editor gets the whole terminal; one with its own window runs beside the workbench. What comes back is saved
+by the usual guarded save.
 """
 
 from __future__ import annotations
@@ -10,96 +10,60 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, unsaved
-from memtui.engine.disk.unsaved import Of as CopyOf
 from memtui.engine.model import Address, Root
 from memtui.errors import RefusedError, StorageError
 
-__all__ = [
-    "CopyOf",
-    "EditorCommand",
-    "PrivateCopy",
-    "copy_of",
-    "editor_command",
-    "run_in_terminal",
-    "run_in_window",
-]
+CopyOf = unsaved.Of
 
 _WINDOWED = {
-    "code": "--wait",
-    "code-insiders": "--wait",
-    "codium": "--wait",
-    "vscodium": "--wait",
-    "cursor": "--wait",
-    "windsurf": "--wait",
-    "zed": "--wait",
-    "zeditor": "--wait",
-    "subl": "--wait",
-    "sublime_text": "--wait",
-    "atom": "--wait",
-    "mate": "--wait",
-    "bbedit": "--wait",
-    "idea": "--wait",
-    "pycharm": "--wait",
-    "gedit": "--wait",
-    "gnome-text-editor": "--standalone",
-    "xed": "--wait",
-    "pluma": "--wait",
-    "kate": "--block",
-    "kwrite": "",
-    "mousepad": "--disable-server",
-    "gvim": "--nofork",
-    "mvim": "--nofork",
-    "neovide": "--no-fork",
-    "notepadqq": "",
-    "geany": "--new-instance",
+    name: option
+    for option, names in {
+        "--wait": "code code-insiders codium vscodium cursor windsurf zed zeditor subl sublime_text atom mate bbedit "
+        "idea pycharm gedit xed pluma",
+        "--standalone": "gnome-text-editor",
+        "--block": "kate",
+        "--disable-server": "mousepad",
+        "--nofork": "gvim mvim",
+        "--no-fork": "neovide",
+        "--new-instance": "geany",
+        "": "kwrite notepadqq",
+    }.items()
+    for name in names.split()
 }
-"""Editors with a window of their own, and the option that makes them stay until the file is closed."""
+"""Editors with a window of their own, and the option that makes them wait until the file is closed."""
 
 _WAITS = frozenset({"--wait", "-w", "--block", "-b", "--nofork", "-f", "--no-fork", "--standalone", "-s"})
 _TERMINAL = frozenset({"vi", "vim", "nvim", "emacs", "emacsclient", "nano", "micro", "hx", "helix", "kak", "joe", "ed"})
 _FALLBACKS = ("editor", "nano", "vim", "vi")
 LEFT_OVER_BYTES = 4 * 1_048_576
-"""A returned text larger than this is not even read."""
 
 
 class EditorCommand(NamedTuple):
-    """A program and how it is to be run."""
+    """An editor's command line."""
 
     argv: tuple[str, ...]
-    """Program and options; the file's name is added at the end."""
     windowed: bool
-    """Whether it opens a window of its own, so that the workbench stays on screen."""
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """The program's name."""
         return os.path.basename(self.argv[0])
 
 
-def editor_command(setting: str | None, *, which: Callable[[str], str | None] | None = None) -> EditorCommand:
-    """Work out how to run the user's editor.
-
-    Args:
-        setting: the command line from `MEMTUI_EDITOR`, `VISUAL` or `EDITOR`, or None.
-        which: finds a program; `shutil.which` when not given.
-
-    Raises:
-        RefusedError: `E_EDITOR`, when no editor is set or it is not installed, or the setting cannot be read.
-    """
-    find = which or shutil.which
+def editor_command(setting: str | None) -> EditorCommand:
+    """Work out the editor's command line from the setting or the fallbacks; raises `E_EDITOR` where there is none."""
     try:
         words = shlex.split(setting or "")
     except ValueError as error:
         raise _no_editor(f"The editor setting cannot be read: {error}.") from None
     if not words:
-        words = next(([name] for name in _FALLBACKS if find(name)), [])
+        words = next(([name] for name in _FALLBACKS if shutil.which(name)), [])
     if not words:
         raise _no_editor("No editor is set.")
-    if not find(words[0]):
+    if not shutil.which(words[0]):
         raise _no_editor(f"The editor {words[0]!r} was not found.")
     name = os.path.basename(words[0])
     waits = bool(_WAITS.intersection(words[1:]))
@@ -116,32 +80,15 @@ def _no_editor(message: str) -> RefusedError:
 
 
 def copy_of(root: Root, address: Address, base_sha256: str | None, base: bytes) -> CopyOf:
-    """Say which memory a copy is of, so that its text is offered again after a kill.
-
-    Args:
-        root: the memory's root.
-        address: the memory.
-        base_sha256: the version the text started from; None when there was none.
-        base: its text.
-    """
+    """Describe which memory a copy is of, so that its text is offered again after a kill."""
     return CopyOf(fsio.real_path(root.path), address.path, base_sha256, None if base_sha256 is None else base)
 
 
 class PrivateCopy:
-    """A text in a folder only this user can enter, for as long as an editor has it open."""
+    """A text in a folder only this user can enter, while an editor has it open."""
 
     def __init__(self, data: bytes, *, name: str, folder: str, of: CopyOf | None = None) -> None:
-        """Write the copy.
-
-        Args:
-            data: what the editor is to show.
-            name: the memory's file name, so that the editor picks the right mode.
-            folder: the state folder.
-            of: which memory it is of, by `copy_of`; None: what is left of it after a kill is only named.
-
-        Raises:
-            StorageError: `E_IO`, when the copy cannot be written.
-        """
+        """Write the copy; raises `E_IO` or `E_DISK_FULL`. `of` names its memory, to be offered after a kill."""
         self.data = data
         try:
             unsaved.tidy(folder)
@@ -156,12 +103,7 @@ class PrivateCopy:
         self.path = self._copy.path
 
     def read(self) -> bytes:
-        """Return what the editor left.
-
-        Raises:
-            StorageError: `E_IO`, when the file is gone or cannot be read.
-            RefusedError: `E_TOO_BIG`, when it grew beyond all limits.
-        """
+        """Return what the editor left; raises `E_IO` or `E_TOO_BIG`."""
         try:
             with open(self.path, "rb") as file:
                 data = file.read(LEFT_OVER_BYTES + 1)
@@ -181,11 +123,11 @@ class PrivateCopy:
         return data
 
     def taken(self, data: bytes) -> None:
-        """Note that this text of the editor's is kept elsewhere by now."""
+        """Record that this text of the editor's is stored elsewhere."""
         unsaved.taken(self._copy, data)
 
     def leave(self) -> None:
-        """Leave the copy where it is, to be offered again."""
+        """Leave the copy to be offered again."""
         unsaved.release(self._copy)
 
     def remove(self) -> None:
@@ -195,44 +137,25 @@ class PrivateCopy:
 
 
 def run_in_terminal(command: EditorCommand, path: str) -> int:
-    """Run a terminal editor until it ends; the caller has given it the terminal.
-
-    Returns:
-        The editor's exit status.
-
-    Raises:
-        RefusedError: `E_EDITOR`, when it cannot be started.
-    """
-    try:
-        return subprocess.run([*command.argv, path], check=False).returncode
-    except OSError as error:
-        raise _no_editor(f"The editor {command.name!r} could not be started: {error.strerror}.") from None
+    """Run an editor in the terminal until it ends, and return its exit status."""
+    return _run(command, path, None)
 
 
 def run_in_window(command: EditorCommand, path: str) -> int:
-    """Run an editor with a window of its own until the file is closed; nothing it prints reaches the terminal.
+    """Run an editor in its own window until the file is closed, and return its exit status."""
+    return _run(command, path, subprocess.DEVNULL)
 
-    Returns:
-        The editor's exit status.
 
-    Raises:
-        RefusedError: `E_EDITOR`, when it cannot be started.
-    """
+def _run(command: EditorCommand, path: str, stream: int | None) -> int:
+    argv = [*command.argv, path]
     try:
-        done = subprocess.run(
-            [*command.argv, path],
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        return subprocess.run(argv, check=False, stdin=stream, stdout=stream, stderr=stream).returncode
     except OSError as error:
         raise _no_editor(f"The editor {command.name!r} could not be started: {error.strerror}.") from None
-    return done.returncode
 
 
 def _safe_name(name: str) -> str:
-    """Keep what matters to an editor, the extension, and nothing an option or a path could hide in."""
+    """Keep the extension and what cannot be an option or a path."""
     kept = "".join(c if c.isalnum() or c in "._- " else "_" for c in os.path.basename(name)).lstrip("-. ")
     stem, suffix = os.path.splitext(kept)
     return f"{stem[:60] or 'memory'}{suffix[:12]}"

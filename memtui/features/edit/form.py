@@ -1,7 +1,6 @@
-"""The form of a memory's front matter as values: which fields there are, what was typed, which edits follow from it.
+"""The front matter of a memory as a form: its fields, what was typed, and the edits that follow.
 
-Nothing is shown or written here. It exists so that the screen holds no rule about front matter, and so that what a
-typed line of tags means is said once.
+Shows and writes nothing, so that the screen holds no rule about front matter.
 """
 
 from __future__ import annotations
@@ -16,58 +15,47 @@ from memtui.engine.model import FieldEdit, Root
 from memtui.errors import RefusedError
 
 NAMES = ("name", "description", "type", "tags")
-"""The fields of the form, in its order."""
 LISTED = 200
 """Characters of a description that an index shows."""
 HOLDER = "metadata"
-"""The field in which some agents write further ones."""
+"""Field in which some agents nest further ones."""
 _AROUND = 3
-"""Lines of the body that a preview shows below the block."""
 
 
 class FormField(NamedTuple):
-    """One field of the form."""
+    """One field."""
 
     name: str
     path: tuple[str, ...]
-    """Where it stands, or will: on the top level, or inside `metadata`."""
+    """Where it stands: on the top level, or inside `metadata`."""
     value: str
-    """What is there now, as it is typed: a list is `a, b, c`."""
+    """Its value as it is typed: a list is `a, b, c`."""
     is_list: bool
     there: bool
     refusal: str = ""
-    """Why it cannot be edited here; empty when it can."""
 
 
 class Form(NamedTuple):
-    """What the front matter of a text says."""
+    """The front matter of a text."""
 
     data: bytes
     fields: tuple[FormField, ...]
     others: tuple[tuple[str, str], ...]
-    """Names and values of everything else, which is kept as it is."""
+    """Names and values of all other fields, which are kept."""
     note: str
-    """What the user should know before typing: that a block will be added, or that the agent reads the file whole."""
+    """What the user should know before typing."""
     refusal: str
-    """Why nothing can be edited here; empty when it can."""
     code: str
-    """Of the refusal."""
     types: tuple[str, ...]
-    """Types that are known here; any text is allowed."""
+    """Known types; any text is allowed."""
 
     def field(self, name: str) -> FormField:
-        """One of its fields."""
+        """Return a field by name."""
         return self.fields[NAMES.index(name)]
 
 
 def form_of(data: bytes, root: Root | None = None, path: str = "") -> Form:
-    """Read a text into a form; never raises.
-
-    Args:
-        data: the whole text.
-        root: where the memory lies; None when that is not known.
-        path: its path there.
-    """
+    """Read a text into a form; never raises. `path` is the memory's path in `root`, where that is known."""
     front = split(data, plain=False)
     refusal, code = _refusal(data, front)
     fields = tuple(_field(front.fields, name) for name in NAMES)
@@ -123,7 +111,7 @@ def _field(fields: Mapping[str, Value], name: str) -> FormField:
 
 
 def _checked(data: bytes, field: FormField) -> FormField:
-    """Say of a list at once why it cannot be changed, such as a comment in it."""
+    """Test a list for what makes it uneditable, such as a comment in it."""
     from memtui.engine.frontmatter.edit import set_fields
 
     if field.is_list and field.there and not field.refusal:
@@ -144,7 +132,6 @@ def _others(fields: Mapping[str, Value], shown: Iterable[FormField]) -> Iterable
 
 
 def _words(value: Value) -> str:
-    """A value of any kind on one line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -156,7 +143,7 @@ def _words(value: Value) -> str:
 
 
 def joined(items: Iterable[str]) -> str:
-    """Write a list on one line: `a, b, c`; an item that would be taken for something else gets quotes."""
+    """Write a list on one line: `a, b, c`; an ambiguous item is quoted."""
     return ", ".join(map(_quoted, items))
 
 
@@ -167,7 +154,7 @@ def _quoted(item: str) -> str:
 
 
 def parted(text: str) -> tuple[str, ...]:
-    """Read a list from one line; empty items that are not in quotes are no items."""
+    """Read a list from one line, without empty unquoted items."""
     items: list[str] = []
     at = 0
     while at < len(text):
@@ -185,7 +172,7 @@ def parted(text: str) -> tuple[str, ...]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where quotes end that are followed by a comma or nothing; 0 when they do not."""
+    """Return where quotes end that are followed by a comma or nothing; else 0."""
     end = at + 1
     while (end := text.find('"', end)) > 0:
         if text[end + 1 : end + 2] == '"':
@@ -199,12 +186,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def edits(form: Form, typed: Mapping[str, str]) -> tuple[FieldEdit, ...]:
-    """Say which fields change; a field that is emptied goes.
-
-    Args:
-        form: what is there.
-        typed: name to what is typed in it; a field that is not named stays.
-    """
+    """Return the edits that typed fields make; an emptied field is removed, a missing one stays."""
     found = []
     for field in form.fields:
         text = typed.get(field.name, field.value)
@@ -221,26 +203,22 @@ def edits(form: Form, typed: Mapping[str, str]) -> tuple[FieldEdit, ...]:
 
 
 def applied(form: Form, typed: Mapping[str, str]) -> bytes:
-    """Make the text with what was typed; every other byte is as it was.
-
-    Raises:
-        RefusedError: as `frontmatter.edit.set_fields`.
-    """
+    """Apply what was typed to the text and change no other byte; raises as `set_fields`."""
     from memtui.engine.frontmatter.edit import set_fields
 
     return set_fields(form.data, edits(form, typed))
 
 
 class Rebased(NamedTuple):
-    """What was typed, on another text."""
+    """Typed fields carried over to a newer text."""
 
     typed: dict[str, str]
     clashes: tuple[str, ...]
-    """Fields that both changed, to different values."""
+    """Fields that both sides changed to different values."""
 
 
 def rebased(old: Form, typed: Mapping[str, str], new: Form) -> Rebased:
-    """Take what was typed over to a text somebody else wrote meanwhile: fields only they changed follow theirs."""
+    """Carry typed fields over to a newer text of somebody else; fields only they changed follow theirs."""
     after: dict[str, str] = {}
     clashes = []
     for was, now in zip(old.fields, new.fields, strict=True):
@@ -255,7 +233,7 @@ def rebased(old: Form, typed: Mapping[str, str], new: Form) -> Rebased:
 
 
 def heads(before: bytes, after: bytes) -> tuple[bytes, bytes]:
-    """Cut two texts that differ in front matter only to what a preview shows: the block and a little below it."""
+    """Cut two texts to what a preview shows: the front matter and a few lines below it."""
     first, second = split(before).body, split(after).body
     below = b"".join(after[second : second + 2_000].splitlines(keepends=True)[:_AROUND])
     return before[:first] + below, after[:second] + below

@@ -1,7 +1,6 @@
-"""`memtui edit`: the user's editor on a private copy, a guarded save, and a choice when somebody else was faster.
+"""`memtui edit`: the user's editor on a private copy, a guarded save, and a choice on a conflict.
 
-The copy is deleted only when its text is safe: in the memory, or in history. Whatever else happens, the user is told
-where it lies.
+The copy is deleted only when its text is stored, in the memory or in history; otherwise the user is told where it is.
 """
 
 import signal
@@ -22,7 +21,7 @@ _WRITE = ("w", "write yours, under the same name")
 _EDIT = ("e", "edit yours again")
 _KEEP = ("k", "keep yours as a version in history, theirs in place")
 _STOP = ("s", "stop")
-_GO_ON = ("g", "go on with it")
+_GO_ON = ("g", "continue with it")
 _LEAVE = ("l", "leave it, and edit what is on disk")
 _DISCARD = ("d", "discard it; its text stays in the history")
 
@@ -41,7 +40,7 @@ def edit(call: Call) -> int:
 
 @contextmanager
 def _interrupts_are_the_editors() -> Iterator[None]:
-    """Let ctrl-C reach the editor only; a handler, unlike ignoring, is not inherited by it."""
+    """Let only the editor handle ctrl-C; unlike an ignored signal, a handler is not inherited."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield
@@ -50,7 +49,7 @@ def _interrupts_are_the_editors() -> Iterator[None]:
 
 
 class EditorRun:
-    """One edit, from opening the editor to a text that is safe somewhere."""
+    """One edit, from opening the editor to a stored text."""
 
     def __init__(self, call: Call, address: Address) -> None:
         self._call = call
@@ -60,24 +59,17 @@ class EditorRun:
         self._base = b""
         self._expected: str | None = None
         self._text = b""
-        """What the editor opens with, then what it left."""
         self._merge: Merge | None = None
         """The merge whose markers the text may still hold."""
         self._merged: MergeOf | None = None
-        """What the text was merged from, for the audit and for undo."""
+        """The versions the text was merged from, for the audit and for undo."""
         self._copy: PrivateCopy | None = None
         self._whole = True
-        """Whether the text is all of the memory, so that what a kill leaves of it can be a draft."""
+        """Whether the text is a whole memory, so that a killed edit can become a draft."""
         self._draft: Draft | None = None
-        """The draft the user goes on with."""
 
     def start(self, *, new: bool) -> None:
-        """Read what the edit starts from.
-
-        Raises:
-            NotFoundError: there is no such memory, and none is to be started.
-            RefusedError: it could not be saved, whatever the user wrote.
-        """
+        """Read the memory and offer its draft; refuse what could not be saved, and a missing memory unless `new`."""
         try:
             snapshot = self._call.engine.read(self._address)
         except NotFoundError as error:
@@ -94,11 +86,10 @@ class EditorRun:
             self._offer(draft)
 
     def _waiting(self) -> Draft | None:
-        """The text of this memory that nobody saved."""
         return next((draft for draft in self._call.engine.drafts.all() if draft.address == self._address), None)
 
     def _offer(self, draft: Draft) -> None:
-        """Ask whether to go on with a text that was never saved, by the workbench or by an edit that was killed."""
+        """Ask whether to continue a draft of the workbench, or of an edit that was killed."""
         data = draft.text.encode("utf-8", "surrogatepass")
         if data == self._text:
             return
@@ -118,7 +109,7 @@ class EditorRun:
             self._base = self._started_from(draft)
 
     def _started_from(self, draft: Draft) -> bytes:
-        """The text a draft started from; nothing when that is not known any more."""
+        """The text a draft started from; empty when it is no longer known."""
         if draft.base is not None or draft.base_sha256 is None:
             return draft.base or b""
         try:
@@ -127,7 +118,7 @@ class EditorRun:
             return b""
 
     def refuse_read_only(self) -> None:
-        """Refuse to open an editor in a memtui that only looks."""
+        """Refuse to edit when memtui was started with --read-only."""
         if self._call.session.options.read_only:
             raise RefusedError(
                 "memtui was started with --read-only.",
@@ -136,7 +127,7 @@ class EditorRun:
             )
 
     def refuse_what_cannot_be_saved(self) -> None:
-        """Say before the editor opens, not after an hour in it, that nothing could be saved here."""
+        """Refuse before the editor opens, not after an hour in it."""
         if self._call.engine.roots.find(self._address.root).read_only:
             raise RefusedError(
                 f"{self._address.root} is read-only.", code="E_READ_ONLY", hint=f"memtui view {self._address} shows it."
@@ -148,7 +139,7 @@ class EditorRun:
                 )
 
     def run(self) -> int:
-        """Edit and save until the text is safe or the user has had enough."""
+        """Edit and save until the text is stored or the user stops."""
         while True:
             self._open_editor()
             if self._text == self._base:
@@ -158,7 +149,7 @@ class EditorRun:
                 return status
 
     def end(self) -> None:
-        """Tell where the text lies, when it is not safe elsewhere."""
+        """Say where the text is, unless it is stored."""
         if self._copy is not None and self._left_over(self._copy):
             again = f"; memtui edit {self._address} offers it again" if self._whole else ""
             self._out.say(f"memtui: the edited text is in {self._copy.path}{again}")
@@ -196,7 +187,7 @@ class EditorRun:
             )
 
     def _decide(self, conflict: Conflict | None) -> int | None:
-        """Ask what to do about a conflict, or about markers that are left; None: go round again."""
+        """Ask what to do about a conflict or left markers; None: edit again."""
         if conflict is None:
             self._out.say("There are conflict markers left.")
             if self._ask(_EDIT, _STOP) == "e":
@@ -228,7 +219,7 @@ class EditorRun:
         raise refusal
 
     def _put_together(self, conflict: Conflict) -> int | None:
-        """Put both texts together; what cannot be decided goes to the editor with markers."""
+        """Merge both texts; conflicts go to the editor with markers."""
         theirs = self._call.engine.read(self._address)
         try:
             merge = merge3(self._base.decode(), self._text.decode(), theirs.bytes.decode())
@@ -250,7 +241,7 @@ class EditorRun:
         return self._save() if answer == "w" else None
 
     def _save(self) -> int | None:
-        """Save the text, or ask what to do about a conflict; None: go round again."""
+        """Save the text, or ask what to do about a conflict; None: edit again."""
         result = self._call.engine.save(
             self._address,
             self._text,
@@ -270,7 +261,7 @@ class EditorRun:
         return outcomes.DONE
 
     def _ask(self, *choices: tuple[str, str]) -> str:
-        """Ask until a choice is made; no answer at all is `s`."""
+        """Ask until a choice is made; no answer is `s`."""
         letters = [letter for letter, _ in choices]
         question = "".join(f"  {letter}  {text}\n" for letter, text in choices) + f"[{'/'.join(letters)}] "
         while True:
@@ -281,14 +272,13 @@ class EditorRun:
                 return answer.strip().lower()
 
     def _marked(self) -> bool:
-        """Whether a conflict is still open in the text."""
         return self._merge is not None and self._merge.has_markers(self._text.decode("utf-8", "replace"))
 
     def _rebase(self, snapshot: Snapshot) -> None:
         self._base, self._expected = snapshot.bytes, snapshot.sha256
 
     def _settle(self) -> None:
-        """The text is safe: neither the copy nor the draft it came from is needed any more."""
+        """Delete the copy and the draft of a stored text."""
         self._forget()
         if self._draft is not None:
             saved = self._text.decode("utf-8", "replace")
@@ -296,7 +286,6 @@ class EditorRun:
             self._draft = None
 
     def _forget(self) -> None:
-        """Delete the copy: its text is safe, or is about to be written anew."""
         if self._copy is not None:
             self._copy.remove()
             self._copy = None

@@ -1,4 +1,4 @@
-"""The versions of a memory: listed, compared, and redacted."""
+"""The verbs `history`, `diff` and `redact`."""
 
 import os
 
@@ -77,7 +77,7 @@ def diff(call: Call) -> int:
 
 
 def _before(call: Call, address: Address, new: str) -> str | None:
-    """Choose what to compare with: what the user last saw, else the version before."""
+    """Return the version last seen, else the one before `new`."""
     seen = call.engine.changes.seen_version(address)
     if seen is not None and seen != new:
         return seen
@@ -109,7 +109,7 @@ def _version(call: Call, text: str) -> tuple[Address, str]:
 
 
 def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, ...]:
-    """Clear them; when something else keeps a text, only with one more yes."""
+    """Clear the texts; ask once more when something else keeps one."""
     reason, actor = call.args.need("reason"), call.actor
     names = [f"{address}@{sha[:12]}" for address, sha in versions]
     for name in names:  # one a line: addresses are long
@@ -128,7 +128,7 @@ def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, .
 
 
 def _finish_redacting(call: Call) -> None:
-    """Say what redacted texts may still be in, and delete damaged ledgers one by one when that is wanted."""
+    """Say where redacted texts may still be, and offer to delete damaged ledgers."""
     left = call.engine.redaction.unerased()
     if left.pending:
         call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")

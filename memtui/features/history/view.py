@@ -1,12 +1,11 @@
-"""The history of one memory: its time line, what each version changed, and bringing one back.
+"""The history of one memory: its time line, what each version changed, restoring and redacting.
 
-It lies over whatever asked for it and goes back there. Only `r` restores, at once and as a step of undo; redacting
-cannot be undone, so it needs a typed word and a reason.
+Only `r` restores, at once and as a step of undo; redacting cannot be undone, so it asks for a typed word and a reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
@@ -32,13 +31,12 @@ if TYPE_CHECKING:
     from memtui.errors import MemtuiError
 
 BEFORE, CURRENT = "the one before", "the file"
-"""What a version is compared with, unless one is marked."""
 WORD, EVERYWHERE = "redact", "everywhere"
-"""What is typed to redact, and what when something else keeps the text."""
+"""What is typed to redact, and what to redact copies kept elsewhere too."""
 
 
 class HistoryView(ListView[TimelineEntry]):
-    """Every version there was."""
+    """The view of every version of one memory."""
 
     ID: ClassVar[str] = "history"
     HELP = """Every version of this memory, newest first: who, when, what, its size. `current` is what is on disk,
@@ -57,7 +55,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.whole = False
         self.words = False
         self.refused = ""
-        """Why there is nothing to show."""
         self._go_to: str | None = None
         self._does |= {
             "restore": self._restore,
@@ -77,7 +74,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # What is known
 
     def about(self, address: Address, at: str | None = None) -> None:
-        """Show another memory, beginning at its newest row, or at the version with this sha-256."""
+        """Show another memory, from its newest row or from the version `at`."""
         self.address, self._go_to = address, at
         self.past = Timeline(address, (), None)
         self.against, self.whole, self.loaded, self._shown = BEFORE, False, False, None
@@ -92,7 +89,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     @property
     def other(self) -> TimelineEntry | None:
-        """What the row under the cursor is compared with."""
+        """The entry that the row under the cursor is compared with."""
         entry, entries = self.item, self.rows.shown
         if entry is None or entry.kind == GONE:
             return None
@@ -103,8 +100,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return next((one for one in entries if one.current and one != entry), None)
         return view_rows.before(entries, self.list.cursor)
 
-    def _read_rows(self, *, awaited: bool) -> None:
-        """Ask for the time line."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Load the time line."""
         address = self.address
         self.jobs.run(
             lambda engine: view_rows.load(engine, address),
@@ -116,7 +113,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         )
 
     def _refused(self, error: MemtuiError) -> None:
-        """Say in place of the rows why there are none."""
         self.refused = f"{error.message} {error.hint}".strip()
         self._rows_changed()
 
@@ -131,16 +127,16 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # The list
 
     def draw(self, item: TimelineEntry, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         clock = RowStyle(self.host.now(), self.ascii)
         return view_rows.entry_runs(item, width, clock, marked=item.key in self.rows.marks)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
-        """What is shown when there are no rows."""
+        """Draw an empty list, or why it is empty."""
         return [[("  " + visible(self.refused), "problem")]] if self.refused else super().empty_lines()
 
-    def _list_words(self) -> tuple[str, Line]:
-        """Which memory, and how many versions."""
+    def list_words(self) -> tuple[str, Line]:
+        """Return the title and counts of the list."""
         versions = [one for one in self.rows.all if one.kind == VERSION]
         notes: Line = [(count_words(len(versions), "version"), "title")] if self.loaded else []
         if self.loaded and self.past.current is None:
@@ -155,8 +151,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _explains(self) -> bool:
         return self.prompt is not None
 
-    def _read_text(self, item: TimelineEntry) -> None:
-        """Read a row, and what it is compared with."""
+    def read_text(self, item: TimelineEntry) -> None:
+        """Read a row and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = DiffStyle(self.page.text_width, self.words, self.ascii)
 
@@ -171,15 +167,14 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         )
 
     def _with_remarks(self, page: Page, starts: tuple[int, ...]) -> tuple[Page, tuple[int, ...]]:
-        """Say above a text what is odd about the memory."""
         past = self.past
         told = [f"{past.asked} is called {past.address} now."] if past.asked is not None else []
         told += [f"The file cannot be read: {past.problem}"] if past.problem else []
         said = words_page(*told, style="warning", width=self.page.text_width) if told else ()
         return (*said, *page), tuple(start + len(said) for start in starts)
 
-    def _page_words(self) -> tuple[str, Line]:
-        """What is compared with what."""
+    def page_words(self) -> tuple[str, Line]:
+        """Return what is compared with what."""
         entry, other = self.item, self.other
         if entry is None:
             return "Text", []
@@ -193,8 +188,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # Keys
 
-    def _off(self, action: Action) -> str:
-        """Why an action is off now."""
+    def off(self, action: Action) -> str:
+        """Return why an action is off."""
         entry = self.item
         if entry is None and action.id not in ("show_in_tree", "edit", "blame"):
             return "There is no version here." if self.loaded else "The versions are still being read."
@@ -214,7 +209,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         verb = "restore" if what == "restore" else "redact"
         if entry.kind != VERSION:
             return {
-                DRAFT: f"A draft is not in history, so there is nothing to {verb}; e goes on with it.",
+                DRAFT: f"A draft is not in history, so there is nothing to {verb}; e continues it.",
                 DISK: "This is what is on disk.",
                 GONE: "A deletion has no text; r on the version below brings it back.",
             }[entry.kind]
@@ -227,7 +222,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return "The current version cannot be redacted: save a text without the secret first, then redact this one."
 
     def _mark(self) -> None:
-        """Mark one row and no other: it is what others are compared with."""
+        """Mark one row that the others are compared with."""
         here: set[Hashable] = {self.rows.shown[self.list.cursor].key}
         self.rows.marks = set() if self.rows.marks == here else here
         if self.rows.marks:
@@ -255,8 +250,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if not self._jump_to(step, lambda entry: entry.aside):
             self.say("No other text was kept aside in this direction.")
 
-    def _step_back(self) -> bool:
-        """From the text to the list, then without the mark, then away."""
+    def step_back(self) -> bool:
+        """Go from the text to the list, then drop the mark, then leave."""
         marks = len(self.rows.marks)
         back = super()._step_back()
         if len(self.rows.marks) < marks:
@@ -299,23 +294,31 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # Redacting: it cannot be undone, so no single key and no slip of a hand leads to it
 
     def _ask_to_redact(self) -> None:
-        """Explain what it means, then ask for the word and for a reason."""
+        """Explain redaction, then ask for the word and a reason."""
         chosen = self.rows.shown[self.list.cursor]
         self.give(words_page(*explanation(self.past, chosen), style="warning", width=self.page.text_width))
 
-        def word(text: str) -> None:
-            if text.strip() != WORD:
-                self._refuse(f"type {WORD}, or esc")
-                return
+        def ask_reason() -> None:
             hint: Line = [("why the text must go; enter clears it", "dim")]
             self.ask(Question("reason", "", lambda why: self._redact(chosen, why), self._leave, hint=lambda _: hint))
 
-        hint: Line = [(f"clears the text of version {chosen.number} for good", "warning")]
-        self.ask(Question(f"type {WORD}", "", word, self._leave, hint=lambda _: hint))
+        self._ask_word(WORD, ask_reason, self._leave, f"clears the text of version {chosen.number} for good")
 
     def _refuse(self, why: str) -> None:
         if self.prompt is not None:
             self.prompt.refuse(why)
+
+    def _ask_word(self, word: str, then: Callable[[], None], leave: Callable[[], None], warning: str = "") -> None:
+        """Ask to type a word, and refuse any other."""
+
+        def typed(text: str) -> None:
+            if text.strip() == word:
+                then()
+            else:
+                self._refuse(f"type {word}, or esc")
+
+        hint: Line = [(warning, "warning")]
+        self.ask(Question(f"type {word}", "", typed, leave, hint=(lambda _: hint) if warning else None))
 
     def _leave(self) -> None:
         self.close_prompt()
@@ -351,31 +354,20 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         jobs.run(job, redacted, what=f"redact version {entry.number}", otherwise=refused, lane=WRITE)
 
     def _ask_everywhere(self, entry: TimelineEntry, reason: str, error: MemtuiError) -> None:
-        """Ask for one more yes when something else keeps the text."""
+        """Ask once more when something else keeps the text."""
         kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
         closing = f"Type {EVERYWHERE} to clear memtui's copies there, too; esc leaves everything as it is."
         self.give(words_page(error.message, "", *kept, "", closing, style="warning", width=self.page.text_width))
-
-        def word(text: str) -> None:
-            if text.strip() == EVERYWHERE:
-                self._redact(entry, reason, everywhere=True)
-            else:
-                self._refuse(f"type {EVERYWHERE}, or esc")
-
-        self.ask(Question(f"type {EVERYWHERE}", "", word, self._leave))
+        self._ask_word(EVERYWHERE, lambda: self._redact(entry, reason, everywhere=True), self._leave)
 
     def _ask_damaged(self, paths: list[str]) -> None:
-        """Ask about each damaged ledger by name: nobody can tell whether it holds the text."""
+        """Ask about each damaged ledger: none can tell whether it holds the text."""
         if not paths:
             return
         path = paths[0]
         name = path.rpartition("/")[2]
-        hint: Line = [(f"deletes {name}, which is damaged and may hold the text, too", "warning")]
 
-        def word(text: str) -> None:
-            if text.strip() != "yes":
-                self._refuse("type yes, or esc")
-                return
+        def delete() -> None:
             self.close_prompt()
             self.jobs.run(
                 lambda engine: engine.redaction.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE
@@ -389,7 +381,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             self.close_prompt()
             self.say(f"{name} stays, and may hold the text.", "warning")
 
-        self.ask(Question("type yes", "", word, leave, hint=lambda _: hint))
+        self._ask_word("yes", delete, leave, f"deletes {name}, which is damaged and may hold the text, too")
 
 
 def explanation(past: Timeline, entry: TimelineEntry) -> tuple[str, ...]:

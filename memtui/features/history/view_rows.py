@@ -1,11 +1,11 @@
-"""The time line of one memory: versions, draft and deletions, which is current, what it was called, what each changed.
+"""The time line of one memory: its versions, draft and deletions, drawn as rows and as texts.
 
-It is apart from the view because it needs no screen: redacted, binary, huge and lost versions are tested without one.
+Apart from the view so that redacted, binary, huge and lost versions have tests without a screen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import why_not_text
@@ -23,15 +23,12 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
-"""What a row is: a text in history; unsaved text; a text on disk that is not in history yet; a deletion."""
+"""Kinds of rows: a text in history; an unsaved text; a text on disk that is not in history yet; a deletion."""
 
 OPERATIONS = {"created": "created", "modified": "changed", "renamed": "renamed", "restored": "restored"}
 WIDE, NARROW = 84, 70
-"""Cells from which on a row says more."""
 MOST_NAMES = 20
-"""So many earlier names are followed."""
 MOST_RECORDS = 1_000
-"""So many records of one name are looked at."""
 
 
 class TimelineEntry(NamedTuple):
@@ -43,7 +40,6 @@ class TimelineEntry(NamedTuple):
     operation: str
     size: int = 0
     change: int | None = None
-    """Bytes more than the version before; None where there is none."""
     sha256: str | None = None
     number: int = 0
     """From 1, the oldest that is kept."""
@@ -52,40 +48,35 @@ class TimelineEntry(NamedTuple):
     current: bool = False
     seen: bool = False
     was: str = ""
-    """For a renaming: the name before."""
-    name: str = ""
-    """What the memory was called then, when that was another name."""
+    """Of a rename, the name before."""
     who: str = ""
-    """Whoever wrote it, in words."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What it is, across reloads."""
+        """Identity across reloads."""
         return self.kind, self.at, self.operation, self.sha256, self.note
 
     @property
     def aside(self) -> bool:
-        """Whether its text was never under the name, or was pushed aside: a draft, a refused text, a late write."""
+        """Whether its text was set aside: a draft, a refused text, a late write."""
         return self.kind == DRAFT or bool(self.note)
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """Name in a sentence."""
         return {DRAFT: "your draft", DISK: "the file on disk", GONE: "the deletion"}.get(
             self.kind, f"version {self.number}"
         )
 
 
 class Timeline(NamedTuple):
-    """Everything known of one memory's past."""
+    """The past of one memory."""
 
     address: Address
     entries: tuple[TimelineEntry, ...]
-    """Newest first."""
     current: str | None
     """The version on disk; None when there is no file."""
     problem: str = ""
-    """Why the file could not be read."""
     asked: Address | None = None
     """The name it was asked for, when it has another one now."""
 
@@ -95,24 +86,25 @@ class TimelineSources(NamedTuple):
 
     versions: Sequence[Version] = ()
     records: Sequence[AuditRecord] = ()
-    """Audit records of the memory, and of its earlier names, newest first."""
+    """Audit records of the memory, newest first."""
     current: str | None = None
     size: int = 0
     modified_at: int = 0
     seen: str | None = None
     asked: tuple[tuple[str, str], ...] = ()
-    """Who asked for a version, with its sha, where a gateway said so."""
+    """Version and who asked for it, where a gateway said so."""
     draft: Draft | None = None
 
 
 def time_line(address: Address, facts: TimelineSources) -> tuple[TimelineEntry, ...]:
     """Put everything in order, newest first."""
-    entries = _versions(address, facts)
+    entries = _versions(facts)
     if facts.current is not None and all(one.sha256 != facts.current for one in entries):
         at, size = facts.modified_at, facts.size
         entries.insert(0, TimelineEntry(DISK, at, "outside", "on disk", size, sha256=facts.current, current=True))
     for record in facts.records:
-        if record.address == address and record.state == "done" and _is_deletion(record):
+        deleted = record.before is not None and record.after is None and record.new_address is None
+        if deleted and record.address == address and record.state == "done":
             at = next((index for index, one in enumerate(entries) if one.at <= record.at), len(entries))
             entries.insert(at, TimelineEntry(GONE, record.at, record.actor, "deleted", sha256=record.before))
     if facts.draft is not None:
@@ -123,15 +115,13 @@ def time_line(address: Address, facts: TimelineSources) -> tuple[TimelineEntry, 
     return tuple(one._replace(who=asked.get(one.sha256 or "") or who_words(one.actor, address.root)) for one in entries)
 
 
-def _versions(address: Address, facts: TimelineSources) -> list[TimelineEntry]:
+def _versions(facts: TimelineSources) -> list[TimelineEntry]:
     count = len(facts.versions)
     current = _place(facts.versions, facts.current)
     seen = _place(facts.versions, facts.seen)
-    names = names_then(address, facts.records)
     found = []
     for index, version in enumerate(facts.versions):
         before = facts.versions[index + 1] if index + 1 < count else None
-        name, was = _named(version, names)
         renamed = version.operation == "renamed"  # its note is the name before
         entry = TimelineEntry(
             VERSION,
@@ -146,60 +136,21 @@ def _versions(address: Address, facts: TimelineSources) -> list[TimelineEntry]:
             version.redacted,
             index == current,
             index == seen,
-            (version.note or was) if renamed else "",
-            name,
+            version.note if renamed else "",
         )
         found.append(entry)
     return found
 
 
 def _place(versions: Sequence[Version], sha256: str | None) -> int:
-    """The version that is meant by a text that several may have: the newest that was under the name."""
+    """Return the newest version with this text that was under the name."""
     places = [index for index, version in enumerate(versions) if version.sha256 == sha256]
     plain = [index for index in places if not versions[index].note or versions[index].operation == "renamed"]
     return (plain or places or [-1])[0]
 
 
-def _is_deletion(record: AuditRecord) -> bool:
-    return record.before is not None and record.after is None and record.new_address is None
-
-
-Names = Sequence[tuple[int, str, str]]
-"""When a memory was renamed, from what, to what; newest first."""
-
-
-def names_then(address: Address, records: Iterable[AuditRecord]) -> Names:
-    """Follow a memory's names back.
-
-    Args:
-        address: what it is called now.
-        records: audit records of it and of its earlier names, newest first.
-    """
-    found = []
-    now = address
-    for record in records:
-        if record.state == "done" and record.new_address == now and record.address != now:
-            was = record.address
-            found.append((record.at, was.path if was.root == address.root else str(was), _short(now, address)))
-            now = was
-    return found
-
-
-def _short(name: Address, address: Address) -> str:
-    return name.path if name.root == address.root else str(name)
-
-
-def _named(version: Version, names: Names) -> tuple[str, str]:
-    """What it was called then, when that was another name; and for a renaming the name before."""
-    later = [one for one in names if one[0] > version.at]
-    earlier = next((one for one in names if one[0] <= version.at), None)
-    was = earlier[1] if earlier is not None and version.operation == "renamed" else ""
-    then = later[-1][1] if later else ""
-    return ("" if names and then == names[0][2] else then), was
-
-
 def before(entries: Sequence[TimelineEntry], index: int) -> TimelineEntry | None:
-    """The text a row is compared with unless another one is asked for: the newest older one that was under the name."""
+    """Return the default text to compare a row with: the newest older one that was under the name."""
     older = [one for one in entries[index + 1 :] if one.kind in (VERSION, DISK)]
     if entries[index].kind == DRAFT:
         return next((one for one in older if one.current), None)
@@ -216,7 +167,7 @@ def change_words(change: int | None) -> str:
 
 
 def notes(entry: TimelineEntry) -> str:
-    """Say in a few words what is special about a row, the most important first."""
+    """Say what is special about a row, the most important first."""
     words = [word for word, on in (("current", entry.current), ("seen", entry.seen)) if on]
     words += ["redacted"] if entry.redacted else []
     words += [entry.note] if entry.note else []
@@ -225,7 +176,7 @@ def notes(entry: TimelineEntry) -> str:
 
 
 def entry_runs(entry: TimelineEntry, width: int, look: RowStyle, *, marked: bool) -> list[Run]:
-    """Draw a row, without the sign of the cursor."""
+    """Draw a row, without the cursor."""
     plain = look.ascii
     mine = is_person(entry.actor)
     wide = width >= WIDE
@@ -250,18 +201,12 @@ def entry_runs(entry: TimelineEntry, width: int, look: RowStyle, *, marked: bool
 
 
 def heading(entry: TimelineEntry, other: TimelineEntry | None, now: int) -> list[str]:
-    """Say above a text what it is.
-
-    Args:
-        entry: the row.
-        other: what it is compared with.
-        now: the clock.
-    """
+    """Say above a text what it is, and what it is compared with."""
     who = by(entry.who)
     word = OPERATIONS.get(entry.operation, entry.operation)
     match entry.kind:
         case "draft":
-            lines = [f"Your draft, {both(entry.at, now)}: not saved yet. e goes on with it."]
+            lines = [f"Your draft, {both(entry.at, now)}: not saved yet. e continues it."]
         case "disk":
             lines = [f"On disk since {both(entry.at, now)}, and not in history yet."]
         case "gone":
@@ -276,8 +221,6 @@ def heading(entry: TimelineEntry, other: TimelineEntry | None, now: int) -> list
         lines.append(f"Kept aside: {entry.note}.")
     if entry.was:
         lines.append(f"Its earlier name was {entry.was}.")
-    if entry.name:
-        lines.append(f"It was called {entry.name} then.")
     if other is not None:
         lines.append(f"Compared with {other.title}:")
     return lines
@@ -287,7 +230,7 @@ def heading(entry: TimelineEntry, other: TimelineEntry | None, now: int) -> list
 
 
 def load(engine: Engine, asked: Address) -> Timeline:
-    """Read everything known of a memory's past, under the name it has now."""
+    """Load the past of a memory, under the name it has now."""
     address = follow(engine, asked)
     current: str | None = None
     size = at = 0
@@ -303,7 +246,7 @@ def load(engine: Engine, asked: Address) -> Timeline:
     root = engine.roots.find(address.root)
     facts = TimelineSources(
         engine.history.of(address),
-        _records(engine, address),
+        engine.history.audit(address=address, limit=MOST_RECORDS),
         current,
         size,
         at,
@@ -316,7 +259,7 @@ def load(engine: Engine, asked: Address) -> Timeline:
 
 
 def follow(engine: Engine, asked: Address) -> Address:
-    """Find the name a memory has now, when nothing is left under the one that was asked for."""
+    """Return the present name of a memory that was renamed."""
     address = asked
     for _ in range(MOST_NAMES):
         if engine.history.of(address):
@@ -330,22 +273,6 @@ def follow(engine: Engine, asked: Address) -> Address:
     return asked
 
 
-def _records(engine: Engine, address: Address) -> tuple[AuditRecord, ...]:
-    """The records of a memory under all its names, newest first."""
-    found: list[AuditRecord] = []
-    now, before = address, 2**63
-    for _ in range(MOST_NAMES):
-        records = [one for one in engine.history.audit(address=now, limit=MOST_RECORDS) if one.seq < before]
-        renamed = next(
-            (one for one in records if one.new_address == now and one.state == "done" and one.address != now), None
-        )
-        if renamed is None:
-            return (*found, *records)
-        found += [one for one in records if one.seq >= renamed.seq]
-        now, before = renamed.address, renamed.seq
-    return tuple(found)
-
-
 def show(
     engine: Engine,
     past: Timeline,
@@ -356,19 +283,9 @@ def show(
     *,
     whole: bool = False,
 ) -> tuple[Page, tuple[int, ...]]:
-    """Draw a row: what it is, and how it differs from another one, or its whole text.
+    """Draw a row: its heading, and its difference to `other` or, with `whole`, its text.
 
-    Args:
-        engine: where the texts are.
-        past: the time line.
-        entry: the row.
-        other: what it is compared with; the older of the two counts as before.
-        now: the clock.
-        look: how it is drawn.
-        whole: the text instead of the difference.
-
-    Returns:
-        The page, and the lines at which the places that differ begin.
+    Returns the page, and the lines at which hunks begin.
     """
     whole = whole or other is None or entry.kind == GONE
     wrote = [one for one in engine.history.audit(address=past.address) if one.after and one.after == entry.sha256]
@@ -401,7 +318,7 @@ def is_older(past: Timeline, one: TimelineEntry, other: TimelineEntry) -> bool:
 
 
 def text_of(engine: Engine, address: Address, entry: TimelineEntry) -> bytes:
-    """Read the text of a row; raises the `MemtuiError` that says why there is none."""
+    """Read the text of a row; raises the MemtuiError that says why there is none."""
     if entry.kind == DISK:
         return engine.read(address).bytes
     if entry.kind == DRAFT:

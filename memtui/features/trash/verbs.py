@@ -1,4 +1,4 @@
-"""Deleted memories, and bringing back a memory or an old version."""
+"""The verbs `trash` and `restore`."""
 
 from memtui.features.actors import who_cell
 from memtui.wire import outcomes, results, values

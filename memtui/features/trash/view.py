@@ -1,6 +1,6 @@
-"""The trash: what was deleted, by whom and when, with its text; bringing it back, several at once as one undo step.
+"""The trash: deleted memories with their texts, restored singly or several as one step of undo.
 
-Nothing is deleted for good here or anywhere in the workbench: retention removes texts in its own time.
+Nothing is deleted for good in the workbench: retention removes old texts.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 TAKEN = ("E_EXISTS", "E_CLASH")
-"""Errors that another name helps against."""
 WIDE = 84
-"""Cells from which on a row says more."""
 
 
 class TrashView(ListView[TrashEntry]):
-    """What was deleted."""
+    """The view of deleted memories."""
 
     ID: ClassVar[str] = "trash"
     HELP = """What was deleted, newest first, with who did it and the text it had. r brings it back under its name (all
@@ -57,13 +55,13 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         }
 
     def entered(self, within: ViewFilter | None) -> None:
-        """Begin anew."""
+        """Start anew."""
         del within
         self.prompt = None
         self.load()
 
-    def _read_rows(self, *, awaited: bool) -> None:
-        """Ask what was deleted."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Load the deleted memories."""
         self.jobs.run(
             lambda engine: engine.undo.trash.entries(taken=True),
             self.take,
@@ -78,12 +76,12 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         return self.rows.shown[self.list.cursor]
 
     def draw(self, item: TrashEntry, width: int) -> Sequence[Run]:
-        """How a row looks."""
+        """Draw a row."""
         look = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
 
-    def _read_text(self, item: TrashEntry) -> None:
-        """Read what was in a memory."""
+    def read_text(self, item: TrashEntry) -> None:
+        """Read the text of an entry."""
         width, plain, named, now = self.page.text_width, self.ascii, self.shell.named, self.host.now()
         self.jobs.run(
             lambda engine: show(engine, item, now, width, plain=plain, named=named),
@@ -92,12 +90,12 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             latest="trash-page",
         )
 
-    def _page_words(self) -> tuple[str, Line]:
-        """Whose text it is."""
+    def page_words(self) -> tuple[str, Line]:
+        """Return the title of the text."""
         return ("Text", []) if self.item is None else (str(self.item.address), [("in the trash", "title")])
 
-    def _off(self, action: Action) -> str:
-        """Why an action is off now."""
+    def off(self, action: Action) -> str:
+        """Return why an action is off."""
         needs = ("restore", "versions", "copy_contents", "copy_sha", "mark", "range", "read_text")
         if action.id in needs and not self.rows.targets(self.list.cursor):
             return "The trash is empty." if not self.rows.all else "There is no row here."
@@ -116,7 +114,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self._run(tuple(Restoring(entry.address, entry.sha256) for entry in entries), entries)
 
     def _run(self, asked: tuple[Restoring, ...], entries: tuple[TrashEntry, ...]) -> None:
-        """Bring back; keys that follow wait for what comes of one memory: other rows, or a question."""
+        """Restore; after a single one, later keys wait for the new rows or a question."""
         bridge = self.jobs
         name = str(asked[0].to or asked[0].address) if len(asked) == 1 else count_words(len(asked), "memory")
         hold = bridge.hold(f"restore {name}") if len(asked) == 1 else None
@@ -143,7 +141,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         )
 
     def _report(self, done: Done, entries: tuple[TrashEntry, ...], name: str, *, may_ask: bool) -> None:
-        """Say what came back; where one name was taken, ask for another one, unless the user went on meanwhile."""
+        """Say what was restored; ask for another name where one was taken, unless the user went on."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         if not failed:
             self.close_prompt()
@@ -167,7 +165,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             self.host.say(_failed_words(done, failed, why), "warning")
 
     def _startle(self) -> None:
-        """No key typed before what is asked now is an answer to it."""
+        """Drop keys typed before the question: they are no answer."""
         fence = fence_of(self.app)
         if fence is not None:
             fence.startle()
@@ -177,7 +175,6 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         return outcome.error.message if outcome.error is not None else "it changed in that moment."
 
     def _ask_name(self, entry: TrashEntry, why: str) -> None:
-        """Ask for another name, offering a free one."""
         roots = self.host.roots
         start = self.host.renamed(free_name(entry.address, self.host.has_row))
 
@@ -215,7 +212,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
 
 
 def _failed_words(done: Done, failed: Sequence[Outcome], why: str) -> str:
-    """Say what did not come back, and what helps."""
+    """Say what was not restored, and what helps."""
     if len(done.outcomes) == 1:
         return f"Not restored: {why}" + (" r asks for another name." if _any_taken(failed) else "")
     count = len(done.outcomes)
@@ -231,17 +228,17 @@ def _any_taken(failed: Sequence[Outcome]) -> bool:
 
 
 def key(entry: TrashEntry) -> tuple[Address, str]:
-    """What an entry is, across reloads."""
+    """Return the identity of an entry across reloads."""
     return entry.address, entry.sha256
 
 
 def writer(entry: TrashEntry) -> str:
-    """Name whoever deleted it."""
+    """Name who deleted an entry."""
     return who_words(entry.actor, entry.address.root)
 
 
 def entry_runs(entry: TrashEntry, width: int, look: RowStyle, *, marked: bool) -> list[Run]:
-    """Draw a row, without the sign of the cursor."""
+    """Draw a row, without the cursor."""
     wide = width >= WIDE
     when = full(entry.at) if wide else stamp(entry.at, look.now)
     style = "name" if is_person(entry.actor) else "agent"
@@ -258,13 +255,7 @@ def entry_runs(entry: TrashEntry, width: int, look: RowStyle, *, marked: bool) -
 
 
 def heading(entry: TrashEntry, together: int, now: int) -> list[str]:
-    """Say above a text whose it was, and what restoring would do.
-
-    Args:
-        entry: what is in the trash.
-        together: how many memories the same operation deleted.
-        now: the clock.
-    """
+    """Say above a text who deleted it and what restoring would do; `together` counts what was deleted with it."""
     lines = [f"Deleted {by(writer(entry))}, {both(entry.at, now)}."]
     if together > 1:
         lines.append(f"One of {count_words(together, 'memory')} that were deleted at once.")
@@ -278,7 +269,7 @@ def heading(entry: TrashEntry, together: int, now: int) -> list[str]:
 def show(
     engine: Engine, entry: TrashEntry, now: int, width: int, *, plain: bool, named: Callable[[str], str] = str
 ) -> Page:
-    """Draw what was in a deleted memory; see `heading`; called in a thread."""
+    """Draw the text of a deleted memory below its heading."""
     deleted = engine.history.operations(entry.txn, entry.txn) if entry.txn else ()
     lines = heading(entry, sum(one.deleted for one in deleted), now)
     top = (*words_page(*map(named, lines), width=width), PageLine(()))
@@ -290,7 +281,7 @@ def show(
 
 
 def free_name(address: Address, is_taken: Callable[[Address], bool]) -> Address:
-    """Offer another name beside a taken one: `notes-restored.md`, `notes-restored-2.md`, ..."""
+    """Return a free name beside a taken one: `notes-restored.md`, `notes-restored-2.md`, ..."""
     folder, slash, name = address.path.rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     if not stem:

@@ -60,9 +60,7 @@ class QuestionBar(Lines, can_focus=True):
         self._draft: Draft | None = None
         self._words = ""
         self._sure = False
-        """`d` was pressed: one more key discards."""
         self._lost = False
-        """A key was pressed that is no answer."""
 
     @property
     def asking(self) -> bool:
@@ -106,7 +104,6 @@ class QuestionBar(Lines, can_focus=True):
             self._fill()
 
     def close(self) -> None:
-        """Hide the question unanswered."""
         self._draft = None
         self.display = False
 
@@ -186,7 +183,6 @@ class EditorPrompt(Horizontal):
 
 
 MOST_MATCHES = 20_000
-"""Largest number of matches in one text."""
 
 
 class FindBar(Horizontal):

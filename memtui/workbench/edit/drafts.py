@@ -46,12 +46,11 @@ class DraftKeeper:
                 self._stored[owner] = stored
 
     def close(self, owner: object) -> None:
-        """Stop keeping the text of `owner`."""
         with self._lock:
             self._sources.pop(owner, None)
             self._stored.pop(owner, None)
 
-    def doubt(self, owner: object) -> None:
+    def invalidate(self, owner: object) -> None:
         """Treat the stored draft of `owner` as possibly lost, so that it is due again."""
         with self._lock:
             self._stored.pop(owner, None)
@@ -93,15 +92,14 @@ class EditorDrafts:
         self._bridge, self._editor, self._run, self._clock = bridge, editor, run, clock
         self.keeper = DraftKeeper(bridge.store_draft)
         self.mine: set[Address] = set()
-        """Memories whose drafts were made in this session."""
         self.found: dict[Address, tuple[str, ...]] = {}
         """Draft texts found on disk when a memory was opened, by memory: they count as the user's own."""
 
-    def look_after(self, stored: Draft | None = None) -> None:
+    def track(self, stored: Draft | None = None) -> None:
         """Keep what is typed from now on; `stored` is the draft that is already on disk."""
         self.keeper.open(self._editor, lambda: self._editor.draft(self._clock()), stored=stored)
 
-    def keep_then(self, then: Callable[[], None], *, awaited: bool = False) -> None:
+    def store_then(self, then: Callable[[], None], *, awaited: bool = False) -> None:
         """Store what is typed, then call `then`; on a failure say so and stay."""
         drafts = self.keeper.due()
         self.mine.update(draft.address for _, draft in drafts)
@@ -123,7 +121,6 @@ class EditorDrafts:
         self._editor.say(f"Your draft could not be kept, so the text stays open. {error}")
 
     def write(self) -> None:
-        """Store what is typed, in a thread."""
         for owner, draft in self.keeper.due():
             self.mine.add(draft.address)
 
@@ -133,8 +130,7 @@ class EditorDrafts:
             self._run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
 
     def flush(self) -> int:
-        """Store what is typed before this returns; return the number of drafts."""
-        self.keeper.doubt(self._editor)  # where it was put when it was typed may be damaged by now
+        self.keeper.invalidate(self._editor)  # where it was put when it was typed may be damaged by now
         return self.keeper.flush()
 
     def drop(self, address: Address, *, saved: str | None = None) -> None:
@@ -148,9 +144,9 @@ class EditorDrafts:
         def drop(engine: Engine) -> None:
             engine.drafts.drop(address, own=own, trace=saved is None)
 
-        self._run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
+        self._run(drop, lambda _: self.after_drop(), what="drop a draft", lane=DRAFTS)
 
-    def dropped(self) -> None:
+    def after_drop(self) -> None:
         """Refresh the tree's draft marks, and store what was typed meanwhile."""
         self._bridge.refresh_drafts()
         self.write()
@@ -161,8 +157,18 @@ class EditorDrafts:
         if editor.dirty:
             self.write()
         elif editor.subject is not None and self.keeper.has_stored(editor) and not editor.asking:
-            self.look_after()
+            self.track()
             self.drop(editor.subject.address)
+
+
+def store(bridge: Bridge, draft: Draft, then: Callable[[], None], *, awaited: bool = False) -> None:
+    """Store a draft, in a thread."""
+
+    def stored(_: None) -> None:
+        bridge.refresh_drafts()
+        then()
+
+    bridge.run(lambda engine: engine.drafts.save(draft), stored, what="keep a draft", lane=DRAFTS, awaited=awaited)
 
 
 class DraftFlow(Generic[S]):
@@ -175,7 +181,6 @@ class DraftFlow(Generic[S]):
         self._kept: Draft | None = None
         """Own draft that is stored, or about to be."""
         self._stored: Draft | None = None
-        """Own draft that is on disk by now."""
 
     @property
     def is_open(self) -> bool:
@@ -193,20 +198,22 @@ class DraftFlow(Generic[S]):
         raise NotImplementedError
 
     def leave(self, screen: S) -> None:
-        """Leave without saving."""
         raise NotImplementedError
+
+    def close(self, screen: S) -> None:
+        self.screen = None
+        screen.dismiss(None)
 
     def keep(self) -> None:
         """Store what is typed, in a thread."""
         draft = self.draft()
 
-        def stored(_: None) -> None:
+        def stored() -> None:
             self._stored = draft
-            self.bridge.refresh_drafts()
 
         if draft is not None:
             self._kept = draft
-            self.bridge.run(lambda engine: engine.drafts.save(draft), stored, what="keep a draft", lane=DRAFTS)
+            store(self.bridge, draft, stored)
 
     def flush(self) -> int:
         """Store what is typed before this returns; return the number of drafts."""
@@ -232,25 +239,14 @@ class DraftFlow(Generic[S]):
     def hand_over(self, draft: Draft | None, go_on: Callable[[], None]) -> None:
         """Store a draft for the editor, then call `go_on`."""
         self._kept = None
-
-        def stored(_: None = None) -> None:
+        if draft is None:
             self.bridge.refresh_drafts()
             go_on()
-
-        if draft is None:
-            stored()
-            return
-        self.bridge.run(
-            lambda engine: engine.drafts.save(draft),
-            stored,
-            what="keep a draft",
-            lane=DRAFTS,
-            awaited=True,
-        )
+        else:
+            store(self.bridge, draft, go_on, awaited=True)
 
 
 def offer_words(drafts: Sequence[Draft]) -> str:
-    """Name the drafts that an earlier run left unsaved."""
     names = ", ".join(draft.address.name for draft in drafts[:3]) + (", ..." if len(drafts) > 3 else "")
     if len(drafts) == 1:
         return f"A draft was never saved: {names}. Open it to restore or discard it."

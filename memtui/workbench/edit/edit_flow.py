@@ -20,7 +20,6 @@ from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE
 from memtui.workbench.edit import guarded_save
 from memtui.workbench.edit.drafts import DraftFlow, EditorDrafts
-from memtui.workbench.edit.memory_text import read_form
 from memtui.workbench.edit.open_memory import Comparison, DiskState, FileState, question_for
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LATEST_LOOK = "editor-look"
+LATEST_CHECK = "editor-look"
 """Group of the jobs that read the open memory from disk; only the newest counts."""
 AT_LINE = "line "
 """Prefix of an `open(then=...)` that names a place in the text."""
@@ -49,21 +48,18 @@ class EditorOptions(NamedTuple):
     left: Callable[[str], None]
     """Return to the tree and say these words there."""
     roots: Callable[[], Mapping[str, Root]]
-    """Roots by id."""
     editor_command: str
     private_folder: str
     """Folder outside every root for copies that the external editor opens."""
     when_mergeable: str = "ask"
     """`ask`: show the merged text before it is written; `save`: write it."""
     table: Sequence[Action] = ACTIONS
-    """The actions with the user's own keys."""
     lend: Callable[[str], None] = lambda _: None
     """Called with the name of the program that gets the terminal, and with nothing when it is back."""
     advance: float | None = 0.4
     """Seconds from a decided conflict to the next one; None: never by itself."""
     terminal: Terminal = Terminal()
     clock: Callable[[], int] = now_ms
-    """Milliseconds since the epoch."""
     named: Callable[[str], str] = str
     """Replaces addresses in a text by the names people see."""
 
@@ -74,11 +70,9 @@ class Overlays(NamedTuple):
     compare: Callable[[EditFlow, bool, str], None]
     """Show both sides; the flag: the memory was opened for that alone; the text: whose copy YOURS is, if no draft."""
     ask_renamed: Callable[[EditFlow, Address], None]
-    """Ask whether to follow the memory to its new name."""
     describe: Callable[[EditFlow, bool], None]
     """Show the form of the front matter; the flag: the memory was opened for that alone."""
     edit_outside: Callable[[EditFlow], None]
-    """Open the memory in the user's own editor."""
     save_failed: Callable[[EditFlow, Address, bytes, MemtuiError], None]
     """Keep a text that could not be saved, and ask what to do with it."""
 
@@ -109,13 +103,10 @@ class EditFlow:
         self.saving = False
         """Whether our own write is under way; reading the disk waits for its end."""
         self.describing: DraftFlow[Any] | None = None
-        """The form of the front matter that was opened last."""
         self._shown: Screen[None] | None = None
         self._then = ""
-        self._warned_of: bytes | None = None
-        """The text whose save was warned about: it can only be read here afterwards."""
         self._pending: guarded_save.LoadedMemory | None = None
-        self._after_look: list[tuple[Address, Callable[[], None]]] = []
+        self._after_check: list[tuple[Address, Callable[[], None]]] = []
         """Callbacks for when the disk has been read, with the memory they are for."""
 
     def run(
@@ -171,9 +162,9 @@ class EditFlow:
         self._then = then
         if address == self.address:
             self.editor.text_area.focus()
-            self.look(self._go_on)
+            self.check_disk(self._go_on)
             return
-        self.drafts.keep_then(lambda: self._load(address), awaited=True)
+        self.drafts.store_then(lambda: self._load(address), awaited=True)
 
     def _load(self, address: Address) -> None:
         if not self.put_away():
@@ -214,7 +205,7 @@ class EditFlow:
             self._offer(loaded, loaded.draft)
         else:
             if loaded.deleted and self._then == "":
-                self.editor.say("It was deleted meanwhile; this is its last text. f8 writes it again, or lets it go.")
+                self.editor.say("It was deleted; this is its last text. f8 restores it or accepts the deletion.")
             self._go_on()
 
     def why_read_only(self) -> str:
@@ -225,7 +216,6 @@ class EditFlow:
         return f"Read-only here: {subject.form.reason}. f4 opens it in your own editor."
 
     def _go_on(self) -> None:
-        """Do what the memory was opened for."""
         then, self._then = self._then, ""
         if then.startswith("compare"):
             self.compare_screen(alone=True, whose=then.removeprefix("compare").strip())
@@ -248,7 +238,7 @@ class EditFlow:
 
     def _show(self, loaded: guarded_save.LoadedMemory, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
-        self.drafts.look_after(stored=loaded.draft)
+        self.drafts.track(stored=loaded.draft)
 
     def _offer(self, loaded: guarded_save.LoadedMemory, draft: Draft) -> None:
         """Restore a draft of this session at once; ask about one that outlived a restart."""
@@ -272,10 +262,10 @@ class EditFlow:
 
     def answer(self, draft: Draft, answer: str) -> None:
         if answer == "discard":
-            self.drafts.look_after()
+            self.drafts.track()
             self.drafts.drop(draft.address)
             self.editor.say("The draft was discarded; its text is in the history (H).")
-            self.look()
+            self.check_disk()
         elif answer == "restore":
             self._restore(draft)
         else:
@@ -303,11 +293,11 @@ class EditFlow:
         changed = "was deleted" if loaded.deleted else "changed"
         then = f"The memory {changed} since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
-        self.look(self._go_on)
+        self.check_disk(self._go_on)
 
     def leave(self, words: str = "") -> None:
         """Store what is typed, then return to the tree and say `words`; the keys that follow are for the tree."""
-        self.drafts.keep_then(lambda: self.options.left(words), awaited=True)
+        self.drafts.store_then(lambda: self.options.left(words), awaited=True)
 
     def put_away(self) -> bool:
         """Empty the pane; do nothing and return False when the draft cannot be stored."""
@@ -321,15 +311,13 @@ class EditFlow:
         self._close()
         return True
 
-    def abandon(self, words: str) -> None:
-        """Close a memory whose text needs no draft, and say `words` in the tree."""
+    def abandon(self, words: str = "", *, go_to: Address | None = None) -> None:
+        """Close a memory whose text needs no draft, and say `words` in the tree, or open another memory."""
         self._close()
-        self.options.left(words)
-
-    def reopen(self, address: Address) -> None:
-        """Open another memory in place of one whose text needs no draft."""
-        self._close()
-        self.open(address)
+        if go_to is None:
+            self.options.left(words)
+        else:
+            self.open(go_to)
 
     def _close(self) -> None:
         self.drafts.keeper.close(self.editor)
@@ -339,10 +327,10 @@ class EditFlow:
         """Follow a memory to another address, together with its draft."""
         if self.address == old:
             self.editor.renamed(new)
-            self.drafts.look_after()
+            self.drafts.track()
             self.drafts.drop(old)
             self.drafts.write()
-            self.look()
+            self.check_disk()
 
     def flush(self) -> int:
         """Store what is typed before this returns; return the number of drafts written."""
@@ -356,16 +344,16 @@ class EditFlow:
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
         """Read the open memory again when it is among these (None: all)."""
         if self.address is not None and (addresses is None or self.address in set(addresses)):
-            self.look()
+            self.check_disk()
 
-    def look(self, then: Callable[[], None] | None = None) -> None:
+    def check_disk(self, then: Callable[[], None] | None = None) -> None:
         """Read what is on disk under the open memory's name, then call `then`."""
         subject = self.editor.subject
         if subject is None or self.saving or self.editor.asking:
             return
         address, base = subject.address, subject.base_sha256
         if then is not None:
-            self._after_look.append((address, then))
+            self._after_check.append((address, then))
 
         def seen(disk: DiskState) -> None:
             if self.address != address or self.saving or self.editor.asking:
@@ -375,7 +363,7 @@ class EditFlow:
             differs = self.editor.disk_is(disk)
             if self.editor.dirty and before != (disk.snapshot.sha256 if disk.snapshot else None):
                 # Another window may have stored its own draft over this one, saved, and dropped it.
-                self.drafts.keeper.doubt(self.editor)
+                self.drafts.keeper.invalidate(self.editor)
                 self.drafts.write()  # with the text it started from, which is no longer on disk
             if differs:
                 self.compare_sides()
@@ -384,7 +372,7 @@ class EditFlow:
             if self.conflict is not None and self.conflict.address == address:
                 self.conflict.disk_changed(disk)
             # Also the callbacks of earlier looks, which this newer one replaced.
-            waiting, self._after_look = self._after_look, []
+            waiting, self._after_check = self._after_check, []
             for of, go_on in waiting:
                 if of == self.address:
                     go_on()
@@ -393,12 +381,11 @@ class EditFlow:
             lambda engine: guarded_save.read_disk(engine, address, base),
             seen,
             what=f"read {address}",
-            latest=LATEST_LOOK,
+            latest=LATEST_CHECK,
             awaited=then is not None,
         )
 
     def compare_sides(self) -> None:
-        """Count what both sides changed, for title and marks."""
         subject = self.editor.subject
         if subject is None or subject.disk is None or subject.disk_sha256 == subject.base_sha256:
             return
@@ -428,20 +415,9 @@ class EditFlow:
             case FileState.MERGEABLE:
                 self._merge_then_show()
             case FileState.CLEAN | FileState.DRAFT:
-                if not self._must_warn():
-                    self._write(editor.data, subject.base_sha256, self._merge_of(), then)
+                self._write(editor.data, subject.base_sha256, self._merge_of(), then)
             case _:
                 self.compare_screen()
-
-    def _must_warn(self) -> bool:
-        """Warn once before saving a text that cannot be edited here afterwards; the next ctrl+s saves it."""
-        data = self.editor.data
-        reason = read_form(data, limit=self.editor.text_area.byte_limit).reason
-        if not reason or self._warned_of == data:
-            return False
-        self._warned_of = data
-        self.editor.say(f"Once saved, it can only be read here: {reason}. ctrl+s again saves it; f4 then edits it.")
-        return True
 
     def _merge_of(self) -> MergeOf | None:
         """The versions the text was merged from; None when it is only an edit."""
@@ -450,32 +426,49 @@ class EditFlow:
             return None
         return MergeOf(before[1].base_sha256, sha256(before[0]).hexdigest(), subject.base_sha256)
 
-    def _write(
+    def write(
         self,
+        address: Address,
         data: bytes,
         expected: str | None,
+        written: Callable[[guarded_save.SaveResult], None],
+        failed: Callable[[MemtuiError], None],
         merge: MergeOf | None = None,
-        then: Callable[[], None] | None = None,
     ) -> None:
-        address, actor = self.address, self.bridge.actor
-        assert address is not None
+        """Save only over the `expected` version, then call `written` or `failed`; reading the disk waits until then."""
+        actor = self.bridge.actor
+
+        def ended(result: guarded_save.SaveResult) -> None:
+            self.saving = False
+            written(result)
+
+        def refused(error: MemtuiError) -> None:
+            self.saving = False
+            failed(error)
+
         self.saving = True
         self.run(
             lambda engine: guarded_save.write(engine, address, data, expected, actor=actor, merge=merge),
-            lambda written: self._written(address, written, then),
+            ended,
             what=f"save {address}",
-            otherwise=lambda error: self._not_saved(address, data, error),
+            otherwise=refused,
             lane=guarded_save.lane_of(address, WRITE),
         )
 
-    def _not_saved(self, address: Address, data: bytes, error: MemtuiError) -> None:
-        self.saving = False
-        self.editor.say(f"Not saved. {error}")
-        if self.address == address:
-            self._overlays.save_failed(self, address, data, error)
+    def _write(
+        self, data: bytes, expected: str | None, merge: MergeOf | None, then: Callable[[], None] | None = None
+    ) -> None:
+        address = self.address
+        assert address is not None
+
+        def failed(error: MemtuiError) -> None:
+            self.editor.say(f"Not saved. {error}")
+            if self.address == address:
+                self._overlays.save_failed(self, address, data, error)
+
+        self.write(address, data, expected, lambda written: self._written(address, written, then), failed, merge)
 
     def _written(self, address: Address, written: guarded_save.SaveResult, then: Callable[[], None] | None) -> None:
-        self.saving = False
         if isinstance(written.result, Conflict):
             if self.address == address:
                 self._lost_the_race(written)
@@ -484,11 +477,11 @@ class EditFlow:
         if self.address != address:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
-        self.drafts.look_after()
+        self.drafts.track()
         self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.options.clock()))
         saved = f"Saved, {count_words(lines, 'line')}. {written.warning or 'u in the tree takes it back.'}"
         self.editor.say(saved if isinstance(written.result, Saved) else "Nothing to save.")
-        self.look(then)
+        self.check_disk(then)
 
     def _lost_the_race(self, written: guarded_save.SaveResult) -> None:
         """Handle a save that found a newer version: nothing was written; merge or ask."""
@@ -545,7 +538,7 @@ class EditFlow:
 
     def adopt(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as the one that is open."""
-        self.drafts.look_after()
+        self.drafts.track()
         yours = self.editor.data if self.editor.dirty else None
         if self.editor.put(snapshot.bytes):
             if yours is not None:

@@ -41,7 +41,6 @@ from memtui.workbench.edit.open_memory import (
 from memtui.workbench.keys import room_bindings
 
 COMPARE_AFTER = 0.3
-"""Seconds of quiet typing before the two sides are compared again."""
 
 
 class MemoryEditor(Vertical):
@@ -72,18 +71,15 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.said_line = Lines(id="editor-said")
         self.subject: OpenMemory | None = None
         self.refusal = ""
-        """Why nothing can be written there; empty when it can."""
         self._compared: Comparison | None = None
         self._before_merge: tuple[str, OpenMemory] | None = None
         self._merge_shown = False
         self._who = ""
         self._unseen = False
         self.moved_to: Address | None = None
-        """The new name of a memory that was renamed on disk."""
         self.disk_at = 0
         """When the version on disk was written or deleted, in milliseconds; 0 when unknown."""
         self.why = ""
-        """The reason given for the deletion."""
         self._state = FileState.CLEAN
         self._said = ""
         self._base_text = ""
@@ -139,12 +135,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     ) -> None:
         """Show a memory; a snapshot of None is one that does not exist yet.
 
-        Args:
-            address: where it is, or will be.
-            snapshot: the version on disk.
-            limit: the root's write limit in bytes.
-            refusal: why nothing can be written there; empty when it can.
-            unseen: whether it holds somebody else's change that the user has not seen.
+        `refusal` says why nothing can be written there; `unseen`: it holds a change of somebody else's not seen yet.
         """
         self._stop_timers()
         for bar in (self.query_one(QuestionBar), self.query_one(FindBar), self.query_one(EditorPrompt)):
@@ -162,7 +153,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._update_state()
 
     def forget(self) -> None:
-        """Close the memory and empty the pane."""
         self._stop_timers()
         self.subject = None
         self.text_area.open_text("", read_only=True)
@@ -199,7 +189,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         return self.dirty and sha256 not in (None, self.subject.base_sha256)
 
     def compared(self, found: Comparison) -> None:
-        """Show the result of comparing base, text and disk."""
         self._compared = found
         self.text_area.set_marks(found.marks)
         self._update_state()
@@ -284,7 +273,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         return True
 
     def say(self, words: str) -> None:
-        """Show a message below the text until the next key."""
         self._said = words
         self._fold_said()
         self.text_area.tell_next_key = bool(words) or self._unseen
@@ -345,7 +333,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     @property
     def asking(self) -> bool:
-        """Whether a question about a draft waits for its answer."""
         return any(bar.asking for bar in self.query(QuestionBar))  # there is none before it is composed
 
     def ask_name(self, value: str, cursor: int) -> None:
@@ -458,7 +445,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.query_one(FindBar).step(-1)
 
     def found_by(self, words: str, *, jump: bool) -> None:
-        """Mark what a search found; `jump` puts the cursor on the first place."""
         self.query_one(FindBar).prime(words, jump=jump)
 
     def action_text_undo(self) -> None:

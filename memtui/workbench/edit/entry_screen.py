@@ -105,7 +105,6 @@ a draft of the memory while you type."""
 
     @property
     def data(self) -> bytes:
-        """The entry as it would be written."""
         return to_bytes(self.text_area.text, self.form)
 
     @property
@@ -137,7 +136,7 @@ a draft of the memory while you type."""
         elif action.id == "entry_leave":
             self.come_back_later()
         elif action.id == "entry_file":
-            self._flow.as_file(self)
+            self._flow.continue_in_file(self)
         elif action.id == "entry_undo":
             self.text_area.undo()
         else:
@@ -172,12 +171,9 @@ class OpenedEntry(NamedTuple):
     snapshot: Snapshot
     file: EntryFile
     entry: Entry | None
-    """None: a new one."""
     form: TextForm
     limit: int | None
-    """The agent's limit in characters."""
     drafted: bool
-    """Whether the memory has a draft already."""
 
 
 def read(engine: Engine, address: Address, name: Name | None) -> OpenedEntry:
@@ -224,7 +220,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
         if self.screen is not screen:
             return
         if opened.drafted:
-            self._close(screen)
+            self.close(screen)
             self._in_the_file(opened.entry)
         elif opened.form.reason:
             self._give_up(screen, f"It cannot be edited here: {opened.form.reason}. f4 opens the file.")
@@ -246,7 +242,6 @@ class EntryFlow(DraftFlow[EntryScreen]):
         self._show_list()
 
     def _show_list(self, number: int | None = None) -> None:
-        """Refresh the list of entries below."""
         from memtui.features.entries.view import EntriesView
 
         made = self._browser.part(Views).made("entries")
@@ -254,7 +249,6 @@ class EntryFlow(DraftFlow[EntryScreen]):
             made.show_entry(number)
 
     def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
-        """Continue in the editor of the whole file."""
         browser = self._browser
         browser.part(Views).back()
         browser.memories.reveal(self.address)
@@ -287,15 +281,10 @@ class EntryFlow(DraftFlow[EntryScreen]):
 
     def leave(self, screen: EntryScreen) -> None:
         """Return to the list; what was typed goes to history."""
-        self._close(screen)
+        self.close(screen)
         self.drop_draft()
 
-    def as_file(self, screen: EntryScreen) -> None:
-        """Open the whole file in the editor, with what is typed as its draft."""
-        self._hand_over(screen, "")
-
     def save(self, screen: EntryScreen) -> None:
-        """Save the entry, guarded."""
         assert self._opened is not None
         address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
 
@@ -320,7 +309,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
             return
         self._settle_draft(result.sha256)
         entry, count = self._opened.entry, len(self._opened.file.entries)
-        self._close(screen)
+        self.close(screen)
         self._show_list(entry.number if entry is not None else count + 1)
         saved = f"Saved entry {entry.number:,}" if entry is not None else "Saved a new entry"
         words = f"{saved} of {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
@@ -328,19 +317,15 @@ class EntryFlow(DraftFlow[EntryScreen]):
 
     def _not_written(self, screen: EntryScreen, error: MemtuiError) -> None:
         if isinstance(error, EntryGoneError | NotFoundError):
-            self._hand_over(screen, "compare")
+            self.continue_in_file(screen, "compare")
         else:
             screen.refused(f"Not saved. {error.message} {error.hint} ({error.code})")
 
-    def _hand_over(self, screen: EntryScreen, then: str) -> None:
+    def continue_in_file(self, screen: EntryScreen, then: str = "") -> None:
         """Turn what is typed into a draft of the memory and continue in the editor."""
         draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
-        self._close(screen)
+        self.close(screen)
         self.hand_over(draft, lambda: self._in_the_file(entry, then))
-
-    def _close(self, screen: EntryScreen) -> None:
-        self.screen = None
-        screen.dismiss(None)
 
     def _settle_draft(self, sha256: str) -> None:
         """Drop the draft of a saved text, without a trace of half-typed states in history."""

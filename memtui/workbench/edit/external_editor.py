@@ -74,7 +74,6 @@ class _ExternalEdit:
         self._editor.say(words)
 
     def edited(self, data: bytes) -> None:
-        """Take what was saved in the external editor."""
         editing, editor = self._editing, self._editor
         if editing.address != self._address:
             self._save_closed(data)
@@ -88,9 +87,9 @@ class _ExternalEdit:
             save_raw(editing, data)
             return
         editing.drafts.write()
-        editing.look(None if typed else self._save)
+        editing.check_disk(None if typed else self._save)
         if typed:
-            hint = " It took the place of what you typed here: ctrl+z brings that back." if both is None else ""
+            hint = " It replaced what you typed here: ctrl+z brings that back." if both is None else ""
             editor.say(f"The text of your editor is here, not saved yet: ctrl+s saves it, guarded.{hint}")
 
     def _save(self) -> None:
@@ -112,7 +111,6 @@ class _ExternalEdit:
         self.back()
 
     def back(self) -> None:
-        """Take the user back, unless a draft is left."""
         if self._alone and self._editing.address == self._address and not self._editor.dirty:
             self._editing.leave(self._words)
 
@@ -160,7 +158,7 @@ def save_raw(editing: EditFlow, data: bytes) -> None:
     """Save bytes that cannot be shown as text; on a conflict nothing is written and both versions are kept."""
     subject = editing.editor.subject
     assert subject is not None
-    address, expected, actor = subject.address, subject.base_sha256, editing.bridge.actor
+    address = subject.address
 
     def written(done: guarded_save.SaveResult) -> None:
         if editing.address != address:
@@ -175,12 +173,7 @@ def save_raw(editing: EditFlow, data: bytes) -> None:
             )
             editing.editor.say("Saved." if isinstance(done.result, Saved) else "Nothing to save.")
 
-    editing.run(
-        lambda engine: guarded_save.write(engine, address, data, expected, actor=actor),
-        written,
-        what=f"save {address}",
-        lane=WRITE,
-    )
+    editing.write(address, data, subject.base_sha256, written, lambda error: editing.editor.say(str(error)))
 
 
 def edit_text_outside(
@@ -203,7 +196,7 @@ def edit_text_outside(
         say: shows one line.
         salvage: makes a draft of what the editor saved so far, should memtui die meanwhile.
         of: the memory the text belongs to, so that the next start can offer a copy that was left.
-        unchanged: called when an editor in the terminal ended, or could not start, without a change.
+        unchanged: called when an editor in the terminal ended without a change.
     """
     try:
         command = editor_command(editing.options.editor_command)

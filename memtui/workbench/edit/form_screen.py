@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from memtui.workbench.main_screen import MainScreen
 
 LABEL = 13
-"""Cells of a field's name with the sign before it."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
 """Keys that the line of text does not get."""
 
@@ -56,7 +55,6 @@ class Preview(NamedTuple):
 
     page: Page
     after: bytes | None
-    """The changed text; None when it is refused."""
     refusal: str = ""
 
 
@@ -153,7 +151,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     @property
     def typed(self) -> dict[str, str]:
-        """Typed text by field name."""
         return {name: prompt.text for name, prompt in zip(NAMES, self.prompts, strict=True)}
 
     @property
@@ -186,7 +183,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     @property
     def _blocked(self) -> str:
-        """Why the field cannot be edited."""
         if self._flow.read_only:
             return READ_ONLY
         if self.form.refusal:
@@ -329,7 +325,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         return bars.spread([(sign, "cursor"), (f" {field.name:<{LABEL - 1}}", "dim"), (value, style)], beside, width)
 
     def _hint(self, field: FormField, text: str) -> Line:
-        """Draw what stands at the right end of a field."""
         if field.name == "description" and text:
             if len(text) > LISTED:
                 return [(f"{len(text)}: lists show {LISTED} ", "warning")]
@@ -346,7 +341,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
 
 PREVIEW = "form-preview"
-"""Group of the jobs that work out the preview."""
 _LINE = re.compile(r"\(line (\d+)\)")
 
 
@@ -390,15 +384,13 @@ class FormFlow(DraftFlow[FormScreen]):
         return screen
 
     def close(self, screen: FormScreen) -> None:
-        self.screen = None
         self._app.cursor_position = Offset(0, 0)
-        screen.dismiss(None)
+        super().close(screen)
 
     def form(self, data: bytes) -> Form:
         return form_of(data, self.root, self.address.path)
 
     def preview(self, screen: FormScreen) -> None:
-        """Work out the preview, in a thread."""
         form, typed, width = screen.form, screen.typed, screen.width
         plain = bool(getattr(self._app, "plain", False))
         self.bridge.run(
@@ -413,7 +405,6 @@ class FormFlow(DraftFlow[FormScreen]):
         raise NotImplementedError
 
     def as_text(self, screen: FormScreen) -> None:
-        """Continue in the text editor with what is typed."""
         raise NotImplementedError
 
     def draft(self) -> Draft | None:
@@ -492,7 +483,7 @@ class EditorFormFlow(FormFlow):
         self.close(screen)
         if self._kept is not None:
             self.drop_draft()
-            self._editing.drafts.look_after()
+            self._editing.drafts.track()
             self._editing.drafts.write()
         go_on = self._editing.leave if self._alone else self._editing.editor.text_area.focus
         go_on()
@@ -530,7 +521,6 @@ class DiskFormFlow(FormFlow):
         return (self.snapshot.sha256, self.snapshot.bytes) if self.snapshot is not None else (None, None)
 
     def save(self, screen: FormScreen) -> None:
-        """Save the fields, guarded."""
         assert self.snapshot is not None
         address, actor, expected = self.address, self.bridge.actor, self.snapshot.sha256
         wanted = edits(screen.form, screen.typed)

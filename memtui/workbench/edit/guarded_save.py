@@ -37,7 +37,6 @@ class LoadedMemory(NamedTuple):
     address: Address
     disk: DiskState
     limit: int
-    """The root's write limit in bytes."""
     refusal: str
     """Why nothing can be written there; empty when it can."""
     draft: Draft | None
@@ -59,7 +58,6 @@ class SaveResult(NamedTuple):
 
     result: Saved | Unchanged | Conflict
     data: bytes
-    """What was to be written."""
     disk: DiskState = DiskState(None)
     """What is there after a conflict."""
     warning: str = ""
@@ -101,7 +99,6 @@ def _last_text(engine: Engine, address: Address, draft: Draft | None, draft_base
 
 
 def conflict_or_none(engine: Engine, address: Address) -> OpenConflict | None:
-    """Return the conflict a memory is in; None also when a text of it was redacted."""
     try:
         return engine.drafts.conflict(address)
     except RefusedError:
@@ -109,7 +106,6 @@ def conflict_or_none(engine: Engine, address: Address) -> OpenConflict | None:
 
 
 def read_or_none(engine: Engine, address: Address) -> Snapshot | None:
-    """Read a memory; None when there is no file."""
     try:
         return engine.read(address)
     except NotFoundError:

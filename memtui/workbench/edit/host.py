@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 PAUSE = 0.4
-"""Seconds a decided conflict stays in sight before the next one is shown."""
 
 
 class EditorHost:
@@ -40,7 +39,6 @@ class EditorHost:
         self._wanted: Address | None = None
         self._describing: FormFlow | None = None
         self._left: tuple[ViewScreen, ...] = ()
-        """The view the editor was opened from."""
         self._entry: EntryFlow | None = None
         self._focused: PageView | None = None
         """The pane that had the focus when the editor was opened; None: the tree."""
@@ -91,7 +89,6 @@ class EditorHost:
             self._describing = DiskFormFlow(screen, address)
 
     def edit_entry(self, address: Address, name: Name | None) -> None:
-        """Open one entry of a memory, or without a name a new one."""
         from memtui.workbench.edit.entry_screen import EntryFlow
 
         screen = self._screen
@@ -176,13 +173,11 @@ class EditorHost:
             self._editing.rows_changed(addresses)
 
     def flush(self) -> int:
-        """Store what is typed before this returns; return the number of drafts."""
         parts = (self._editing, self._describing, self._entry)
         return sum(part.flush() for part in parts if part is not None)
 
 
 def handle(editing: EditFlow, event: EditorWants) -> None:
-    """Run what the editor posted."""
     from memtui.workbench.edit import external_editor
 
     event.stop()
@@ -194,7 +189,7 @@ def handle(editing: EditFlow, event: EditorWants) -> None:
         "leave": editing.leave,
         "keep": editing.drafts.settle,
         "count": editing.compare_sides,
-        "compare": lambda: editing.look(editing.compare_screen),
+        "compare": lambda: editing.check_disk(editing.compare_screen),
         "describe": editing.describe,
         "outside": lambda: external_editor.edit_outside(editing),
         "name": lambda: ask_name(editing),
@@ -216,7 +211,6 @@ def ask_name(editing: EditFlow) -> None:
 
 
 def rename(editing: EditFlow, value: str) -> None:
-    """Rename or move the open memory, together with its draft."""
     from memtui.pointers import references
 
     subject = editing.editor.subject
@@ -234,13 +228,13 @@ def rename(editing: EditFlow, value: str) -> None:
         error = next((outcome.error for outcome in done.outcomes if outcome.error), None) if done else None
         failed = done is not None and not all(outcome.ok for outcome in done.outcomes)
         if failed:
-            editing.editor.say(str(error) if error else "It was saved in that moment, so it keeps its name. Try again.")
+            editing.editor.say(str(error) if error else "Somebody else just saved it, so it keeps its name. Try again.")
         else:
             editing.renamed(old, new)
             also = f", {done.also}" if done is not None and done.also else ""
             undo = " u in the tree takes it back." if done is not None else ""
             editing.editor.say(f"Renamed to {new}{also}.{undo} {done.left if done is not None else ''}".rstrip())
-        editing.look()
+        editing.check_disk()
 
     def refused(error: MemtuiError) -> None:
         editing.saving = False
@@ -260,7 +254,6 @@ def rename(editing: EditFlow, value: str) -> None:
 
 
 def mark_seen(editing: EditFlow) -> None:
-    """Record that the user looked at somebody else's change."""
     address = editing.address
     if address is not None and not editing.bridge.read_only:
         editing.run(lambda engine: engine.changes.mark_seen([address], looked=True), what="mark as seen", lane=WRITE)

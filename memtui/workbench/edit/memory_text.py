@@ -44,7 +44,6 @@ LINES = 20_000
 SHOWN_CHARACTERS = 131_072
 """Most characters drawn of a read-only memory."""
 FOLD = 1_000
-"""Columns at which read-only lines are folded."""
 
 _OTHER_BREAKS = {
     "\x0b": "a vertical tab",
@@ -65,14 +64,10 @@ class TextForm(NamedTuple):
     """A memory's content as text, with what turns it into bytes again."""
 
     text: str
-    """Lines joined with `\
-    `; when `reason` is set, a safe and possibly shortened picture of the content.
-    """
+    """Lines joined with `\\n`; when `reason` is set, a safe and possibly shortened picture of the content."""
     newline: str
-    """The line end of the file: `\\n`, `\\r\\n` or `\\r`."""
     bom: bool
     reason: str = ""
-    """Why the text is read-only; empty when it can be edited."""
 
     @property
     def editable(self) -> bool:
@@ -117,7 +112,6 @@ def to_bytes(text: str, form: TextForm) -> bytes:
 
 
 def same_text(first: bytes, second: bytes) -> bool:
-    """Whether two contents differ only in line ends and byte-order mark."""
     return _plain(first) == _plain(second)
 
 
@@ -222,15 +216,12 @@ def dotted(line: str, spans: Sequence[Span], *, plain: bool) -> str:
 
 
 CHECKPOINTS = 600
-"""Undo steps kept for one open memory."""
 HIGHLIGHT_BYTES = 32_768
 """Larger texts are not highlighted: it would make every key three times as slow."""
 SOUND_PARSERS = ("0.25.",)
 """Usable versions of tree-sitter: 0.26.1 crashes the interpreter after repeated queries."""
 _FOUND = Style(bold=True, underline=True)
-"""Style of a match, whatever its colours."""
 _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
-"""Style of each mark."""
 
 
 class MemoryText(WrappedOnce, TextArea):
@@ -451,7 +442,6 @@ def _can_highlight() -> bool:
 
 
 def _common(first: str, second: str) -> int:
-    """Return the length of the common prefix."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
@@ -463,6 +453,5 @@ def _common(first: str, second: str) -> int:
 
 
 def location_of(text: str, position: int) -> tuple[int, int]:
-    """Turn a character position into line and column."""
     line = text.count("\n", 0, position)
     return line, position - (text.rfind("\n", 0, position) + 1)

@@ -32,9 +32,7 @@ class FileState(Enum):
     CONFLICT = "!"
     """Both sides changed the same lines."""
     GONE = "!d"
-    """Deleted on disk; the edited text is kept."""
     MOVED = ">"
-    """Renamed on disk, with the same text."""
     RAW = "raw"
     """Read-only: the text widget would change or hide some of it."""
 
@@ -85,7 +83,6 @@ class DiskState(NamedTuple):
     at: int = 0
     """When it was deleted, in milliseconds; 0 when unknown."""
     why: str = ""
-    """The reason given for the deletion."""
 
 
 class OpenMemory(NamedTuple):
@@ -104,7 +101,6 @@ class Comparison(NamedTuple):
     """Result of a three-way comparison, for title and marks."""
 
     hunks: int
-    """Places the other side changed."""
     overlaps: int
     """Those where the draft changed the same lines."""
     marks: dict[int, str]
@@ -138,7 +134,6 @@ def _counts(compared: Comparison | None) -> str:
 
 
 LEAST_NAME = 8
-"""Cells of the address that always stay."""
 
 _NOTE_STYLES = {
     FileState.DRAFT: "draft",
@@ -179,11 +174,9 @@ class DraftQuestion(NamedTuple):
 
     draft: Draft
     stale: bool
-    """Whether the memory changed on disk since the draft was started."""
     lines: int
     """Lines of the draft that are not in the text on disk."""
     gone: bool = False
-    """Whether the memory was deleted since."""
 
     def words(self, when: str) -> str:
         since = f", and the memory {'was deleted' if self.gone else 'changed'} since" if self.stale else ""
@@ -194,10 +187,7 @@ class DraftQuestion(NamedTuple):
 def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> DraftQuestion | None:
     """Return what to ask about a stored draft; None when its text is what is on disk.
 
-    Args:
-        draft: what was found.
-        disk_text: the text on disk, or the last one there was.
-        disk_sha256: its version; None when there is no file.
+    Of a missing memory `disk_text` is the last text there was, and `disk_sha256` None.
     """
     if disk_sha256 is not None and draft.text == disk_text:
         return None

@@ -27,7 +27,6 @@ class OverlayScreen(KeyedScreen[None]):
     """Screen over the editor that waits for an answer."""
 
     hint: Line | None = None
-    """Which keys may follow a first key."""
 
     def on_mount(self) -> None:
         """Release the key fence, also when no key opened the screen: the next key answers it."""
@@ -47,7 +46,6 @@ class OverlayScreen(KeyedScreen[None]):
         raise NotImplementedError
 
     def answer(self, action: Action) -> None:
-        """Run an action of the screen's own room."""
         getattr(self, f"action_{action.id}")()
 
     def show_hint(self, line: Line | None) -> None:
@@ -87,7 +85,6 @@ def keys_line(keys: list[tuple[str, str]], width: int) -> list[Run]:
 
 
 def rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:
-    """Draw the title line of a part of the screen."""
     tail = f" {keys} -" if keys else ""
     rest = "-" * max(width - len(words) - 4 - len(tail), 1)
     return [("-- ", "rule"), (words, style), (f" {rest}", "rule"), (tail.removesuffix("-"), "key"), ("-", "rule")]
@@ -102,7 +99,6 @@ def cannot_fill(screen: KeyedScreen[None], why: str) -> None:
 
 
 def close_screen(screen: Screen[None] | None) -> None:
-    """Dismiss a screen if it is on top."""
     if screen is not None and screen.is_current:
         screen.dismiss(None)
 
@@ -111,13 +107,11 @@ class TextScreen(OverlayScreen):
     """Screen with text that is saved or left; the first of its `ROOMS` is its own."""
 
     UNSAVED: ClassVar[str]
-    """Message when leaving with unsaved text."""
 
     def __init__(self, flow: DraftFlow[Any], table: Iterable[Action]) -> None:
         super().__init__(table)
         self._flow = flow
         self.busy = False
-        """Whether a save is under way."""
         self._said: Line = []
         self._sure = False
         """Whether leaving was asked for once."""
@@ -157,7 +151,6 @@ class TextScreen(OverlayScreen):
             self._flow.save(self)
 
     def refused(self, words: str) -> None:
-        """Say that a save did not happen."""
         self.busy = False
         self.say(words, "error")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,10 +48,15 @@ async def to(screen: Real, view: ActivityView, words: str) -> None:
     raise AssertionError(f"no row says {words}:\n{screen.text}")
 
 
+@asynccontextmanager
+async def activity_of(world: World, **options: Any) -> AsyncIterator[tuple[Real, ActivityView]]:
+    async with real(world, **options) as screen:
+        yield screen, await activity(screen)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_who_did_what_where_and_how_many_lines(world: World, size: tuple[int, int]) -> None:
-    async with real(world, size=size) as screen:
-        view = await activity(screen)
+    async with activity_of(world, size=size) as (screen, view):
         await screen.until_text("+2 -1")
         for words in ("delete 3 memories", "create   notes/e.md", "claude", "u undo", "Activity"):
             assert words in screen.text
@@ -57,8 +65,7 @@ async def test_who_did_what_where_and_how_many_lines(world: World, size: tuple[i
 
 
 async def test_a_bulk_operation_is_one_row_that_opens(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         rows = view.row_count()
         await to(screen, view, "delete 3 memories")
         await screen.until_text("deleted  notes/c.md")
@@ -73,8 +80,7 @@ async def test_a_bulk_operation_is_one_row_that_opens(world: World) -> None:
 
 
 async def test_enter_jumps_to_the_memory_or_to_its_history_when_it_is_gone(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await to(screen, view, "create   notes/b.md")
         await screen.press("enter")
         await screen.until_text("History of notes/b.md")
@@ -86,8 +92,7 @@ async def test_enter_jumps_to_the_memory_or_to_its_history_when_it_is_gone(world
 
 
 async def test_w_gives_the_difference_the_whole_screen(world: World) -> None:
-    async with real(world, size=(80, 24)) as screen:
-        view = await activity(screen)
+    async with activity_of(world, size=(80, 24)) as (screen, view):
         await to(screen, view, "edit")
         await screen.press("w")
         await screen.until(lambda: "delete 3" not in screen.text and "1 + two" in screen.text)
@@ -99,8 +104,7 @@ async def test_w_gives_the_difference_the_whole_screen(world: World) -> None:
 
 
 async def test_an_older_step_is_taken_back_alone_after_a_second_key(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await to(screen, view, "delete 3 memories")
         await screen.press("d")
         await screen.until_text("s takes back: delete 3 memories; any other key cancels")
@@ -119,8 +123,7 @@ async def test_an_older_step_is_taken_back_alone_after_a_second_key(world: World
 async def test_what_could_not_be_taken_back_is_said_for_each_memory(world: World) -> None:
     with world.engine() as engine:
         engine.memories.create(at("b.md"), "again\n", actor=CLAUDE)
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await to(screen, view, "delete 3 memories")
         await screen.press("d", "s")
         await screen.until_text("Took 2 of 3 back. notes/b.md is there again, with another text.")
@@ -133,16 +136,14 @@ async def test_what_could_not_be_taken_back_is_said_for_each_memory(world: World
 async def test_a_step_that_did_not_happen_says_so(world: World) -> None:
     with world.engine() as engine:
         engine.save(at("a.md"), "mine\n", expected_sha256="0" * 64, actor=ME)
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await to(screen, view, "conflict")
         await screen.press("d", "s")
         await screen.until_text("It did not happen, so there is nothing to take back.")
 
 
 async def test_words_and_writers_narrow_it(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await screen.press("slash")
         await screen.type("claude edit")
         await screen.until(lambda: view.loaded and view.row_count() == 1)
@@ -163,8 +164,7 @@ async def test_words_and_writers_narrow_it(world: World) -> None:
 
 
 async def test_news_arrive_and_the_cursor_stays(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await to(screen, view, "delete 3 memories")
         key = view.row_key(view.list.cursor)
         for name in ("x.md", "y.md"):
@@ -181,8 +181,7 @@ async def test_a_hundred_thousand_records_open_with_one_page_and_load_as_the_cur
             " SELECT a.root, CAST('bulk/' || n.i AS BLOB), iif(n.i % 2, 'outside', 'agent:x'), 'modified', a.after,"
             " a.after, a.at + n.i * 5000, 'done' FROM n, audit a WHERE a.seq = 1"
         )
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         assert view.row_count() == PAGE
         await screen.until_text("200+")
         await screen.press("pagedown")
@@ -200,23 +199,13 @@ async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) ->
     with world.engine() as engine:
         for number in range(PAGE + 20):
             engine.pins.set([at("a.md")], pinned=number % 2 == 0, actor=ME)
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         assert not view.steps.complete
         await screen.press("G")
         await screen.until(lambda: view.steps.complete and view.list.cursor == view.row_count() - 1)
         await screen.until_text("By you")
         await screen.press("g", "g")
         assert view.list.cursor == 0
-
-
-async def test_the_strip_of_the_main_screen_says_the_same(world: World) -> None:
-    async with real(world) as screen:
-        await screen.until_text("5 opens it in full")
-        lines = screen.text.split("\n")[-4:-1]
-        assert "create   notes/e.md" in lines[0]
-        assert lines[0].endswith("+1 -0  u undo")
-        assert "delete 3 memories" in lines[1]
 
 
 async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_path: Path) -> None:
@@ -247,8 +236,7 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
         did()
         engine.memories.delete([at("x/a.md"), at("x/b.md")], actor=ME)
         did()
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         rows = ["".join(text for text, _ in view.draw_row(index, 100)) for index in range(view.row_count())]
         for number, words in enumerate(
             ["delete 2 memories", "move 2 memories", "pin 2 memories", "rename   notes/a.md", "edit     notes/a.md"]
@@ -267,3 +255,42 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
             await screen.press("U")
             await screen.until(partial(lambda wanted: world.disk() == wanted, state))
             await screen.until_text("Did again: ")
+
+
+async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(world: World) -> None:
+    with world.engine() as engine:
+        for number in range(2 * PAGE):
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+    async with activity_of(world) as (screen, view):
+        await screen.press("G")
+        await screen.until(lambda: view.steps.complete and view.list.cursor == view.row_count() - 1)
+        await to(screen, view, "delete 3 memories")
+        await screen.press("enter", "j")
+        row, key = view.row_now, view.item.step.key if view.item is not None else None
+        assert view.item is not None
+        assert view.item.record is not None
+    async with real(world, place=SavedPlace(view="activity", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        again = screen.app.screen
+        assert isinstance(again, ActivityView)
+        await screen.until(lambda: again.item is not None and again.item.step.key == key)
+        await screen.until_text("deleted  notes/c.md")
+        assert again.list.top <= again.list.cursor < again.list.top + again.list.size.height
+        assert again.shell.row_left("activity") == ""
+
+
+@pytest.mark.parametrize("steps", [0, 2 * PAGE])
+async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
+    world: World, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr("memtui.features.activity.view.SOUGHT", PAGE)
+    with world.engine() as engine:
+        for number in range(steps):
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+    async with real(world, place=SavedPlace(view="activity", row="('seq', 999999)")) as screen:
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        view = screen.app.screen
+        assert isinstance(view, ActivityView)
+        await screen.until(lambda: view.loaded and view.shell.row_left(view.ID) == "")
+        assert view.steps.complete == (not steps)
+        assert view.list.cursor == 0

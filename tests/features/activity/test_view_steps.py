@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Address, Root
-from memtui.features.activity.view import ActivityView
-from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
+from tests.features.activity.test_view import activity, activity_of
+from tests.workbench.views.real import CLAUDE, ME, World, at, real
 
 
 @pytest.fixture
@@ -22,17 +22,8 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def activity(screen: Real) -> ActivityView:
-    await screen.press("5")
-    top = screen.app.screen
-    assert isinstance(top, ActivityView)
-    await screen.until(lambda: top.loaded and bool(top.page.page))
-    return top
-
-
 async def test_the_newest_says_u_and_an_older_one_says_d_s(world: World) -> None:
-    async with real(world) as screen:
-        await activity(screen)
+    async with activity_of(world) as (screen, _):
         await screen.until_text("u takes it back: it is the newest.")
         await screen.press("j")
         await screen.until_text("d s takes this step alone back")
@@ -42,8 +33,7 @@ async def test_the_newest_says_u_and_an_older_one_says_d_s(world: World) -> None
 
 
 async def test_a_step_taken_back_twice_is_refused_in_words(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         await screen.press("j", "d", "s")
         await screen.until_text("Took back: save notes/a.md.")
         await screen.until(lambda: view.row_count() == 4)
@@ -53,8 +43,7 @@ async def test_a_step_taken_back_twice_is_refused_in_words(world: World) -> None
 
 
 async def test_what_others_did_is_taken_back_as_one_memory(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
+    async with activity_of(world) as (screen, view):
         (world.folder / "a.md").write_bytes(b"theirs\n")
         screen.app.bridge.reload()
         await screen.until(lambda: view.row_count() == 4)
@@ -92,8 +81,7 @@ async def test_an_operation_of_a_folder_that_is_not_open_says_so_beside_its_memo
         for name in ("y.md", "z.md"):
             engine.memories.create(Address("far", name), "z\n", actor=ME)
         engine.memories.delete([Address("far", "y.md"), Address("far", "z.md")], actor=ME)
-    async with real(world) as screen:
-        await activity(screen)
+    async with activity_of(world) as (screen, _):
         await screen.until_text("delete 2 memories")
         await screen.until_text("--root")
         assert "deleted  /" in screen.text

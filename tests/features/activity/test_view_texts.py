@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
 from memtui.features.activity.view_rows import ActivityItem, Steps, item_runs
-from memtui.features.activity.view_texts import PageFilter, count, load, outcome_lines, show, take_back
+from memtui.features.activity.view_texts import PageFilter, count, load, show, take_back
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.times import RowStyle
 from tests.engine.settling import settle
@@ -29,8 +29,8 @@ def engine(world: World) -> Iterator[Engine]:
         yield engine
 
 
-def items(engine: Engine, wish: PageFilter = PageFilter()) -> list[ActivityItem]:  # noqa: B008
-    loaded = load(engine, wish, None)
+def items(engine: Engine, only: PageFilter = PageFilter()) -> list[ActivityItem]:  # noqa: B008
+    loaded = load(engine, only, None)
     steps = Steps()
     steps.operations = {one.txn: one for one in loaded.operations}
     steps.extend(loaded.records)
@@ -73,8 +73,8 @@ def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> Non
     engine.memories.create(at("needle.md"), "x\n", actor=CLAUDE)
     for number in range(9):
         engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
-    for wish in (PageFilter(("needle",)), PageFilter(who="claude"), PageFilter(("create", "needle"), "claude")):
-        loaded = load(engine, wish, None, limit=2)
+    for only in (PageFilter(("needle",)), PageFilter(who="claude"), PageFilter(("create", "needle"), "claude")):
+        loaded = load(engine, only, None, limit=2)
         assert [one.address.path for one in loaded.records] == ["needle.md"]
         assert loaded.complete
     stopped = load(engine, PageFilter(("needle",)), None, stop=lambda: True)
@@ -142,21 +142,6 @@ def test_what_others_did_is_taken_back_alone(engine: Engine, world: World) -> No
     assert world.disk() == {"a.md": b"one\n", "b.md": b"later\n"}
     engine.undo.undo(actor=ME)
     assert world.disk()["a.md"] == b"theirs\n"
-
-
-def test_why_a_step_stays_is_said_for_each_memory(engine: Engine, world: World) -> None:
-    for name in ("a.md", "b.md", "c.md"):
-        engine.memories.create(at(name), "one\n", actor=ME)
-    engine.memories.delete([at("a.md"), at("b.md"), at("c.md")], actor=ME)
-    for name in ("a.md", "b.md"):
-        engine.memories.create(at(name), "again\n", actor=CLAUDE)
-    bulk = next(item for item in items(engine) if len(item.records) == 3)
-    lines = outcome_lines(take_back(engine, bulk, ME))
-    assert lines[0] == "Taken back: 1 memory."
-    assert sorted(lines[3:]) == [
-        "- notes/a.md is there again, with another text.",
-        "- notes/b.md is there again, with another text.",
-    ]
 
 
 def test_a_setting_is_no_approval(engine: Engine) -> None:

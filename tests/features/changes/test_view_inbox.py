@@ -61,14 +61,6 @@ def test_the_filter_asks_for_every_word_and_opens_what_holds_them() -> None:
     assert made.of_all == f"1 of {MASS + 2}"
 
 
-def test_only_what_lies_below_a_place() -> None:
-    made = inbox(change("a"), change("f/b"))
-    made.below = lambda one: one.address.path.startswith("f/")
-    made.filter(())
-    assert names(made) == ["f/b"]
-    assert [one.address.path for one in made.passing] == ["f/b"]
-
-
 def test_a_root_that_is_gone_comes_first_unless_a_filter_asks_for_changes() -> None:
     made = ReviewRows()
     made.update(ReviewData((change("a"),), {}, (RootNote(Root("w", "/gone"), "gone", (), T),)))
@@ -96,25 +88,17 @@ def test_marks_are_targets_and_a_burst_stands_for_its_changes() -> None:
     assert made.marks == {(CHANGE, c.address), (CHANGE, b.address)}
 
 
-def test_marks_of_what_is_gone_go() -> None:
-    a, b = change("a"), change("b", PAUSE_MS * 2)
-    made = inbox(a, b)
-    made.mark_all()
-    made.update(ReviewData((a,)))
-    assert made.marks == {(CHANGE, a.address)}
-
-
 def test_what_was_taken_back_in_part_stays_until_it_is_let_go() -> None:
     a = change("a")
     made = inbox(a)
     made.keep(a._replace(after="c" * 64))
     made.update(ReviewData())
     assert names(made) == ["a"]
-    assert made.passing[0].after == "c" * 64
+    assert made.matching[0].after == "c" * 64
     newer = a._replace(before="c" * 64, after="d" * 64)
     made.update(ReviewData((newer,)))
-    assert made.passing == (newer,)
-    made.let_go()
+    assert made.matching == (newer,)
+    made.release()
     made.update(ReviewData())
     assert names(made) == []
 
@@ -148,15 +132,21 @@ def test_what_was_kept_follows_what_it_holds_and_goes_when_it_is_as_it_was() -> 
     made = inbox(a)
     made.keep(a._replace(after="c" * 64))
     made.update(ReviewData(kept={a.address: a.after}))
-    assert made.passing == (a,)
+    assert made.matching == (a,)
     made.update(ReviewData(kept={a.address: a.before}))
-    assert not made.passing
+    assert not made.matching
 
 
-def test_a_row_in_a_burst_that_closed_is_found_in_it() -> None:
-    a, b = change("a"), change("b", 1)
-    made = inbox(a, b)
-    item = made.shown[2]
-    assert made.shown[0].burst is not None
-    made.set_open((made.shown[0].burst,), wide=False)
-    assert made.group_of(item) == 0
+def test_a_row_of_the_last_run_is_found_also_in_a_closed_burst() -> None:
+    some = [change(f"n{n:02}") for n in range(MASS + 1)]
+    made = inbox(*some, change("alone", PAUSE_MS * 2, actor="agent:claude"))
+    burst, alone = (str(item.key) for item in made.shown)
+    if made.shown[0].alone:
+        burst, alone = alone, burst
+    for name in (alone, burst, "gone", ""):
+        made.open_for(name)
+        assert len(made.shown) == 2
+    row = str(ReviewItem(CHANGE, change=some[3]).key)
+    made.open_for(row)
+    assert len(made.shown) == MASS + 3
+    assert row in {str(item.key) for item in made.shown}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -63,10 +65,15 @@ async def both(screen: Shown) -> tuple[ChangesView, Proposal, Proposal]:
     return top, first, second
 
 
+@asynccontextmanager
+async def two_proposals(**options: Any) -> AsyncIterator[tuple[Shown, ChangesView, Proposal, Proposal]]:
+    async with shown(**options) as screen:
+        yield screen, *await both(screen)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_proposal_is_shown_with_why_its_evidence_and_its_difference(size: tuple[int, int]) -> None:
-    async with shown(size=size) as screen:
-        await both(screen)
+    async with two_proposals(size=size) as (screen, *_):
         for words in ("Proposed:", "You said four.", "make it four", "session-41c, turn 18", "+ - {four} times"):
             await screen.until_text(words)
 
@@ -364,8 +371,8 @@ async def test_the_first_proposal_has_the_cursor_when_review_is_opened_and_news_
         for number in range(3):
             target = Address.parse(f"memtui:project/many/n{number}.md")
             propose(engine.engine, target, old="agent", new="person", why=f"Of {number}.")
-        top._news()
-        await screen.until_text("3 new above")
+        top.news()
+        await screen.until(lambda: len(top.rows.proposals) == 3)
         assert top.item == here
         await screen.press("1", "3")
         await screen.until(lambda: top.item is not None and top.item.proposal is not None)
@@ -389,8 +396,7 @@ async def test_one_that_cannot_be_decided_leaves_the_others_decided() -> None:
 
 
 async def test_the_text_of_one_hunk_stands_for_the_proposal() -> None:
-    async with shown() as screen:
-        _, first, _ = await both(screen)
+    async with two_proposals() as (screen, _, first, _):
         await screen.press("tab", "a")
         await screen.until_text("Accepted 1 proposal")
         assert apply.find(screen.engine.engine, first.id).state == "accepted"
@@ -498,8 +504,7 @@ async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
 
 
 async def test_the_keys_that_matter_have_room_in_80_columns() -> None:
-    async with shown(size=(80, 24)) as screen:
-        await both(screen)
+    async with two_proposals(size=(80, 24)) as (screen, *_):
         await screen.press("a")
         await screen.until_text("1 to decide, 1 accepted")
         await screen.press("k", "j")
@@ -556,9 +561,9 @@ async def test_a_vote_leaves_none_of_what_is_marked_beside_it_undecided() -> Non
         propose(engine, RETRY, old="three", new="four", why="You said four.")
         screen.engine.outside(str(NOTES), "Other notes.\n")
         top = await opened(screen)
-        await screen.until(lambda: bool(top.rows.votes) and bool(top.rows.passing))
+        await screen.until(lambda: bool(top.rows.votes) and bool(top.rows.matching))
         await screen.press("*")
         await screen.until(lambda: {item.kind for item in top.rows.targets(0)} >= {PROPOSED, CHANGE})
         await screen.press("a")
         await screen.until_text("1 of 2: you yes")
-        await screen.until(lambda: [top.rows.decision(one) for one in top.rows.passing] == ["accepted"])
+        await screen.until(lambda: [top.rows.decision(one) for one in top.rows.matching] == ["accepted"])

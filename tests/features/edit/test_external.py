@@ -1,6 +1,7 @@
 """The user's own editor: which one, on a copy nobody else can read, and back."""
 
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -31,23 +32,28 @@ def found(name: str) -> str | None:
         ("'/opt/my editor/run' -x", ("/opt/my editor/run", "-x"), False),
     ],
 )
-def test_how_an_editor_is_run(setting: str, argv: tuple[str, ...], windowed: bool) -> None:
-    command = editor_command(setting, which=found)
+def test_how_an_editor_is_run(
+    setting: str, argv: tuple[str, ...], windowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", found)
+    command = editor_command(setting)
     assert command.argv == argv
     assert command.windowed is windowed
 
 
-def test_without_a_setting_a_common_editor_is_used() -> None:
-    assert editor_command("", which=lambda name: found(name) if name == "vim" else None).argv == ("vim",)
+def test_without_a_setting_a_common_editor_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: found(name) if name == "vim" else None)
+    assert editor_command("").argv == ("vim",)
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [("vim 'unclosed", "cannot be read"), ("no-such-editor-here", "was not found"), ("", "No editor is set")],
 )
-def test_no_editor_is_a_refusal_with_the_next_step(setting: str, message: str) -> None:
+def test_no_editor_is_a_refusal_with_the_next_step(setting: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(RefusedError, match=message) as refused:
-        editor_command(setting, which=lambda _: None)
+        editor_command(setting)
     assert refused.value.code == "E_EDITOR"
     assert "EDITOR" in refused.value.hint
 

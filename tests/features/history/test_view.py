@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +13,6 @@ from memtui.engine.model import Address, Draft, Policy, Version
 from memtui.features.history.view import WORD, HistoryView, explanation
 from memtui.features.history.view_rows import Timeline, TimelineSources, time_line
 from memtui.pointers import references
-from memtui.workbench.actions import BY_ID, VIEW
 from tests.workbench.views.real import ME, Real, World, at, real
 
 TEXTS = ("# Retry\n\n- three\n", "# Retry\n\n- four\n", "# Retry\n\n- five times\n")
@@ -34,10 +36,15 @@ async def history(screen: Real, name: str = "a.md") -> HistoryView:
     return top
 
 
+@asynccontextmanager
+async def history_of(world: World, **options: Any) -> AsyncIterator[tuple[Real, HistoryView]]:
+    async with real(world, **options) as screen:
+        yield screen, await history(screen)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_the_time_line_and_what_a_version_changed(world: World, size: tuple[int, int]) -> None:
-    async with real(world, size=size) as screen:
-        await history(screen)
+    async with history_of(world, size=size) as (screen, _):
         await screen.until_text("version 2 -> version 3")
         for words in ("3 versions", "current, seen", "claude", "created", "22 B", "+6B", "+ - {five times}"):
             assert words in screen.text
@@ -54,8 +61,7 @@ async def test_the_time_line_and_what_a_version_changed(world: World, size: tupl
 
 
 async def test_enter_never_restores(world: World) -> None:
-    async with real(world) as screen:
-        view = await history(screen)
+    async with history_of(world) as (screen, view):
         await screen.press("j")
         await screen.until_text("version 1 -> version 2")
         before = world.disk()
@@ -67,8 +73,7 @@ async def test_enter_never_restores(world: World) -> None:
 
 
 async def test_r_restores_at_once_and_u_takes_it_back(world: World) -> None:
-    async with real(world) as screen:
-        view = await history(screen)
+    async with history_of(world) as (screen, view):
         await screen.press("j", "j")
         await screen.until_text("Text of version 1")
         await screen.press("r")
@@ -82,8 +87,7 @@ async def test_r_restores_at_once_and_u_takes_it_back(world: World) -> None:
 
 
 async def test_the_current_version_is_not_restored_and_says_so(world: World) -> None:
-    async with real(world) as screen:
-        await history(screen)
+    async with history_of(world) as (screen, _):
         await screen.press("r")
         await screen.until_text("This is the current version already.")
         await screen.press("d", "r")
@@ -91,8 +95,7 @@ async def test_the_current_version_is_not_restored_and_says_so(world: World) -> 
 
 
 async def test_a_version_is_compared_with_the_file_or_with_a_marked_one(world: World) -> None:
-    async with real(world) as screen:
-        await history(screen)
+    async with history_of(world) as (screen, _):
         await screen.press("G", "c")
         await screen.until_text("version 1 -> version 3")
         await screen.until_text("+ - {five times}")
@@ -108,8 +111,7 @@ async def test_a_version_is_compared_with_the_file_or_with_a_marked_one(world: W
 
 
 async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world: World) -> None:
-    async with real(world) as screen:
-        await history(screen)
+    async with history_of(world) as (screen, _):
         await screen.press("j", "d", "r")
         await screen.until_text("This cannot be undone: not by u, and not by memtui at")
         await screen.type("redakt")
@@ -139,8 +141,7 @@ async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledg
         engine.memories.create(at("other.md"), TEXTS[1], actor=ME)
     damaged = world.base / "state" / "state.db.damaged-1"
     damaged.write_bytes(TEXTS[1].encode())
-    async with real(world) as screen:
-        await history(screen)
+    async with history_of(world) as (screen, _):
         await screen.press("j", "d", "r")
         for typed in ("redact", "a key"):
             await screen.type(typed)
@@ -167,8 +168,7 @@ async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
     with world.engine() as engine:
         engine.save(at("a.md"), "mine in conflict\n", expected_sha256="0" * 64, actor=ME)
         engine.drafts.save(Draft(at("a.md"), engine.read(at("a.md")).sha256, "a draft\n", (0, 0), world.clock()))
-    async with real(world) as screen:
-        view = await history(screen)
+    async with history_of(world) as (screen, view):
         assert view.item is not None
         assert view.item.kind == "draft"
         await screen.until_text("your draft")
@@ -184,8 +184,7 @@ async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
 
 
 async def test_what_is_copied_is_the_version_under_the_cursor(world: World) -> None:
-    async with real(world) as screen:
-        view = await history(screen)
+    async with history_of(world) as (screen, view):
         await screen.press("j", "y", "c")
         await screen.until_text("Copied the text of version 2")
         assert screen.app.clipboard == TEXTS[1]
@@ -217,26 +216,6 @@ async def test_a_deleted_memory_is_restored_from_its_history(world: World) -> No
         assert world.disk()["a.md"] == TEXTS[2].encode()
 
 
-async def test_it_goes_back_to_what_it_lies_over(world: World) -> None:
-    async with real(world) as screen:
-        await screen.press("5")
-        await screen.until_text("edit     notes/a.md")
-        await screen.press("H")
-        await screen.until_text("History of notes/a.md")
-        await screen.press("question_mark")
-        await screen.until_text("Keys of this view")
-        await screen.press("escape")
-        await screen.until_text("History of notes/a.md")
-        await screen.press("q")
-        await screen.until(lambda: screen.browser.views.current == "activity")
-        await screen.press("H")
-        await screen.until_text("History of notes/a.md")
-        await screen.press("6")
-        await screen.until(lambda: screen.browser.views.current == "trash")
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is screen.browser)
-
-
 async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
     with world.engine() as engine, engine._ledger.transaction() as db:
         db.execute(
@@ -244,17 +223,11 @@ async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
             " INSERT INTO versions (memory, blob, actor, at, operation)"
             " SELECT v.memory, v.blob, 'outside', v.at + n.i, 'modified' FROM n, versions v WHERE v.id = 1"
         )
-    async with real(world) as screen:
-        view = await history(screen)
+    async with history_of(world) as (screen, view):
         assert "2,003 versions" in screen.text
         await screen.press("G")
         await screen.until(lambda: view.item is not None and view.item.number == 1)
         await screen.until_text("Version 1, created by you")
-
-
-def test_no_key_of_the_history_but_r_and_x_writes() -> None:
-    assert {id_ for id_ in VIEW["history"].actions if BY_ID[id_].writes} == {"restore", "redact"}
-    assert BY_ID["read_text"].keys == ("enter",)
 
 
 async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: Path) -> None:

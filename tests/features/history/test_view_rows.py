@@ -15,8 +15,6 @@ from memtui.features.history.view_rows import (
     before,
     change_words,
     entry_runs,
-    heading,
-    names_then,
     notes,
     time_line,
 )
@@ -24,17 +22,12 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw.times import RowStyle
 
 HERE = Address("notes", "new.md")
-OLD = Address("notes", "old.md")
 NOW = 1_767_225_600_000
 
 
 def version(sha: str, at: int, **rest: object) -> Version:
     base = Version(sha * 64, 10, "agent:claude", at, "modified")
     return base._replace(**rest)  # type: ignore[arg-type]
-
-
-def renamed(at: int, seq: int, old: Address = OLD, new: Address = HERE) -> AuditRecord:
-    return AuditRecord(seq, "1", old, new, "tui", "renamed", "a" * 64, "a" * 64, at, "done")
 
 
 def deleted(at: int, seq: int) -> AuditRecord:
@@ -67,23 +60,6 @@ def test_drafts_texts_on_disk_and_deletions_stand_in_their_places() -> None:
     assert [one.kind for one in entries] == [DRAFT, DISK, VERSION, GONE, VERSION]
     assert entries[0].change == -2
     assert entries[1].current
-
-
-def test_names_are_followed_back() -> None:
-    older = Address("notes", "oldest.md")
-    records = [renamed(40, 9), renamed(20, 5, older, OLD)]
-    assert names_then(HERE, records) == [(40, "old.md", "new.md"), (20, "oldest.md", "old.md")]
-    versions = [
-        version("d", 45),
-        version("c", 41, operation="renamed", note="old.md"),
-        version("b", 30),
-        version("a", 10),
-    ]
-    entries = time_line(HERE, TimelineSources(versions, records, current="d" * 64))
-    assert [one.name for one in entries] == ["", "", "old.md", "oldest.md"]
-    assert [one.was for one in entries] == ["", "old.md", "", ""]
-    assert "It was called oldest.md then." in heading(entries[3], None, NOW)
-    assert not entries[1].aside
 
 
 def test_a_version_is_compared_with_the_one_that_was_under_the_name() -> None:

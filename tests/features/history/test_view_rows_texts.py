@@ -65,23 +65,9 @@ def test_a_renamed_memory_is_found_under_both_names(engine: Engine) -> None:
     write(engine, ["three\n"], at("sub/new.md"))
     past = load(engine, at("old.md"))
     assert (past.address, past.asked) == (at("sub/new.md"), at("old.md"))
-    assert [(one.operation, one.was, one.name) for one in past.entries] == [
-        ("modified", "", ""),
-        ("renamed", "old.md", ""),
-        ("modified", "", "old.md"),
-        ("created", "", "old.md"),
-    ]
+    operations = [("modified", ""), ("renamed", "old.md"), ("modified", ""), ("created", "")]
+    assert [(one.operation, one.was) for one in past.entries] == operations
     assert load(engine, at("sub/new.md")).asked is None
-
-
-def test_names_survive_a_rename_to_and_fro(engine: Engine) -> None:
-    write(engine, ["one\n"], at("a.md"))
-    engine.memories.rename(at("a.md"), at("b.md"), actor=ME)
-    write(engine, ["two\n"], at("b.md"))
-    engine.memories.rename(at("b.md"), at("a.md"), actor=ME)
-    past = load(engine, at("a.md"))
-    assert [one.was for one in past.entries] == ["b.md", "", "a.md", ""]
-    assert [one.name for one in past.entries] == ["", "b.md", "b.md", ""]
 
 
 def test_binary_and_huge_versions_are_said_and_not_shown(engine: Engine, world: World) -> None:

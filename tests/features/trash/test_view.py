@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,15 @@ async def trash(screen: Real) -> TrashView:
     return top
 
 
+@asynccontextmanager
+async def trash_of(world: World, **options: Any) -> AsyncIterator[tuple[Real, TrashView]]:
+    async with real(world, **options) as screen:
+        yield screen, await trash(screen)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_what_was_deleted_by_whom_and_when_with_its_text(world: World, size: tuple[int, int]) -> None:
-    async with real(world, size=size) as screen:
-        view = await trash(screen)
+    async with trash_of(world, size=size) as (screen, view):
         assert [entry.address.path for entry in view.rows.shown] == ["sub/c.md", "b.md", "a.md"]
         await screen.until_text("1  text of sub/c.md")
         await screen.press("j")
@@ -52,8 +57,7 @@ async def test_what_was_deleted_by_whom_and_when_with_its_text(world: World, siz
 
 
 async def test_enter_never_restores(world: World) -> None:
-    async with real(world) as screen:
-        await trash(screen)
+    async with trash_of(world) as (screen, _):
         before = world.disk()
         await screen.press("enter", "enter", "j", "enter")
         assert world.disk() == before
@@ -61,8 +65,7 @@ async def test_enter_never_restores(world: World) -> None:
 
 
 async def test_all_marked_come_back_as_one_step_of_undo(world: World) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         before = world.disk()
         await screen.press("*")
         await screen.until_text("3 marked")
@@ -75,38 +78,10 @@ async def test_all_marked_come_back_as_one_step_of_undo(world: World) -> None:
         await screen.until(lambda: len(view.rows.shown) == 3)
 
 
-async def test_a_range_and_single_marks(world: World) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
-        await screen.press("space", "v", "j")
-        await screen.until_text("3 marked")
-        await screen.press("escape")
-        await screen.until(lambda: not view.rows.marks)
-        await screen.press("g", "g", "shift+down")
-        await screen.until_text("2 marked")
-        await screen.press("r")
-        await screen.until_text("Restored 2 memories. u takes them back.")
-        assert set(world.disk()) == {"b.md", "sub/c.md", "keep.md"}
-
-
-async def test_the_filter_shows_only_what_has_the_words(world: World) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
-        await screen.press("slash")
-        await screen.type("claude b")
-        await screen.until_text("1 of 3")
-        await screen.press("enter", "r")
-        await screen.until_text("Restored notes/b.md. u takes it back.")
-        await screen.until_text("Nothing in the trash matches")
-        await screen.press("escape")
-        await screen.until(lambda: len(view.rows.shown) == 2)
-
-
 async def test_where_the_name_is_taken_another_one_is_offered(world: World) -> None:
     with world.engine() as engine:
         engine.memories.create(at("b.md"), "somebody else's\n", actor=CLAUDE)
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         await screen.until_text("notes/b.md  name taken")
         await screen.press("j")
         await screen.until_text("Another memory has this name by now, and it stays")
@@ -122,8 +97,7 @@ async def test_where_the_name_is_taken_another_one_is_offered(world: World) -> N
 
 
 async def test_a_name_that_is_taken_in_that_moment_leads_to_the_same_question(world: World) -> None:
-    async with real(world) as screen:
-        await trash(screen)
+    async with trash_of(world) as (screen, _):
         await screen.press("j")
         await screen.until_text("1  text of b.md")
         (world.folder / "b.md").write_bytes(b"just now\n")
@@ -157,8 +131,7 @@ def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading
 async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_command(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         await screen.press("j")
         await screen.until_text("1  text of b.md")
         with stalled(screen, monkeypatch) as began:
@@ -186,8 +159,7 @@ async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_com
 async def test_keys_typed_while_one_comes_back_are_for_the_rows_that_are_left(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         with stalled(screen, monkeypatch) as began:
             await screen.press("r")
             await screen.until(began.is_set)
@@ -200,8 +172,7 @@ async def test_keys_typed_while_one_comes_back_are_for_the_rows_that_are_left(
 async def test_a_question_that_was_not_waited_for_does_not_come_up(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         await screen.press("j")
         await screen.until_text("1  text of b.md")
         with stalled(screen, monkeypatch) as began:
@@ -220,24 +191,12 @@ async def test_a_question_that_was_not_waited_for_does_not_come_up(
 async def test_in_bulk_what_stands_in_the_way_is_said_and_stays_marked(world: World) -> None:
     with world.engine() as engine:
         engine.memories.create(at("a.md"), "somebody else's\n", actor=CLAUDE)
-    async with real(world) as screen:
-        view = await trash(screen)
+    async with trash_of(world) as (screen, view):
         await screen.press("*", "r")
         await screen.until_text("Restored 2 of 3. notes/a.md ")
         await screen.until(lambda: len(view.rows.shown) == 1)
         assert len(view.rows.marks) == 1
         assert world.disk()["a.md"] == b"somebody else's\n"
-
-
-async def test_its_history_opens_and_comes_back(world: World) -> None:
-    async with real(world) as screen:
-        await trash(screen)
-        await screen.press("H")
-        await screen.until_text("1 version | deleted")
-        await screen.press("escape")
-        await screen.until(lambda: screen.browser.views.current == "trash")
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is screen.browser)
 
 
 async def test_g_t_opens_it_too_and_read_only_says_so(world: World) -> None:
@@ -302,8 +261,7 @@ async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_s
             engine.memories.create(at(name), f"text of {name}\n", actor=ME)
         engine.memories.create(at("MEMORY.md"), index, actor=ME)
         references.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
-    async with real(world, size=(120, 40)) as screen:
-        await trash(screen)
+    async with trash_of(world, size=(120, 40)) as (screen, _):
         await screen.until_text("One of 3 memories that were deleted at once.")
         await screen.press("j", "r")
         await screen.until_text("Restored notes/b.md, 1 pointer brought back. u takes it back.")

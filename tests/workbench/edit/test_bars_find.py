@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,19 +13,20 @@ from textual.widgets import Input
 
 from memtui.workbench.edit.bars import FindBar
 from memtui.workbench.edit.memory_text import MemoryText
+from tests.workbench.edit.test_editor import make
 from tests.workbench.workbench import Bench, address, until
 
 
-def make(tmp_path: Path, text: str | bytes) -> Bench:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "a.md").write_bytes(text if isinstance(text, bytes) else text.encode())
-    return Bench(tmp_path)
-
-
-async def opened(bench: Bench, pilot: Pilot[None], then: str = "") -> MemoryText:
-    bench.flow.open(address("a.md"), then=then)
-    await until(pilot, lambda: bench.flow.address == address("a.md"))
-    return bench.editor.text_area
+@asynccontextmanager
+async def finding(
+    tmp_path: Path, text: str, then: str = "", size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Bench, Pilot[None], MemoryText]]:
+    """Open a text in the editor."""
+    bench = make(tmp_path, {"a.md": text.encode()})
+    async with bench.run_test(size=size) as pilot:
+        bench.flow.open(address("a.md"), then=then)
+        await until(pilot, lambda: bench.flow.address == address("a.md"))
+        yield bench, pilot, bench.editor.text_area
 
 
 def bar(bench: Bench) -> FindBar:
@@ -41,9 +44,7 @@ def drawn(area: MemoryText) -> list[str]:
 
 
 async def test_it_finds_as_is_typed_and_goes_around_both_ends(tmp_path: Path) -> None:
-    bench = make(tmp_path, "cat dog\nCat\nbird cat\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot)
+    async with finding(tmp_path, "cat dog\nCat\nbird cat\n") as (bench, pilot, area):
         await pilot.press("ctrl+f", "c", "a", "t")
         await until(pilot, lambda: area.selected_text == "cat")
         assert area.selection.start == (0, 0)
@@ -68,9 +69,7 @@ async def test_it_finds_as_is_typed_and_goes_around_both_ends(tmp_path: Path) ->
 
 
 async def test_typing_looks_from_where_the_cursor_was(tmp_path: Path) -> None:
-    bench = make(tmp_path, "ab\nabc\nab\nabc\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot, "line 3:1")
+    async with finding(tmp_path, "ab\nabc\nab\nabc\n", "line 3:1") as (bench, pilot, area):
         await until(pilot, lambda: area.cursor_location == (2, 0))
         await pilot.press("ctrl+f", "a", "b", "c")
         await until(pilot, lambda: area.selection.start == (3, 0))
@@ -81,9 +80,7 @@ async def test_typing_looks_from_where_the_cursor_was(tmp_path: Path) -> None:
 
 
 async def test_a_capital_letter_makes_it_exact(tmp_path: Path) -> None:
-    bench = make(tmp_path, "cat Cat CAT\n")
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
+    async with finding(tmp_path, "cat Cat CAT\n") as (bench, pilot, _):
         await pilot.press("ctrl+f", "c", "a", "t")
         await until(pilot, lambda: "1 of 3" in bar(bench).count)
         await pilot.press("home", "delete", "C")
@@ -91,9 +88,7 @@ async def test_a_capital_letter_makes_it_exact(tmp_path: Path) -> None:
 
 
 async def test_keys_go_on_after_the_line_is_left_and_esc_puts_it_away_first(tmp_path: Path) -> None:
-    bench = make(tmp_path, "cat cat cat\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot)
+    async with finding(tmp_path, "cat cat cat\n") as (bench, pilot, area):
         await pilot.press("ctrl+f", "c", "a", "t", "escape")
         await until(pilot, lambda: area.has_focus)
         await pilot.press("f3")
@@ -112,9 +107,11 @@ async def test_keys_go_on_after_the_line_is_left_and_esc_puts_it_away_first(tmp_
 
 
 async def test_what_a_search_found_is_marked_as_the_search_meant_it(tmp_path: Path) -> None:
-    bench = make(tmp_path, "one blue\nbutton two\nBlue deploy\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot, 'line 2:8 "blue button" deploy')
+    async with finding(tmp_path, "one blue\nbutton two\nBlue deploy\n", 'line 2:8 "blue button" deploy') as (
+        bench,
+        pilot,
+        area,
+    ):
         await until(pilot, lambda: bar(bench).display)
         assert area.has_focus
         assert area.cursor_location == (1, 7)
@@ -127,9 +124,7 @@ async def test_what_a_search_found_is_marked_as_the_search_meant_it(tmp_path: Pa
 
 
 async def test_a_hit_in_the_name_begins_at_the_first_place_of_the_text(tmp_path: Path) -> None:
-    bench = make(tmp_path, "one\ntwo tabs\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot, "line 0:1 tabs")
+    async with finding(tmp_path, "one\ntwo tabs\n", "line 0:1 tabs") as (_bench, pilot, area):
         await until(pilot, lambda: area.selected_text == "tabs")
         await pilot.press("x")  # typing replaces what is selected, and the marks follow the text
         await until(pilot, lambda: drawn(area) == [])
@@ -137,18 +132,14 @@ async def test_a_hit_in_the_name_begins_at_the_first_place_of_the_text(tmp_path:
 
 
 async def test_a_text_that_is_only_read_is_searched_as_well(tmp_path: Path) -> None:
-    bench = make(tmp_path, "one\x0ctwo\nthree two\n")
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot)
+    async with finding(tmp_path, "one\x0ctwo\nthree two\n") as (bench, pilot, area):
         assert area.read_only
         await pilot.press("ctrl+f", "t", "w", "o")
         await until(pilot, lambda: "1 of 2" in bar(bench).count)
 
 
 async def test_what_is_selected_is_looked_for(tmp_path: Path) -> None:
-    bench = make(tmp_path, "cat dog\ncat\n")
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
+    async with finding(tmp_path, "cat dog\ncat\n") as (bench, pilot, _):
         await pilot.press(*["shift+right"] * 3, "ctrl+f")
         await until(pilot, lambda: bar(bench).query_one(Input).value == "cat")
         assert "1 of 2" in bar(bench).count
@@ -168,9 +159,7 @@ async def test_what_is_selected_is_looked_for(tmp_path: Path) -> None:
 async def test_marks_are_drawn_on_the_characters_they_mean(
     tmp_path: Path, text: str, words: str, marked: list[str]
 ) -> None:
-    bench = make(tmp_path, text)
-    async with bench.run_test(size=(60, 24)) as pilot:
-        area = await opened(bench, pilot, f"line 1:1 {words}")
+    async with finding(tmp_path, text, f"line 1:1 {words}", size=(60, 24)) as (bench, pilot, area):
         await until(pilot, lambda: bar(bench).display)
         if marked:
             assert drawn(area) == marked
@@ -180,9 +169,7 @@ async def test_marks_are_drawn_on_the_characters_they_mean(
 
 @pytest.mark.parametrize("text", ["word needle word\n" * 6_000, "needle " * 3_000], ids=["100 KB", "one line of 20 KB"])
 async def test_a_large_text_is_searched_and_drawn_without_a_pause(tmp_path: Path, text: str) -> None:
-    bench = make(tmp_path, text)
-    async with bench.run_test() as pilot:
-        area = await opened(bench, pilot)
+    async with finding(tmp_path, text) as (bench, _pilot, area):
         find = bar(bench)
         plain = min(timed_rows(area) for _ in range(3))
         find.prime("e", jump=False)  # every place of the commonest letter

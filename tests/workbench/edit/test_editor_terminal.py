@@ -30,8 +30,8 @@ def start(tmp_path: Path, text: bytes) -> Terminal:
     return Terminal(command, columns=160, rows=40)
 
 
-def open_note(terminal: Terminal) -> None:
-    """Go to the memory and open it, each key after the one before was taken."""
+def enter_note(terminal: Terminal) -> None:
+    """Go to the memory and press enter, each key after the one before was taken."""
     terminal.wait_for("note.md")
     terminal.press("/")
     terminal.wait_for(lambda t: t.text.rstrip().split("\n")[-1].strip().startswith("/"))
@@ -40,6 +40,10 @@ def open_note(terminal: Terminal) -> None:
     terminal.press("enter")
     terminal.wait_for("enter edit")
     terminal.press("enter")
+
+
+def open_note(terminal: Terminal) -> None:
+    enter_note(terminal)
     terminal.wait_for(lambda t: ">note.md" in t.text or ">notes/note.md" in t.text)
     terminal.wait_for("ctrl+s save")
 

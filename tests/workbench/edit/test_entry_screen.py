@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -33,14 +35,19 @@ async def typed(screen: Real, words: str = "I ") -> EntryScreen:
     return text
 
 
+@asynccontextmanager
+async def typing(world: Entered, words: str = "I ") -> AsyncIterator[tuple[Real, EntryScreen]]:
+    async with real(world) as screen:
+        yield screen, await typed(screen, words)
+
+
 def draft(screen: Real) -> str | None:
     """The draft of the memory."""
     return next((one.text for one in screen.real.drafts.all() if one.address == at("a.md")), None)
 
 
 async def test_what_is_typed_is_a_draft_of_the_whole_memory_until_it_is_saved(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         await screen.until(lambda: draft(screen) == "I " + TEXT)
         await screen.press("ctrl+s")
         await screen.until_text("Saved entry 1")
@@ -52,8 +59,7 @@ async def test_what_is_typed_is_a_draft_of_the_whole_memory_until_it_is_saved(wo
 
 
 async def test_a_dying_process_writes_the_last_words(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen, "Last words. ")
+    async with typing(world, "Last words. ") as (screen, _):
         flow = screen.browser.host._entry
         assert flow is not None
         flow.keep()  # on its way, and perhaps not there in time
@@ -64,8 +70,7 @@ async def test_a_dying_process_writes_the_last_words(world: Entered) -> None:
 
 
 async def test_escape_asks_once_and_what_was_typed_stays_in_history(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         await screen.until(lambda: draft(screen) is not None)
         await screen.press("escape")
         await screen.until_text("Not saved: ctrl+s saves it, esc again drops it")
@@ -80,8 +85,7 @@ async def test_escape_asks_once_and_what_was_typed_stays_in_history(world: Enter
 
 
 async def test_what_an_agent_wrote_elsewhere_in_the_file_stays(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         theirs = "New.\n§\n" + TEXT.replace("Fridays", "Mondays")
         (world.folder / "a.md").write_text(theirs)
         await screen.press("ctrl+s")
@@ -90,8 +94,7 @@ async def test_what_an_agent_wrote_elsewhere_in_the_file_stays(world: Entered) -
 
 
 async def test_an_entry_that_an_agent_changed_too_is_the_ordinary_conflict(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         theirs = TEXT.replace("zsh", "fish")
         (world.folder / "a.md").write_text(theirs)
         await screen.press("ctrl+s")
@@ -104,8 +107,7 @@ async def test_an_entry_that_an_agent_changed_too_is_the_ordinary_conflict(world
 
 
 async def test_a_file_that_is_gone_is_the_ordinary_question(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         (world.folder / "a.md").unlink()
         await screen.press("ctrl+s")
         await screen.until(
@@ -117,8 +119,7 @@ async def test_a_file_that_is_gone_is_the_ordinary_question(world: Entered) -> N
 
 
 async def test_f9_goes_on_in_the_whole_file(world: Entered) -> None:
-    async with real(world) as screen:
-        await typed(screen)
+    async with typing(world) as (screen, _):
         await screen.press("f9")
         await screen.until(lambda: screen.app.screen is screen.browser and screen.browser.host.address == at("a.md"))
         editor = screen.browser.host.editing
@@ -149,8 +150,7 @@ async def test_an_entry_that_went_before_it_was_opened_shows_the_list_again(worl
 
 
 async def test_a_text_that_is_not_one_entry_stays_open_with_the_reason(world: Entered) -> None:
-    async with real(world) as screen:
-        text = await typed(screen, "x")
+    async with typing(world, "x") as (screen, text):
         text.text_area.open_text("one\n§\ntwo", read_only=False)
         await screen.press("ctrl+s")
         await screen.until_text("would not be one entry: a line `§` begins another entry for Hermes")

@@ -45,7 +45,7 @@ def test_point_29_an_editor_with_a_window_freezes_nothing(
         finish.touch()
         terminal.wait_for("from the window")
         if b"between" not in text:
-            terminal.wait_for("It took the place of what you typed here")
+            terminal.wait_for("It replaced what you typed here")
             terminal.press("ctrl+z")
         terminal.wait_for("mine one")
         assert (root / "a.md").read_bytes() == text, "what is typed beside it is not saved unasked"

@@ -13,7 +13,6 @@ from textual.pilot import Pilot
 
 from memtui.engine.model import TYPES, Policy, Root
 from memtui.features.edit.form import form_of
-from memtui.ui.action import in_room
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
 from memtui.workbench.actions import ACTIONS
@@ -96,15 +95,6 @@ async def test_it_shows_the_fields_and_keeps_the_rest_below() -> None:
         assert "modified   2026" in app.text
 
 
-async def test_every_key_of_its_room_does_something() -> None:
-    async with shell() as (app, pilot):
-        for action in in_room("form", actions=ACTIONS):
-            app.form.answer(action)
-            await pilot.pause()
-        assert "leave" in app.asked
-        assert "as_text" in app.asked
-
-
 async def test_letters_are_text_and_what_changes_is_shown() -> None:
     async with shell() as (app, pilot):
         await pilot.press("q", "question_mark", "g", "1")
@@ -138,16 +128,6 @@ async def test_letters_never_overtake_the_key_before_them() -> None:
             app.screen.post_message(Key(key, letter))
         await pilot.pause()
         assert app.form.typed == {"name": "n", "description": "d", "type": "feedback", "tags": "a, bx"}
-
-
-async def test_a_draft_is_asked_for_within_a_second() -> None:
-    async with shell() as (app, pilot):
-        await pilot.press("x")
-        for _ in range(200):
-            if app.asked:
-                break
-            await pilot.pause(0.01)
-        assert app.asked == ["keep"]
 
 
 async def test_nothing_is_saved_when_nothing_was_typed() -> None:
@@ -235,16 +215,6 @@ async def test_with_read_only_nothing_is_typed() -> None:
         assert app.form.typed["description"] == "d"
         assert "--read-only" in app.text
         assert app.options == []
-
-
-async def test_help_explains_the_keys() -> None:
-    async with shell() as (app, pilot):
-        await pilot.press("f1")
-        await pilot.pause()
-        assert "form" in app.text
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.screen is app.form
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
@@ -12,9 +13,9 @@ from memtui.features.edit.form import form_of
 from memtui.workbench.edit.form_screen import FormScreen, line_of, preview_of
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
-from tests.workbench.edit.test_editor import make, opened, said
+from tests.workbench.edit.test_editor import editing, said
 from tests.workbench.shown import Shown
-from tests.workbench.views.real import CLAUDE, World, at, real
+from tests.workbench.views.real import CLAUDE, Real, World, at, real
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 OLD = b"---\ndescription: old # kept\nx: 1\n---\nbody\n"
@@ -34,6 +35,12 @@ async def formed(bench: Bench, pilot: Pilot[None]) -> FormScreen:
     return found
 
 
+@asynccontextmanager
+async def forming(tmp_path: Path, files: dict[str, bytes]) -> AsyncIterator[tuple[Bench, Pilot[None], FormScreen]]:
+    async with editing(tmp_path, files) as (bench, pilot):
+        yield bench, pilot, await formed(bench, pilot)
+
+
 async def typed(pilot: Pilot[None], screen: FormScreen, *keys: str) -> None:
     await pilot.press(*keys)
     await until(pilot, lambda: not screen.changed or screen.preview.after not in (None, screen.form.data))
@@ -43,10 +50,7 @@ async def typed(pilot: Pilot[None], screen: FormScreen, *keys: str) -> None:
 
 
 async def test_a_saved_memory_is_saved_again_with_the_field_and_nothing_else(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": OLD}) as (bench, pilot, screen):
         await typed(pilot, screen, "e", "r", "ctrl+s")
         await until(pilot, lambda: bench.path("a.md").read_bytes() == NEW)
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
@@ -59,9 +63,7 @@ async def test_a_saved_memory_is_saved_again_with_the_field_and_nothing_else(tmp
 
 
 async def test_with_an_unsaved_draft_the_form_works_on_the_draft(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
+    async with editing(tmp_path, {"a.md": OLD}) as (bench, pilot):
         bench.editor.text_area.move_cursor(bench.editor.text_area.document.end)
         await pilot.press("z")
         screen = await formed(bench, pilot)
@@ -78,9 +80,7 @@ async def test_with_an_unsaved_draft_the_form_works_on_the_draft(tmp_path: Path)
 
 
 async def test_a_memory_that_is_not_written_yet_gets_its_front_matter(tmp_path: Path) -> None:
-    bench = make(tmp_path, {})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot, "new.md")
+    async with editing(tmp_path, {}, "new.md") as (bench, pilot):
         await pilot.press("h", "i")
         screen = await formed(bench, pilot)
         assert "There is no front matter yet" in screen.query_one("#form-notes").text  # type: ignore[attr-defined]
@@ -91,15 +91,12 @@ async def test_a_memory_that_is_not_written_yet_gets_its_front_matter(tmp_path: 
 
 
 async def test_another_save_meanwhile_is_followed_and_what_is_typed_stays(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": OLD}) as (bench, pilot, screen):
         await typed(pilot, screen, "e", "r")
         theirs = OLD.replace(b"body", b"theirs")
         sha = bench.engine.read(address()).sha256
         bench.engine.save(address(), theirs, expected_sha256=sha, actor=AGENT)
-        bench.flow.look()
+        bench.flow.check_disk()
         await until(pilot, lambda: bench.editor.data == theirs)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: screen.form.data == theirs)
@@ -111,10 +108,7 @@ async def test_another_save_meanwhile_is_followed_and_what_is_typed_stays(tmp_pa
 
 
 async def test_a_save_that_nobody_told_of_goes_through_the_guard(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": OLD}) as (bench, pilot, screen):
         await typed(pilot, screen, "e", "r")
         theirs = OLD.replace(b"old", b"agents")
         bench.path("a.md").write_bytes(theirs)
@@ -125,9 +119,7 @@ async def test_a_save_that_nobody_told_of_goes_through_the_guard(tmp_path: Path)
 
 
 async def test_escape_asks_once_and_then_leaves_everything_as_it_was(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
+    async with editing(tmp_path, {"a.md": OLD}) as (bench, pilot):
         await formed(bench, pilot)
         await pilot.press("escape")
         await until(pilot, lambda: form(bench) is None)
@@ -143,10 +135,7 @@ async def test_escape_asks_once_and_then_leaves_everything_as_it_was(tmp_path: P
 
 
 async def test_what_is_typed_survives_a_death(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": OLD}) as (bench, pilot, screen):
         await typed(pilot, screen, "e", "r")
         assert bench.flow.flush() <= 1  # on a slow machine it is kept by itself before
         assert [draft.text.encode() for draft in bench.engine.drafts.all()] == [NEW]
@@ -157,10 +146,7 @@ async def test_what_is_typed_survives_a_death(tmp_path: Path) -> None:
 
 async def test_broken_front_matter_says_why_and_opens_as_text_at_its_line(tmp_path: Path) -> None:
     data = b"---\nname: n\ndescription: a: b\n---\nbody\n"
-    bench = make(tmp_path, {"a.md": data})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": data}) as (bench, pilot, screen):
         assert "not valid YAML" in screen.page.text
         assert "(E_FRONTMATTER)" in screen.page.text
         await pilot.press("x", "ctrl+s")
@@ -172,10 +158,7 @@ async def test_broken_front_matter_says_why_and_opens_as_text_at_its_line(tmp_pa
 
 
 async def test_f9_goes_on_as_text_with_what_is_typed(tmp_path: Path) -> None:
-    bench = make(tmp_path, {"a.md": OLD})
-    async with bench.run_test() as pilot:
-        await opened(bench, pilot)
-        screen = await formed(bench, pilot)
+    async with forming(tmp_path, {"a.md": OLD}) as (bench, pilot, screen):
         await typed(pilot, screen, "e", "r", "f9")
         await until(pilot, lambda: form(bench) is None)
         assert bench.editor.data == NEW
@@ -201,6 +184,15 @@ def test_a_preview_refuses_what_a_save_would_refuse() -> None:
 # --- from the tree
 
 
+@asynccontextmanager
+async def in_tree(tmp_path: Path) -> AsyncIterator[tuple[World, Real]]:
+    world = World(tmp_path)
+    (world.folder / "a.md").write_bytes(OLD)
+    async with real(world) as screen:
+        await screen.until(lambda: "a.md" in screen.here)
+        yield world, screen
+
+
 async def tree_form(screen: Shown) -> FormScreen:
     await screen.press("f9")
     await screen.until(lambda: isinstance(screen.app.screen, FormScreen) and bool(screen.app.screen.preview.page))
@@ -215,10 +207,7 @@ def settled(found: FormScreen) -> Callable[[], bool]:
 
 
 async def test_from_the_tree_it_is_one_save_and_one_undo(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (world.folder / "a.md").write_bytes(OLD)
-    async with real(world) as screen:
-        await screen.until(lambda: screen.here == "notes:a.md" or screen.here == "notes/a.md")
+    async with in_tree(tmp_path) as (world, screen):
         found = await tree_form(screen)
         await screen.type("er")
         await screen.press("tab", "tab")
@@ -234,10 +223,7 @@ async def test_from_the_tree_it_is_one_save_and_one_undo(tmp_path: Path) -> None
 
 
 async def test_from_the_tree_somebody_elses_save_is_taken_up_or_shown(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (world.folder / "a.md").write_bytes(OLD)
-    async with real(world) as screen:
-        await screen.until(lambda: "a.md" in screen.here)
+    async with in_tree(tmp_path) as (world, screen):
         found = await tree_form(screen)
         await screen.type("er")
         await screen.until(settled(found))
@@ -256,10 +242,7 @@ async def test_from_the_tree_somebody_elses_save_is_taken_up_or_shown(tmp_path: 
 
 
 async def test_from_the_tree_a_memory_with_a_draft_opens_in_the_editor(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (world.folder / "a.md").write_bytes(OLD)
-    async with real(world) as screen:
-        await screen.until(lambda: "a.md" in screen.here)
+    async with in_tree(tmp_path) as (_world, screen):
         await screen.press("e")
         await screen.until(lambda: screen.browser.editing and screen.browser.host.address == at("a.md"))
         await screen.press("Z", "escape")
@@ -275,10 +258,7 @@ async def test_from_the_tree_a_memory_with_a_draft_opens_in_the_editor(tmp_path:
 
 
 async def test_a_memory_that_goes_meanwhile_is_asked_about(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    (world.folder / "a.md").write_bytes(OLD)
-    async with real(world) as screen:
-        await screen.until(lambda: "a.md" in screen.here)
+    async with in_tree(tmp_path) as (world, screen):
         found = await tree_form(screen)
         await screen.type("er")
         await screen.until(settled(found))

@@ -7,15 +7,16 @@ conflict.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
+from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import UNKNOWN, by, did
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
-from memtui.workbench.bridge import DRAFTS, WRITE
+from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit import guarded_save
 from memtui.workbench.edit.edit_flow import EditFlow, ShownConflict
 from memtui.workbench.edit.external_editor import edit_text_outside
@@ -89,14 +90,9 @@ class ConflictFlow(ShownConflict):
     def __init__(
         self, editing: EditFlow, address: Address, texts: ConflictTexts, *, alone: bool = False, whose: str = ""
     ) -> None:
-        """Take the texts of the open memory.
+        """`alone`: the memory was opened for this, and closes with the conflict.
 
-        Args:
-            editing: the flow of editing.
-            address: which memory.
-            texts: its texts.
-            alone: the memory was opened for this, and closes with the conflict.
-            whose: what YOURS is, where it is a copy kept elsewhere; empty: the user's unsaved draft.
+        `whose` names YOURS where it is a copy kept elsewhere; empty: the user's unsaved draft.
         """
         self._alone, self._whose = alone, whose
         self.editing = editing
@@ -119,7 +115,11 @@ class ConflictFlow(ShownConflict):
         due, at = editing.drafts.keeper.due(), editing.options.clock()
         screen: ConflictScreen | None = None
         if texts.disk is not None and (texts.yours == texts.disk or not same_text(texts.yours, texts.disk)):
-            screen = self._screen = self._conflict_screen((texts.base, texts.yours, texts.disk))
+            editable = all(read_form(data).editable for data in (texts.base, texts.yours, texts.disk))
+            options = editing.options
+            screen = self._screen = ConflictScreen(
+                self._parties(), self, advance=options.advance, editable=editable, table=options.table
+            )
             editing.conflict = self
             editing.show_screen(screen)
 
@@ -138,19 +138,16 @@ class ConflictFlow(ShownConflict):
         awaited = screen is None
         editing.run(merged, self._show, what=f"compare {address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
 
-    def _conflict_screen(self, texts: tuple[bytes, bytes, bytes]) -> ConflictScreen:
-        options = self.editing.options
-        editable = all(read_form(data).editable for data in texts)
-        return ConflictScreen(self._parties(), self, advance=options.advance, editable=editable, table=options.table)
-
     def _show(self, found: PreparedConflict) -> None:
         editing, screen = self.editing, self._screen
         if editing.address != self.address:
             return
-        editing.drafts.dropped()  # tells the tree of the draft
+        editing.drafts.after_drop()  # tells the tree of the draft
         disk, yours = self.texts.disk, self.texts.yours
         if found.missing is not None:
-            failed_save.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
+            failed_save.ask_where(
+                editing, self.address, yours, found.missing, again=lambda: editing.check_disk(editing.save)
+            )
         elif disk is None or found.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
@@ -202,7 +199,6 @@ class ConflictFlow(ShownConflict):
     # --- keeping what was decided
 
     def _state(self) -> OpenConflict | None:
-        """What a restart needs to go on here."""
         screen, texts = self._screen, self.texts
         if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
             return None
@@ -225,37 +221,29 @@ class ConflictFlow(ShownConflict):
         address, editing, texts = self.address, self.editing, self.texts
         log = self._screen.session.log() if isinstance(self._screen, ConflictScreen) else ()
         merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
-        editing.saving = True
-        editing.run(
-            lambda engine: guarded_save.write(
-                engine, address, data, texts.disk_sha256, actor=editing.bridge.actor, merge=merge
-            ),
-            self._written,
-            what=f"save {address}",
-            otherwise=lambda error: self._not_written(data, error),
-            lane=guarded_save.lane_of(address, WRITE),
-        )
+
+        def failed(error: MemtuiError) -> None:
+            failed_save.ask_where(
+                editing, address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
+            )
+
+        editing.write(address, data, texts.disk_sha256, self._written, failed, merge)
 
     def _written(self, written: guarded_save.SaveResult) -> None:
-        self.editing.saving = False
         if isinstance(written.result, Conflict):
             self._merge_again(written.disk)
-        else:
-            self._took(written.data, written.result)
-            self.editing.look()
-
-    def _took(self, data: bytes, result: Saved | Unchanged) -> None:
-        """Show the result that was saved; the draft goes to history."""
+            return
         editing, address = self.editing, self.address
         at = f" {editing.when(self._at)}" if self._at else ""
         with_whom = f", merged with what was saved {by(self.who)}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
-            snapshot = Snapshot(address, data, result.sha256, editing.options.clock())
-            wrote = isinstance(result, Saved)  # else there is no step, and u would take another one back
+            snapshot = Snapshot(address, written.data, written.result.sha256, editing.options.clock())
+            wrote = isinstance(written.result, Saved)  # else there is no step, and u would take another one back
             saved = f"Saved{with_whom}. u{'' if self._alone else ' in the tree'} takes it back."
             self._go_on(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
         editing.drafts.drop(address)
+        editing.check_disk()
 
     def _go_on(self, snapshot: Snapshot, words: str) -> None:
         """Return to where the conflict was opened, and say this there."""
@@ -265,19 +253,12 @@ class ConflictFlow(ShownConflict):
             self.editing.adopt(snapshot, words)
 
     def _take_theirs(self) -> None:
-        """Keep what is on disk; the draft goes to history."""
         texts, address = self.texts, self.address
         self._end()
         if self.editing.address == address and texts.disk is not None:
             snapshot = Snapshot(address, texts.disk, texts.disk_sha256 or "", self._at)
-            self._go_on(snapshot, "The text on disk is taken as it is; yours is in the history (H).")
+            self._go_on(snapshot, "Kept the text on disk; yours is in the history (H).")
         self.editing.drafts.drop(address)
-
-    def _not_written(self, data: bytes, error: MemtuiError) -> None:
-        self.editing.saving = False
-        failed_save.ask_where(
-            self.editing, self.address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
-        )
 
     def _end(self) -> None:
         self._writer.stop()
@@ -327,7 +308,7 @@ class ConflictFlow(ShownConflict):
         self.editing.editor.say(words)
         if fence is not None:
             fence.refuse(words)
-        self.editing.look()
+        self.editing.check_disk()
 
     def _carried(self, session: MergeSession, fresh: MergeSession) -> MergeSession:
         """Carry decisions over; a file read between a writer's two steps costs none."""
@@ -367,7 +348,7 @@ class ConflictFlow(ShownConflict):
         def salvage(data: bytes) -> None:
             found = self._state()
             if found is not None and data != before and read_form(data).editable:
-                after = screen.session.copy()
+                after = deepcopy(screen.session)
                 after.read_back(data.decode())
                 decisions = encode_decisions(after, screen.spot)
                 self.editing.bridge.store_conflict(found._replace(decisions=decisions))
@@ -410,7 +391,7 @@ class ConflictFlow(ShownConflict):
         if self._alone:
             self.editing.leave()
         else:
-            self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
+            self.editing.editor.say("Both texts are kept. f8 returns to the conflict.")
 
 
 def prepare(engine: Engine, address: Address, texts: ConflictTexts, at: int) -> PreparedConflict:
@@ -460,29 +441,20 @@ def ask_renamed(editing: EditFlow, new: Address) -> None:
             editor.say("The memory is open under its new name, with what you typed.")
 
     def keep_name() -> None:
-        editing.saving = True
-        editing.run(
-            lambda engine: guarded_save.write(engine, old, data, None, actor=editing.bridge.actor),
-            written,
-            what=f"save {old}",
-            otherwise=failed,
-            lane=WRITE,
-        )
+        editing.write(old, data, None, written, failed)
 
     def written(done: guarded_save.SaveResult) -> None:
-        editing.saving = False
         close_screen(screen)
         if editing.address != old:
             return
         if isinstance(done.result, Conflict):
-            editing.look(editing.compare_screen)  # somebody took the old name meanwhile
+            editing.check_disk(editing.compare_screen)  # somebody took the old name meanwhile
             return
         snapshot = Snapshot(old, data, done.result.sha256, editing.options.clock())
         editing.adopt(snapshot, "Saved under the old name; the renamed memory is as they left it.")
         editing.drafts.drop(old)
 
     def failed(error: MemtuiError) -> None:
-        editing.saving = False
         failed_save.ask_where(editing, old, data, error, again=keep_name)
 
     parties = Parties(str(old), "", "", editor.who, editing.when(editor.disk_at) if editor.disk_at else "")

@@ -61,13 +61,10 @@ def _result_rows(lines: int) -> int:
 
 
 NARROW_ROWS = 30
-"""Below this height the merged file gets only a few rows."""
 SHORT_ROWS = 18
-"""Below this height the foot is only what ctrl+s would do, and the keys."""
 LEAST = (30, 12)
 """Smallest screen on which a conflict can be decided."""
 MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
-"""Rows for the result of one place, shown and edited."""
 
 PLACE, FILE = "place", "file"
 STACKED, BESIDE, RESULT = "stacked", "side by side", "result"
@@ -89,7 +86,6 @@ class ConflictLayout(OverlayScreen):
         self.bare = False
         """Whether secrets are unmasked, until the cursor goes to another place."""
         self.zoomed = ""
-        """The part that has the whole screen: `PLACE`, `FILE` or none."""
         self.said, self.level = "", "conflict"
         self.small = ResultEditor(id="conflict-edit")
         """The small editor; held here because decisions are still written from it while the screen is taken apart."""
@@ -112,7 +108,6 @@ class ConflictLayout(OverlayScreen):
 
     @property
     def editing(self) -> bool:
-        """Whether the result of one place is being edited."""
         return self.has_class("-editing")
 
     @property
@@ -128,15 +123,12 @@ class ConflictLayout(OverlayScreen):
 
     @property
     def _views(self) -> tuple[str, ...]:
-        """The views there is room for, in the order of the key."""
         return (STACKED, BESIDE, RESULT) if self.size.width >= place_lines.SIDE_BY_SIDE else (STACKED, RESULT)
 
     def _first_place(self) -> int:
-        """The first open place, else the first change."""
         return next(iter(self.session.open), next(iter(self.session.hunks), 0))
 
     def say(self, text: str, level: str = "conflict") -> None:
-        """Show one line until the next decision."""
         self.said, self.level = text, level
         self.draw_foot()
 
@@ -171,7 +163,6 @@ class ConflictLayout(OverlayScreen):
         self.draw_foot()
 
     def zoom(self, part: str) -> None:
-        """Give a part the whole screen; empty: take it back."""
         self.zoomed = FILE if part == PLACE and self.view == RESULT else part
         self.draw()
         self.call_after_refresh(self.draw)

@@ -21,7 +21,6 @@ from memtui.workbench.edit.merge.decisions import CHOICES, NAMES, MergeSession
 
 KEY_MASK = f"{mask.BEGIN}private key]"
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
-"""Sign and style of a line in a difference."""
 
 
 def body(change: LineChange) -> str:
@@ -41,7 +40,6 @@ def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: bool) -> t
 
 @lru_cache(4)
 def _key_lines(hunks: tuple[Hunk, ...]) -> frozenset[str]:
-    """The lines of all key blocks in the three texts."""
     found: set[str] = set()
     for text in _texts(hunks):
         for one in mask.secrets(text) if "-----BEGIN " in text else ():
@@ -51,7 +49,6 @@ def _key_lines(hunks: tuple[Hunk, ...]) -> frozenset[str]:
 
 
 def has_secrets(hunks: tuple[Hunk, ...]) -> bool:
-    """Whether something in the three texts is masked."""
     return any(map(mask.secrets, _texts(hunks)))
 
 
@@ -110,7 +107,6 @@ def with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
 _STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}
 
 OPENED = "as you opened it "
-"""Words before the time of BASE."""
 
 
 class Parties(NamedTuple):
@@ -121,9 +117,7 @@ class Parties(NamedTuple):
     """`as you opened it 11:38`, or `none: both created it`."""
     yours: str
     who: str
-    """The other writer, as `who_words` names them."""
     at: str = ""
-    """When they wrote."""
     shown: str = ""
     """The address as people see it; empty: as it is."""
 
@@ -159,7 +153,6 @@ def _sides(parties: Parties, base: str, yours: str) -> list[Run]:
 
 
 def hunk_title(session: MergeSession, index: int) -> str:
-    """Name a place: its number, its line, and what was decided."""
     chunk = session.chunks[index]
     alike = [n for n in session.hunks if (session.chunks[n].kind == CONFLICT) == (chunk.kind == CONFLICT)]
     choice = session.choice(index)

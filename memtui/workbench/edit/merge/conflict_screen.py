@@ -34,7 +34,6 @@ _CHOICES = {
     "take_both_agent": BOTH_THEIRS_FIRST,
     "take_base": BASE,
 }
-"""PlaceDecision by action."""
 
 
 class ConflictHost(Protocol):
@@ -68,15 +67,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         editable: bool = True,
         table: Iterable[Action] = ACTIONS,
     ) -> None:
-        """`fill` brings the merge, and ends `reading`.
-
-        Args:
-            parties: the sides in words.
-            host: does what this screen cannot.
-            advance: seconds from a decision to the next open conflict; None: never by itself.
-            editable: whether the result can be edited as text; False when a side is not plain text.
-            table: the actions with the user's own keys.
-        """
+        """`fill` brings the merge. `advance`: seconds until the next open conflict is shown; None: never."""
         super().__init__(parties, MergeSession(Merge(())), table)
         self._host = host
         self._advance = advance
@@ -98,7 +89,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self._begin()
 
     def _begin(self) -> None:
-        """Draw everything, and reopen an edit that was not finished."""
         self.draw(top=True)
         self.call_after_refresh(self.draw, top=True)  # the first layout decides how far the file can scroll
         if self._begun is not None and self._editable and self.session.hunks:
@@ -268,7 +258,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self._host.decided()
 
     def action_conflict_reveal(self) -> None:
-        """Unmask secrets, or mask them again."""
         said, self.bare = turned(
             any_masked=conflict_lines.has_secrets(self.session.chunks), bare=self.bare, in_browser=self.app.is_web
         )
@@ -276,7 +265,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.say(said)
 
     def on_screen_suspend(self) -> None:
-        """Mask what was revealed."""
         self.bare = False
 
     def on_screen_resume(self) -> None:

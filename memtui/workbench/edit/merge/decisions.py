@@ -47,16 +47,12 @@ _AUTOMATIC = {YOURS: YOURS, BOTH_EQUAL: YOURS, THEIRS: THEIRS}
 """Result of a change of one side while nobody decides otherwise."""
 
 NAMES = {YOURS: "yours", THEIRS: "agent", BOTH: "both", BOTH_THEIRS_FIRST: "both", BASE: "base", EDITED: "edited"}
-"""Short names of decisions, for counts and the audit."""
 
 
 class Counts(NamedTuple):
     open: int
-    """Places without a decision."""
     merged: int
-    """Places merged automatically."""
     blank: int = 0
-    """Open places where only white space differs."""
 
 
 class PlaceDecision(NamedTuple):
@@ -101,21 +97,12 @@ class MergeSession:
         self.again: frozenset[int] = frozenset()
         """Places that a third writer reopened."""
         self.started: dict[int, str] = {}
-        """Unfinished edits of open places."""
         self.recut = False
         """Whether places were cut anew because the text was edited as a whole."""
 
     @classmethod
     def of(cls, base: bytes, yours: bytes, agent: bytes) -> MergeSession:
         return cls(merge3(text_of(base), text_of(yours), text_of(agent)))
-
-    def copy(self) -> MergeSession:
-        """Return an independent session with the same decisions."""
-        other = MergeSession(self.merge)
-        other.places, other.started = dict(self.places), dict(self.started)
-        other.undo_steps, other.redo_steps = list(self.undo_steps), list(self.redo_steps)
-        other.again, other.recut = self.again, self.recut
-        return other
 
     # --- what is decided
 
@@ -131,7 +118,6 @@ class MergeSession:
 
     @property
     def decided(self) -> dict[int, Choice]:
-        """Choices of the user, by place."""
         return {index: place.choice for index, place in self.places.items() if place.choice is not None}
 
     def choice(self, index: int) -> str:
@@ -143,7 +129,6 @@ class MergeSession:
         return EDITED if isinstance(chosen, Edited) else chosen
 
     def _alone(self, index: int) -> bool:
-        """Whether a place was merged automatically."""
         return bool(self.choice(index)) and index not in self.places
 
     def is_open(self, index: int) -> bool:
@@ -151,7 +136,6 @@ class MergeSession:
 
     @property
     def open(self) -> tuple[int, ...]:
-        """Every place that waits for a decision."""
         return tuple(index for index in self.hunks if self.is_open(index))
 
     @property
@@ -188,14 +172,12 @@ class MergeSession:
         return was
 
     def undo(self) -> bool:
-        """Take the last decision back; False when there is none."""
         if not self.undo_steps:
             return False
         self.redo_steps.append(self._apply(self.undo_steps.pop()))
         return True
 
     def redo(self) -> bool:
-        """Repeat the decision taken back last; False when there is none."""
         if not self.redo_steps:
             return False
         self.undo_steps.append(self._apply(self.redo_steps.pop()))
@@ -215,7 +197,6 @@ class MergeSession:
 
     @property
     def result(self) -> str:
-        """The merged text; raises ValueError while something is open."""
         if self.open:
             raise ValueError(f"still open: {self.open}")
         return self.merge.result(self.decided)
@@ -230,7 +211,6 @@ class MergeSession:
         return counts
 
     def log(self) -> tuple[str, ...]:
-        """Describe each decision, for the audit."""
         return tuple(
             f"line {self.chunks[index].yours_line + 1} {NAMES[self.choice(index)]}"
             + (" merged" if self._alone(index) else "")

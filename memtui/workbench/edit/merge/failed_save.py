@@ -28,13 +28,7 @@ def ask_where(
 ) -> None:
     """Keep a text that could not be saved, and ask what to do with it.
 
-    Args:
-        editing: the flow of editing.
-        address: where it was to be saved.
-        data: the text.
-        error: why it was not saved.
-        again: tries again.
-        elsewhere: saves under another name; None: `keep_elsewhere`.
+    `again` tries again; `elsewhere` saves under another name, by default as `keep_elsewhere` does.
     """
     screen: QuestionScreen
 
@@ -74,7 +68,6 @@ def ask_where(
 
 
 def _copy_text(editing: EditFlow, text: str, say: Callable[[str], None]) -> None:
-    """Copy a text, and say by which route."""
     from memtui.ui.clipboard import copy
 
     terminal = editing.options.terminal
@@ -93,7 +86,7 @@ def _copy_text(editing: EditFlow, text: str, say: Callable[[str], None]) -> None
 
 def _keep(editing: EditFlow, then: Callable[[bool], None]) -> None:
     """Store the draft again, also beside the ledger, and tell `then` whether it is stored."""
-    editing.drafts.keeper.doubt(editing.editor)
+    editing.drafts.keeper.invalidate(editing.editor)
     due = editing.drafts.keeper.due()
 
     def keep(engine: Engine) -> bool:
@@ -116,15 +109,9 @@ def keep_elsewhere(
     close: Callable[[], None],
     refused: Callable[[MemtuiError], None],
 ) -> None:
-    """Keep a text as a new memory and continue there; the old name stays as it is on disk.
+    """Keep a text as a new memory and continue there; the memory it was meant for stays as it is on disk.
 
-    Args:
-        editing: the flow of editing.
-        old: the memory the text was meant for; its draft is dropped once the text is stored.
-        data: the text.
-        path: an address, or a name in the same root.
-        close: dismisses the screens that asked.
-        refused: called with the error.
+    `path` is an address, or a name in the same root; `close` dismisses the screens that asked.
     """
     actor, subject = editing.bridge.actor, editing.editor.subject
     was_there = subject is not None and subject.base_sha256 is not None
@@ -139,6 +126,6 @@ def keep_elsewhere(
     def created(new: Address) -> None:
         close()
         editing.drafts.drop(old)
-        editing.reopen(new)
+        editing.abandon(go_to=new)
 
     editing.run(create, created, what=f"create {path}", otherwise=refused, lane=WRITE)

@@ -22,14 +22,11 @@ WITH_BASE = 160
 LEAST_OF_YOURS, LEAST_OF_AGENT = 3, 3
 """Rows of each side that are visible however little room there is."""
 CONTEXT = 3
-"""Unchanged lines shown around a place."""
 
 MOST_COMPARED = 1_000
-"""Lines of one place that are compared word by word."""
 
 EACH, SIDES, BASE_YOURS, BASE_AGENT = range(4)
 PAIRS = ("each with BASE", "YOURS with AGENT", "BASE with YOURS", "BASE with AGENT")
-"""Which words are compared, in the order of the key."""
 
 _NO_SPANS: Mapping[int, list[Span]] = {}
 
@@ -44,16 +41,10 @@ def place_lines(
     rows: int | None = None,
     bare: bool = False,
 ) -> list[Line]:
-    """Draw one place.
+    """Draw one place, with the words of `pair` compared, an index of `PAIRS`.
 
-    Args:
-        session: the merge.
-        index: the place.
-        width: cells.
-        beside: put the sides next to each other, from `WITH_BASE` cells on with BASE between them.
-        pair: which words are compared, an index of `PAIRS`.
-        rows: rows there are; where stacked sides need more, both begin within them and BASE comes last.
-        bare: show secrets as they are.
+    `beside` puts the sides next to each other, from `WITH_BASE` cells on with BASE between them. Stacked sides that
+    need more than `rows` both begin within them, and BASE comes last.
     """
     raw, chunk, choice = session.chunks[index], _shown(session, index, bare=bare), session.choice(index)
     both = choice in (BOTH, BOTH_THEIRS_FIRST)
@@ -136,7 +127,6 @@ def _base(chunk: Hunk, width: int, *, chosen: bool, bare: bool) -> list[Line]:
 
 
 def _around(session: MergeSession, index: int, *, bare: bool) -> tuple[Lines, Lines]:
-    """The unchanged lines before and after a place."""
     chunks = session.chunks
     beside = [n for n in (index - 1, index + 1) if 0 <= n < len(chunks) and chunks[n].kind == UNCHANGED]
     text = {n: _shown(session, n, bare=bare).base for n in beside}
@@ -202,7 +192,6 @@ def _spans(changes: list[LineChange]) -> list[list[Span]]:
 
 
 def _run(changes: list[LineChange], start: int, kind: str) -> int:
-    """Number of consecutive changes of one kind."""
     end = start
     while end < len(changes) and changes[end].kind == kind:
         end += 1

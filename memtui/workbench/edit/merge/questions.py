@@ -51,15 +51,12 @@ class ConflictQuestion(NamedTuple):
     """One question."""
 
     room: str
-    """Room of the action table whose keys answer it."""
     title: str
     words: tuple[str, ...]
     """Sentences about what happened; may hold hostile text."""
     answers: Mapping[str, Answer]
-    """What each action of the room does."""
     later: Do
     heading: str = ""
-    """Title of the difference below."""
     before: str = ""
     after: str = ""
     kept: str = "Nothing is lost: every text is kept, whatever you choose."
@@ -265,7 +262,6 @@ def not_saved(
 
 
 def line_end_words(data: bytes) -> str:
-    """Say which line ends a text has, and whether it begins with a byte-order mark."""
     mark = ", byte-order mark" if data.startswith(b"\xef\xbb\xbf") else ""
     return (", ".join(line_ends(data.decode("latin-1")).values()) or "no line end") + mark
 

@@ -31,17 +31,13 @@ class ScreenPosition(NamedTuple):
     place: int = -1
     """The place shown; -1: the first open one."""
     view: str = ""
-    """The view; empty: what the width suggests."""
     pair: int = 0
-    """Which words are compared."""
     rounds: int = 0
     """How many times somebody else wrote meanwhile."""
     editing: str | None = None
-    """The text in the small editor, while it is open."""
 
 
 def encode_decisions(session: MergeSession, spot: ScreenPosition) -> str:
-    """Encode decisions, undo steps and the position on the screen."""
     return json.dumps(
         {
             "version": VERSION,
@@ -189,7 +185,6 @@ class DecisionWriter:
             self._due = False
 
     def stop(self) -> None:
-        """Write nothing any more."""
         self._due = False
         self._forget_timer()
 

@@ -1,6 +1,9 @@
 """A conflict on real files, ready to be decided: what the tests of the conflict screen and its flow start from."""
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from textual.pilot import Pilot
 
@@ -37,10 +40,32 @@ async def in_conflict(
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(yours)
     bench.engine.save(address(), agent, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
-    bench.flow.look()
+    bench.flow.check_disk()
     await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
     await pilot.press(key)
     return await shown(bench, pilot)
+
+
+@asynccontextmanager
+async def conflict(
+    tmp_path: Path,
+    editor_command: str = "true",
+    *,
+    key: str = "ctrl+s",
+    yours: bytes = YOURS,
+    agent: bytes = AGENT_TEXT,
+    size: tuple[int, int] = (80, 24),
+    **options: Any,
+) -> AsyncIterator[tuple[Bench, Pilot[None], ConflictScreen]]:
+    """Show a conflict; `options` are those of `make`."""
+    bench = make(tmp_path, editor_command, **options)
+    async with bench.run_test(size=size) as pilot:
+        yield bench, pilot, await in_conflict(bench, pilot, key=key, yours=yours, agent=agent)
+
+
+def three(tmp_path: Path, **options: Any) -> AbstractAsyncContextManager[tuple[Bench, Pilot[None], ConflictScreen]]:
+    """Show three conflicts."""
+    return conflict(tmp_path, base=THREE_BASE, yours=THREE_YOURS, agent=THREE_AGENT, **options)
 
 
 async def shown(bench: Bench, pilot: Pilot[None]) -> ConflictScreen:

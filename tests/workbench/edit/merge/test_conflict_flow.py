@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
 from memtui.engine.model import OpenConflict
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.bridge import DRAFTS
@@ -26,22 +25,21 @@ from tests.workbench.edit.merge.stage import (
     THREE_YOURS,
     YOURS,
     closed,
+    conflict,
     disk,
     in_conflict,
-    in_three,
     kept,
     make,
     shown,
     text_of,
+    three,
 )
 from tests.workbench.workbench import ACTOR, AGENT, Bench, address, until
 
 
 async def test_a_third_writer_reopens_only_what_changed(tmp_path: Path) -> None:
-    bench = make(tmp_path)
     third = AGENT_TEXT.replace(b"two", b"two again")
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, screen):
         await pilot.press("y")
         bench.path("a.md").write_bytes(third)
         await pilot.press("ctrl+s")
@@ -54,16 +52,6 @@ async def test_a_third_writer_reopens_only_what_changed(tmp_path: Path) -> None:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, third, disk(bench)}
-
-
-async def test_undo_of_a_merge_brings_back_what_the_agent_wrote(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot)
-        await pilot.press("y", "ctrl+s")
-        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
-        bench.engine.undo.undo(actor=ACTOR)
-        assert disk(bench) == AGENT_TEXT
 
 
 async def test_both_created_the_same_path(tmp_path: Path) -> None:
@@ -114,9 +102,7 @@ async def test_the_whole_result_in_the_users_editor(tmp_path: Path) -> None:
         "open(p, 'w').write('by hand\\n')"
     )
     seen = tmp_path / "seen"
-    bench = make(tmp_path, editor_command=f"{sys.executable} {script} {seen} --wait")
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, editor_command=f"{sys.executable} {script} {seen} --wait") as (bench, pilot, screen):
         await pilot.press("E")
         await until(pilot, lambda: screen.session.open == ())
         shown, _, path = seen.read_text().rpartition("@")
@@ -132,28 +118,7 @@ async def test_the_whole_result_in_the_users_editor(tmp_path: Path) -> None:
 async def test_no_keys_lose_a_text(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     bench = make(tmp_path)
-    keys = [
-        "y",
-        "a",
-        "b",
-        "B",
-        "o",
-        "x",
-        "n",
-        "N",
-        "u",
-        "U",
-        "]",
-        "[",
-        "enter",
-        "tab",
-        "v",
-        "j",
-        "k",
-        "ctrl+s",
-        "escape",
-        "f8",
-    ]
+    keys = [*"yabBoxnNuU][", "enter", "tab", *"vjk", "ctrl+s", "escape", "f8"]
     async with bench.run_test() as pilot:
         await in_conflict(bench, pilot, key=chance.choice(["ctrl+s", "f8"]))
         await pilot.press(*chance.choices(keys[:-2], k=12), *chance.choices(keys, k=4))
@@ -162,9 +127,7 @@ async def test_no_keys_lose_a_text(tmp_path: Path, seed: int) -> None:
 
 
 async def test_ctrl_z_after_a_written_merge_never_saves_over_the_agent(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, _):
         await pilot.press("y", "ctrl+s")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         result = disk(bench)
@@ -184,9 +147,7 @@ async def test_ctrl_z_after_a_written_merge_never_saves_over_the_agent(tmp_path:
 
 @pytest.mark.parametrize("key", ["f8", "ctrl+s"])
 async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, _):
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         bench.editor.action_save() if key == "ctrl+s" else bench.editor.action_compare()
@@ -203,9 +164,7 @@ async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) ->
 async def test_the_screen_opens_at_once_and_does_not_come_back_once_it_was_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: bool
 ) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, _):
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
         go_on, kept = threading.Event(), bench.engine.drafts.save_conflict
@@ -231,26 +190,8 @@ async def test_the_screen_opens_at_once_and_does_not_come_back_once_it_was_left(
         assert bool(screen.session.open) is not leaves
 
 
-async def test_esc_keeps_draft_and_decisions_and_f8_comes_back_to_them(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot)
-        await pilot.press("b", "escape")
-        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
-        assert disk(bench) == AGENT_TEXT
-        assert bench.editor.data == YOURS
-        assert bench.editor.state is FileState.CONFLICT
-        await pilot.press("f8")
-        await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
-        assert isinstance(bench.screen, ConflictScreen)
-        assert bench.screen.session.open == ()
-        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
-
-
 async def test_decisions_and_place_survive_leaving_and_a_restart(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         await pilot.press("a", "b", "N", "v", "w")
         before = screen.session.places, screen.session.undo_steps, screen.spot
         assert screen.index == screen.session.open[0]
@@ -285,9 +226,7 @@ def stored_spot(bench: Bench) -> ScreenPosition | None:
 
 
 async def test_an_edit_in_the_small_editor_survives_a_restart(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path) as (bench, pilot, screen):
         await pilot.press("n", "e")
         await until(pilot, lambda: screen.editing)
         await pilot.press(*"half")
@@ -306,19 +245,15 @@ async def test_an_edit_in_the_small_editor_survives_a_restart(tmp_path: Path) ->
 
 
 async def test_every_text_is_in_history_before_the_screen_opens(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await in_conflict(bench, pilot, key="f8")
+    async with conflict(tmp_path, key="f8") as (bench, _pilot, _):
         texts = {bench.engine.history.read(address(), one.sha256) for one in bench.engine.history.of(address())}
         assert texts == {BASE, YOURS, AGENT_TEXT}
         assert not [one for one in bench.engine.history.audit() if one.state == "conflict"]
 
 
 async def test_a_third_writer_is_noticed_while_the_screen_is_open(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
     third = THREE_AGENT.replace(b"b 2", b"b 3")
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         first, second, last = screen.session.open
         await pilot.press("a", "a")
         bench.engine.save(address(), third, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
@@ -335,28 +270,24 @@ async def test_a_third_writer_is_noticed_while_the_screen_is_open(tmp_path: Path
 
 
 async def test_a_writer_that_is_read_half_way_costs_no_decision(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         first, second, _ = screen.session.open
         await pilot.press("a", "b")
         for half in (b"", THREE_AGENT[:7], THREE_AGENT + b"more\n"):
             bench.path("a.md").write_bytes(half)
-            bench.flow.look()
+            bench.flow.check_disk()
             await until(pilot, partial(reads, screen, half))
         assert (screen.session.choice(first), screen.session.choice(second)) == ("theirs", "both")
         assert not screen.session.again
 
 
 async def test_who_types_a_result_goes_on_when_somebody_writes_again(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         await pilot.press("e")
         await until(pilot, lambda: screen.editing)
         await pilot.press("f", "o")
         bench.path("a.md").write_bytes(THREE_AGENT + b"more\n")
-        bench.flow.look()
+        bench.flow.check_disk()
         await until(pilot, partial(reads, screen, THREE_AGENT + b"more\n"))
         await pilot.press("y", "a", "n", "ctrl+s")
         assert any("foyan" in str(choice) for choice in screen.session.decided.values())
@@ -368,9 +299,7 @@ def reads(screen: ConflictScreen, text: bytes) -> bool:
 
 
 async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path) as (bench, pilot, screen):
         await pilot.press("a", "a")
         await until(pilot, lambda: (spot := stored_spot(bench)) is not None and spot.place == screen.index)
     bench.engine.close()
@@ -388,14 +317,12 @@ async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_
 
 
 async def test_after_three_rounds_another_name_is_offered(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         for n in range(3):
             await pilot.press("y", "x")
             bench.path("a.md").write_bytes(THREE_AGENT + b"%d\n" % n)
-            bench.flow.look()
-            await until(pilot, partial(has_line, screen, f"{n}\n"))
+            bench.flow.check_disk()
+            await until(pilot, partial(reads, screen, THREE_AGENT + b"%d\n" % n))
         await until(pilot, lambda: "s keeps your text as a new memory" in text_of(screen, "#conflict-foot"))
         await pilot.press("s", "ctrl+u", *"mine.md", "enter")
         await until(pilot, lambda: bench.flow.address == address("mine.md"))
@@ -404,18 +331,8 @@ async def test_after_three_rounds_another_name_is_offered(tmp_path: Path) -> Non
         await until(pilot, lambda: bench.engine.drafts.all() == ())
 
 
-def has_line(screen: ConflictScreen, line: str) -> bool:
-    return line in all_lines(screen)
-
-
-def all_lines(screen: ConflictScreen) -> set[str]:
-    return {line for chunk in screen.session.chunks for line in chunk.theirs}
-
-
 async def test_the_log_names_the_four_texts_and_every_decision(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        await in_three(bench, pilot)
+    async with three(tmp_path) as (bench, pilot, _):
         await pilot.press("y", "b", "o", "ctrl+s")
         await closed(bench, pilot)
         (record,) = [one for one in bench.engine.history.audit() if one.note]
@@ -427,9 +344,7 @@ async def test_the_log_names_the_four_texts_and_every_decision(tmp_path: Path) -
 
 
 async def test_undo_brings_the_agents_text_and_the_draft_back(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(120, 40)) as (bench, pilot, _):
         await pilot.press("y", "ctrl+s")
         await until(pilot, lambda: "Saved, merged with what was saved by claude" in bench.editor.said_line.text)
         assert "u in the tree takes it back" in bench.editor.said_line.text
@@ -452,9 +367,7 @@ async def test_undo_brings_the_agents_text_and_the_draft_back(tmp_path: Path) ->
 
 
 async def test_a_result_that_is_on_disk_already_promises_no_undo(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(120, 40)) as (bench, pilot, _):
         newest = bench.engine.undo.next()
         await pilot.press("a", "ctrl+s")
         await until(pilot, lambda: "Nothing to write: it is what is on disk now." in bench.editor.said_line.text)
@@ -466,9 +379,7 @@ async def test_a_result_that_is_on_disk_already_promises_no_undo(tmp_path: Path)
 
 
 async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(120, 40)) as (bench, pilot, _):
         await pilot.press("y", "ctrl+s")
         await closed(bench, pilot)
         await until(pilot, lambda: bench.engine.drafts.all() == ())
@@ -483,7 +394,7 @@ async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_pa
         bench.flow.open(address(), then="compare")
         screen = await shown(bench, pilot)
         assert "- one by agent" in "".join(line for chunk in screen.session.chunks for line in chunk.yours)
-        assert "- one by a third\n" in all_lines(screen)
+        assert "- one by a third\n" in {line for chunk in screen.session.chunks for line in chunk.theirs}
 
 
 async def test_markers_left_in_the_users_editor_leave_that_place_open(tmp_path: Path) -> None:
@@ -493,9 +404,14 @@ async def test_markers_left_in_the_users_editor_leave_that_place_open(tmp_path: 
         "start, end = t.index('<<<<<<<'), t.index('>>>>>>> AGENT\\n') + len('>>>>>>> AGENT\\n')\n"
         "open(p, 'w').write(t[:start] + 'a by hand\\n' + t[end:])\n"
     )
-    bench = make(tmp_path, f"{sys.executable} {script} --wait", base=THREE_BASE)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_three(bench, pilot)
+    async with conflict(
+        tmp_path,
+        f"{sys.executable} {script} --wait",
+        base=THREE_BASE,
+        yours=THREE_YOURS,
+        agent=THREE_AGENT,
+        size=(120, 40),
+    ) as (bench, pilot, screen):
         first, *others = screen.session.open
         await pilot.press("E")
         await until(pilot, lambda: "2 conflicts are still open" in text_of(screen, "#conflict-foot"))
@@ -517,7 +433,7 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
         bench.editor.put(YOURS)
         agent = BASE.replace(b"- four", b"- four by agent")
         bench.engine.save(address(), agent, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
-        bench.flow.look()
+        bench.flow.check_disk()
         await until(pilot, lambda: bench.editor.state is FileState.MERGEABLE)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: bench.editor.data == both)
@@ -533,20 +449,3 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
         await until(pilot, lambda: disk(bench) == both)
         await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert kept(bench) >= {BASE, YOURS, agent, both}
-
-
-async def test_a_second_window_is_another_writer(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        bench.flow.open(address())
-        await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
-        with Engine.open([bench.root], state_dir=str(tmp_path / "state")) as other:
-            other.save(address(), AGENT_TEXT, expected_sha256=other.read(address()).sha256, actor=ACTOR)
-        await pilot.press("ctrl+s")
-        screen = await shown(bench, pilot)
-        assert disk(bench) == AGENT_TEXT
-        assert "AGENT another window of yours" in text_of(screen, "#conflict-header")
-        await pilot.press("y", "ctrl+s")
-        await closed(bench, pilot)
-        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, disk(bench)}

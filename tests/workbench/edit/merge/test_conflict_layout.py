@@ -3,11 +3,7 @@
 import pytest
 
 from memtui.workbench.edit.merge.conflict_layout import shown_text, typed_text
-from memtui.workbench.edit.merge.decisions import MergeSession
-
-
-def session(base: str, yours: str, agent: str) -> MergeSession:
-    return MergeSession.of(base.encode(), yours.encode(), agent.encode())
+from tests.workbench.edit.merge.test_decisions import session
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -15,9 +15,9 @@ from memtui.workbench.edit.merge.conflict_lines import (
     hunk_title,
     result_lines,
 )
-from memtui.workbench.edit.merge.decisions import MergeSession
 from memtui.workbench.edit.merge.place_lines import PAIRS, place_lines
 from tests.test_mask import GITHUB, KEY
+from tests.workbench.edit.merge.test_decisions import session
 
 SECRETS = f"one\n{KEY}\ntoken {GITHUB} is\n"
 PARTIES = Parties("notes/a.md", "as you opened it 11:38", "your unsaved draft", "claude", "11:52")
@@ -26,10 +26,6 @@ TEXT = st.text(st.sampled_from("ab\n\r\t[]{}漢😀\x1b\u202e\x00"), max_size=40
 
 def text(lines: list[Line]) -> list[str]:
     return ["".join(part for part, _ in line) for line in lines]
-
-
-def session(base: str, yours: str, agent: str) -> MergeSession:
-    return MergeSession.of(base.encode(), yours.encode(), agent.encode())
 
 
 @given(TEXT, TEXT, TEXT, st.integers(64, 200), st.booleans(), st.integers(0, len(PAIRS) - 1))
@@ -99,12 +95,6 @@ def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
 def test_white_space_only_conflicts_are_counted_in_the_header() -> None:
     merged = session("a\n=\nb\n", "a \n=\n1\n", "a  \n=\n2\n")
     assert "2 open (1 white space only), 0 merged" in text([*header(PARTIES, merged, 100)])[0]
-
-
-def test_a_place_a_third_writer_touched_is_marked() -> None:
-    merged = session("a\n", "b\n", "c\n")
-    assert hunk_title(merged, 0).endswith("OPEN")
-    assert hunk_title(merged.carry_over(session("a\n", "b\n", "d\n")), 0).endswith("OPEN again")
 
 
 def test_what_was_begun_is_offered() -> None:

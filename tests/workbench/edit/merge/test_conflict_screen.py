@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
 from memtui.workbench.views.help import HelpScreen
@@ -17,13 +16,12 @@ from tests.workbench.edit.merge.stage import (
     THREE_AGENT,
     THREE_BASE,
     YOURS,
+    conflict,
     disk,
-    in_conflict,
-    in_three,
     kept,
-    make,
     shown_text,
     text_of,
+    three,
 )
 from tests.workbench.shown import resize
 from tests.workbench.workbench import until
@@ -35,9 +33,7 @@ def says(screen: ConflictScreen, part: str, words: str) -> bool:
 
 @pytest.mark.parametrize("key", ["ctrl+s", "f8"])
 async def test_both_sides_are_shown_as_changes_from_base_with_the_writer(tmp_path: Path, key: str) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        screen = await in_conflict(bench, pilot, key=key)
+    async with conflict(tmp_path, key=key) as (bench, _pilot, screen):
         header = text_of(screen, "#conflict-header")
         assert "CONFLICT notes/a.md" in header
         assert "1 open, 1 merged" in header
@@ -62,10 +58,8 @@ async def test_both_sides_are_shown_as_changes_from_base_with_the_writer(tmp_pat
     ],
 )  # fmt: skip
 async def test_one_key_decides_and_ctrl_s_writes(tmp_path: Path, key: str, line: str) -> None:
-    bench = make(tmp_path)
     result = f"# Retry\n\n{line}\n- two\n- three\n- four by agent\n".encode()
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, screen):
         await pilot.press("ctrl+s", "enter", "space")
         assert disk(bench) == AGENT_TEXT
         await pilot.press(key)
@@ -81,9 +75,7 @@ async def test_one_key_decides_and_ctrl_s_writes(tmp_path: Path, key: str, line:
 
 
 async def test_undo_and_redo_of_decisions(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (_bench, pilot, screen):
         await pilot.press("y", "u")
         await until(pilot, lambda: "still open" in text_of(screen, "#conflict-foot"))
         await pilot.press("U")
@@ -93,9 +85,7 @@ async def test_undo_and_redo_of_decisions(tmp_path: Path) -> None:
 
 
 async def test_the_result_of_one_place_can_be_edited(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, screen):
         await pilot.press("e")
         await until(pilot, lambda: screen.editing)
         await pilot.press("ctrl+end", "y", "a")
@@ -108,22 +98,8 @@ async def test_the_result_of_one_place_can_be_edited(tmp_path: Path) -> None:
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
 
 
-async def test_esc_in_the_small_editor_drops_only_that_edit(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
-        await pilot.press("e")
-        await until(pilot, lambda: screen.editing)
-        await pilot.press("q", "escape")
-        await until(pilot, lambda: not screen.editing)
-        assert bench.screen is screen
-        assert len(screen.session.open) == 1
-
-
 async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(100, 30)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(100, 30)) as (_bench, pilot, screen):
         await pilot.press("b")
         for size in ((1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)):
             await resize(pilot, *size)
@@ -138,9 +114,7 @@ async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("inside", [False, True], ids=["deciding", "editing the result"])
 async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, inside: bool) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(100, 40)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(100, 40)) as (bench, pilot, screen):
         if inside:
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
@@ -166,9 +140,7 @@ async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, insid
 async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
     tmp_path: Path, columns: int, all_keys: bool
 ) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(columns, 40)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(columns, 40)) as (_bench, pilot, screen):
         screen.parties = screen.parties._replace(shown=f"notes/{'a-long-folder/' * 9}a.md")
         screen.draw()
         await pilot.press("a")
@@ -183,9 +155,7 @@ async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
 
 async def test_the_counter_is_always_right(tmp_path: Path) -> None:
     chance = random.Random(7)
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path) as (bench, pilot, screen):
         for key in chance.choices([*"yabBoxnNuU[]wv", "enter", "tab"], k=40):
             await pilot.press(key)
             still = len([n for n in screen.session.hunks if screen.session.is_open(n)])
@@ -198,9 +168,7 @@ async def test_the_counter_is_always_right(tmp_path: Path) -> None:
 
 
 async def test_undo_and_redo_go_to_the_place_that_they_decide(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path) as (_bench, pilot, screen):
         first, second, *_ = screen.session.open
         await pilot.press("y")
         await until(pilot, lambda: screen.index == second)
@@ -211,27 +179,11 @@ async def test_undo_and_redo_go_to_the_place_that_they_decide(tmp_path: Path) ->
         assert not screen.session.is_open(first)
 
 
-async def test_the_line_before_the_write_counts_where_lines_come_from(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: "ctrl+s is off: 3 conflicts are still open" in text_of(screen, "#conflict-foot"))
-        await pilot.press("y", "b", "e")
-        await until(pilot, lambda: screen.editing)
-        await pilot.press("ctrl+s")
-        words = "ctrl+s writes 8 lines: 1 yours, 2 both, 1 edited, 1 agent"
-        await until(pilot, lambda: words in text_of(screen, "#conflict-foot"))
-        assert disk(bench) == THREE_AGENT
-
-
 @pytest.mark.parametrize(("first", "side", "name"), [("Y", "1", "YOURS"), ("A", "2", "AGENT")])
 async def test_taking_one_side_for_all_asks_and_another_key_confirms(
     tmp_path: Path, first: str, side: str, name: str
 ) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path) as (bench, pilot, screen):
         await pilot.press("o")
         await pilot.press(first)
         await until(pilot, lambda: f"takes {name} for 2 open conflicts" in text_of(screen, "#conflict-foot"))
@@ -249,9 +201,7 @@ async def test_taking_one_side_for_all_asks_and_another_key_confirms(
 
 
 async def test_an_automatically_merged_place_can_be_reopened(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, screen):
         await pilot.press("y", "]", "x")
         await until(pilot, lambda: "1 open, 0 merged" in text_of(screen, "#conflict-header"))
         await pilot.press("ctrl+s")
@@ -262,9 +212,7 @@ async def test_an_automatically_merged_place_can_be_reopened(tmp_path: Path) -> 
 
 
 async def test_a_decision_is_seen_before_the_next_place_is_shown(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE, advance=0.3)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, advance=0.3) as (_bench, pilot, screen):
         first, second, third = screen.session.open
         await pilot.press("y")
         await until(pilot, lambda: "-> YOURS" in text_of(screen, "#conflict-title"))
@@ -281,9 +229,7 @@ async def test_a_decision_is_seen_before_the_next_place_is_shown(tmp_path: Path)
 
 
 async def test_the_next_place_can_be_shown_only_on_request(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=THREE_BASE, advance=None)
-    async with bench.run_test() as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, advance=None) as (_bench, pilot, screen):
         first, second, _ = screen.session.open
         await pilot.press("y", "j", "k")
         await pilot.pause(0.5)
@@ -295,9 +241,7 @@ async def test_the_next_place_can_be_shown_only_on_request(tmp_path: Path) -> No
 @pytest.mark.parametrize("views", [0, 1, 2])
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 async def test_every_key_means_the_same_in_every_view(tmp_path: Path, size: tuple[int, int], views: int) -> None:
-    bench = make(tmp_path, base=THREE_BASE)
-    async with bench.run_test(size=size) as pilot:
-        screen = await in_three(bench, pilot)
+    async with three(tmp_path, size=size) as (bench, pilot, screen):
         await pilot.press(*"v" * views)
         await pilot.press("y", "B", "w", "]", "[", "tab", "j", "k", "N", "o", "u", "U", "enter", "x", "a")
         # None is open after `o` already: only what comes of all keys is waited for.
@@ -309,9 +253,7 @@ async def test_every_key_means_the_same_in_every_view(tmp_path: Path, size: tupl
 
 @pytest.mark.parametrize(("columns", "views"), [(80, 2), (120, 3)])
 async def test_v_goes_through_the_views_there_is_room_for(tmp_path: Path, columns: int, views: int) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(columns, 40)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(columns, 40)) as (bench, pilot, screen):
         seen = [screen.view]
         for _ in range(views):
             await pilot.press("v")
@@ -326,9 +268,7 @@ async def test_v_goes_through_the_views_there_is_room_for(tmp_path: Path, column
 
 
 async def test_w_says_which_words_are_compared(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (_bench, pilot, screen):
         assert "{ by me}" in text_of(screen, "#conflict-hunk")
         for words in ("YOURS with AGENT", "BASE with YOURS", "BASE with AGENT"):
             await pilot.press("w")
@@ -338,39 +278,8 @@ async def test_w_says_which_words_are_compared(tmp_path: Path) -> None:
         await until(pilot, lambda: "words:" not in text_of(screen, "#conflict-title"))
 
 
-async def test_base_has_a_column_of_its_own_from_160_columns_on(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(200, 60)) as pilot:
-        screen = await in_conflict(bench, pilot)
-        first = text_of(screen, "#conflict-hunk").split("\n")[0]
-        assert first.index("YOURS") < first.index("BASE") < first.index("AGENT")
-        await resize(pilot, 120, 40)
-        await until(pilot, lambda: text_of(screen, "#conflict-hunk").lstrip().startswith("BASE"))
-
-
-async def test_tab_moves_between_the_place_and_the_file(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
-        seen = []
-        for _ in range(3):
-            seen.append(screen.focused.id if screen.focused else "")
-            await pilot.press("tab")
-        assert {"conflict-hunk", "conflict-file"} <= set(seen)
-
-
-async def test_white_space_only_conflicts_are_marked_apart(tmp_path: Path) -> None:
-    bench = make(tmp_path, base=b"a\n=\nb\n")
-    async with bench.run_test(size=(100, 30)) as pilot:
-        screen = await in_conflict(bench, pilot, yours=b"a \n=\nb 1\n", agent=b"a  \n=\nb 2\n")
-        assert "only white space differs" in text_of(screen, "#conflict-title")
-        assert "2 open (1 white space only)" in text_of(screen, "#conflict-header")
-
-
 async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (_bench, pilot, screen):
         await pilot.press("b", "e")
         await until(pilot, lambda: screen.editing)
         assert screen.small.text == "- one by me\n- one by agent\n"
@@ -383,9 +292,7 @@ async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Pat
 async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are_left(
     tmp_path: Path, keys: str
 ) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(60, 15)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(60, 15)) as (_bench, pilot, screen):
         await pilot.press(*keys)
         await until(pilot, lambda: screen.editing is ("e" in keys))
         for columns, rows in ((60, 15), (80, 24), (120, 29), (120, 40)):
@@ -398,9 +305,7 @@ async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are
 
 @pytest.mark.parametrize("editing", [False, True])
 async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(tmp_path: Path, editing: bool) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(60, 15)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(60, 15)) as (bench, pilot, screen):
         if editing:
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
@@ -412,9 +317,7 @@ async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(tmp_path:
 
 
 async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_back(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(100, 30)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(100, 30)) as (bench, pilot, screen):
         place, file = screen.query_one("#conflict-hunk"), screen.query_one("#conflict-file")
         before = place.size.height, file.size.height
         await pilot.press("z")
@@ -434,9 +337,7 @@ async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_b
 
 
 async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, screen):
         for columns, rows in ((20, 5), (80, 11), (29, 24)):
             await resize(pilot, columns, rows)
             await until(pilot, lambda: f"needs 30x12, this is {columns}x{rows}." in shown_text(bench))  # noqa: B023
@@ -446,50 +347,32 @@ async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Pat
 
 
 async def test_the_other_side_stays_in_sight_while_the_result_is_edited(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        await in_conflict(bench, pilot)
+    async with conflict(tmp_path) as (bench, pilot, _):
         await pilot.press("e")
         await until(pilot, lambda: "ctrl+s takes this text" in shown_text(bench))
         for words in ("one{ by me}", "one{ by agent}"):
             assert words in shown_text(bench)
 
 
-async def test_what_is_said_is_folded_and_never_cut(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        screen = await in_conflict(bench, pilot)
-        screen.say("A long sentence about what happened to the memory. " * 2 + "Its end.")
-        await until(pilot, lambda: "Its end." in shown_text(bench))
-
-
 async def test_the_file_begins_at_the_open_conflict_when_it_is_opened_again(tmp_path: Path) -> None:
     head = "".join(f"line {number}\n" for number in range(200)).encode()
-    bench = make(tmp_path, base=head + BASE)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
+    async with conflict(tmp_path, base=head + BASE, yours=head + YOURS, agent=head + AGENT_TEXT) as (
+        bench,
+        pilot,
+        screen,
+    ):
         await until(pilot, lambda: "<open conflict>" in shown_text(bench))
         assert screen.query_one("#conflict-file").scroll_offset.y > 150
 
 
-async def test_a_thumb_says_that_there_is_more_and_where(tmp_path: Path) -> None:
-    head = "".join(f"line {number}\n" for number in range(200)).encode()
-    bench = make(tmp_path, base=head + BASE)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
-        file = screen.query_one("#conflict-file", LinesView)
-        await until(pilot, lambda: file.scroll_offset.y > 150)
-        rows = [file.render_line(y).text for y in range(file.size.height)]
-        assert [row[-1] for row in rows] == [*" " * (len(rows) - 1), "▐"]
-        assert not file.vertical_scrollbar.display or file.scrollbar_size_vertical == 0
-
-
 async def test_what_is_masked_is_revealed_until_another_place_is_gone_to(tmp_path: Path) -> None:
     token = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
-    bench = make(tmp_path, base=THREE_BASE)
     yours = THREE_AGENT.replace(b"a 2", f"a {token}".encode()).replace(b"b 2", b"b 1")
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_conflict(bench, pilot, yours=yours, agent=THREE_AGENT)
+    async with conflict(tmp_path, base=THREE_BASE, yours=yours, agent=THREE_AGENT, size=(120, 40)) as (
+        bench,
+        pilot,
+        screen,
+    ):
         await until(pilot, lambda: "[masked: GitHub token]" in shown_text(bench))
         assert token[:12] not in shown_text(bench)
         await pilot.press("V")

@@ -12,6 +12,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, OpenConflict, Root
 from tests.terminal import Terminal
+from tests.workbench.edit.test_editor_terminal import enter_note
 
 BASE = b"one\n=\ntwo\n=\nthree\n"
 AGENT = b"one agent\n=\ntwo agent\n=\nthree agent\n"
@@ -31,21 +32,9 @@ def start(tmp_path: Path, *options: str) -> Terminal:
     return Terminal(command, columns=120, rows=40, env=env)
 
 
-def open_note(terminal: Terminal) -> None:
-    """Go to the memory and open it, each key after the one before was taken."""
-    terminal.wait_for("note.md")
-    terminal.press("/")
-    terminal.wait_for(lambda t: t.text.rstrip().split("\n")[-1].strip().startswith("/"))
-    terminal.type("note")
-    terminal.wait_for("/ note")
-    terminal.press("enter")
-    terminal.wait_for("enter edit")
-    terminal.press("enter")
-
-
 def into_conflict(terminal: Terminal, tmp_path: Path, keys: str = F8) -> None:
     """Type in two places, let somebody write, and open the conflict screen, with what is typed on in one go."""
-    open_note(terminal)
+    enter_note(terminal)
     terminal.wait_for("ctrl+s save")
     terminal.type("my ")
     terminal.wait_for("my one")
@@ -137,7 +126,7 @@ def test_a_death_in_the_conflict_screen_loses_nothing(
     by_hand = death is killed  # it may not have said what was open, so the user begins anew and opens it
     with start(tmp_path, *(["--fresh"] if by_hand else [])) as terminal:
         if by_hand:
-            open_note(terminal)
+            enter_note(terminal)
         for words in back:
             terminal.wait_for(words)
         terminal.press("ctrl+q")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memtui.ui.action import in_room
 from memtui.workbench.actions import ACTIONS
-from tests.workbench.edit.merge.stage import AGENT_TEXT, closed, disk, in_conflict, make, text_of
+from tests.workbench.edit.merge.stage import AGENT_TEXT, closed, conflict, disk, text_of
 from tests.workbench.workbench import until
 
 LEAVE = {"later", "write_result", "save_as"}
@@ -19,9 +19,7 @@ def keys() -> list[str]:
 
 
 async def test_point_06_no_key_but_ctrl_s_writes_and_that_one_only_at_nothing_open(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(120, 40)) as pilot:
-        screen = await in_conflict(bench, pilot)
+    async with conflict(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         before = bench.path("a.md").stat()
         for key in keys():
             await pilot.press(*(NAMES.get(part, part) for part in key.split(" ")))

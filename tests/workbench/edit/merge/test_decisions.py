@@ -2,12 +2,10 @@
 
 import random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.diff.lines import split_lines
-from memtui.diff.merge import SAME
 from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
 
 WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "<<<<<<< YOURS\n", "=======\n", "x\r\n"]), max_size=8)
@@ -98,18 +96,6 @@ def test_both_never_runs_two_lines_together() -> None:
 def test_a_third_writer_keeps_the_decisions_that_still_fit() -> None:
     base = "one\n=\ntwo\n=\nthree\n"
     merged = session(base, "1\n=\n2\n=\n3\n", "I\n=\nII\n=\nIII\n")
-    merged.decide(list(merged.hunks)[:2], "theirs")
-    again = merged.carry_over(session(base, "1\n=\n2\n=\n3\n", "I\n=\nchanged\n=\nIII\n"))
-    first, second, third = again.hunks
-    assert again.choice(first) == "theirs"
-    assert again.is_open(second)
-    assert again.is_open(third)
-    assert again.again == {second}
-
-
-def test_only_what_the_third_writer_touched_is_marked_again() -> None:
-    base = "one\n=\ntwo\n=\nthree\n"
-    merged = session(base, "1\n=\n2\n=\n3\n", "I\n=\nII\n=\nIII\n")
     first, second, third = merged.hunks
     merged.decide([first], "theirs")
     again = merged.carry_over(session(base, "1\n=\n2\n=\n3\n", "I\n=\nchanged\n=\nIII\n"))
@@ -179,30 +165,3 @@ def test_the_log_says_how_each_place_was_decided() -> None:
     merged = session("one\n=\ntwo\n=\n", "1\n=\ntwo\n=\n", "I\n=\nII\n=\n")
     merged.decide(merged.open, "both-theirs-first")
     assert merged.log() == ("line 1 both", "line 3 agent merged")
-
-
-def test_white_space_only_conflicts_are_counted_apart() -> None:
-    merged = session("a\n=\nb\n", "a \n=\n1\n", "a  \n=\n2\n")
-    assert merged.counts == (2, 0, 1)
-
-
-def test_a_thousand_decisions_are_undone_one_by_one() -> None:
-    sides = ("".join(f"{side} {n}\n=\n" for n in range(1_000)) for side in ("base", "mine", "theirs"))
-    merged = session(*sides)
-    for index in merged.hunks:
-        merged.decide([index], "yours")
-    assert merged.open == ()
-    while merged.undo():
-        pass
-    assert len(merged.open) == 1_000
-
-
-def test_an_unknown_choice_is_a_fault() -> None:
-    with pytest.raises(ValueError, match="ours"):
-        session("a", "b", "c").decide([0], "ours")
-
-
-def test_unchanged_texts_have_no_hunks() -> None:
-    merged = session("a\n", "a\n", "a\n")
-    assert merged.hunks == ()
-    assert [chunk.kind for chunk in merged.chunks] == [SAME]

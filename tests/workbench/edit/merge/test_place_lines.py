@@ -4,17 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.draw.spans import Line
-from memtui.workbench.edit.merge.decisions import MergeSession
 from memtui.workbench.edit.merge.place_lines import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
-
-
-def text(lines: list[Line]) -> list[str]:
-    return ["".join(part for part, _ in line) for line in lines]
-
-
-def session(base: str, yours: str, agent: str) -> MergeSession:
-    return MergeSession.of(base.encode(), yours.encode(), agent.encode())
+from tests.workbench.edit.merge.test_conflict_lines import text
+from tests.workbench.edit.merge.test_decisions import session
 
 
 def test_two_changes_from_base_with_the_words_that_differ() -> None:

@@ -1,5 +1,7 @@
 """Conflicts that are questions: deleted, renamed, only line ends, not saved; no answer loses a text."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,25 @@ from tests.workbench.edit.merge.stage import BASE, YOURS, closed, disk, kept, ma
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 
-async def gone(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
+async def draft(bench: Bench, pilot: Pilot[None]) -> None:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
     bench.editor.put(YOURS)
+
+
+@asynccontextmanager
+async def asked(
+    tmp_path: Path, ask: Callable[[Bench, Pilot[None]], Awaitable[QuestionScreen]]
+) -> AsyncIterator[tuple[Bench, Pilot[None], QuestionScreen]]:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        yield bench, pilot, await ask(bench, pilot)
+
+
+async def gone(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
+    await draft(bench, pilot)
     bench.engine.memories.delete([address()], actor=AGENT)
-    bench.flow.look()
+    bench.flow.check_disk()
     await until(pilot, lambda: bench.editor.state is FileState.GONE)
     await pilot.press("ctrl+s")
     await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
@@ -28,11 +43,11 @@ async def gone(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
 
 
 async def test_a_deleted_memory_can_be_kept(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await gone(bench, pilot)
+    async with asked(tmp_path, gone) as (bench, pilot, screen):
         assert "DELETED notes/a.md" in text_of(screen, "#case-header")
         assert "- one by me" in text_of(screen, "#case-text")
+        when = bench.flow.when(bench.engine.history.audit(limit=1)[0].at)
+        assert f"claude deleted it ({when}) while you had unsaved text in it." in text_of(screen, "#case-words")
         await pilot.press("enter")
         assert not bench.path("a.md").exists()
         await pilot.press("k")
@@ -43,9 +58,7 @@ async def test_a_deleted_memory_can_be_kept(tmp_path: Path) -> None:
 
 
 async def test_a_deletion_can_be_accepted_and_the_draft_is_in_history(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await gone(bench, pilot)
+    async with asked(tmp_path, gone) as (bench, pilot, _):
         await pilot.press("d")
         await until(pilot, lambda: bench.left == 1)
         await until(pilot, lambda: bench.engine.drafts.all() == ())
@@ -54,9 +67,7 @@ async def test_a_deletion_can_be_accepted_and_the_draft_is_in_history(tmp_path: 
 
 
 async def test_a_deleted_memory_can_be_kept_under_another_name(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await gone(bench, pilot)
+    async with asked(tmp_path, gone) as (bench, pilot, _):
         await pilot.press("s")
         await pilot.press("ctrl+u", *"notes/b.md", "enter")
         await until(pilot, lambda: bench.path("b.md").exists())
@@ -70,11 +81,9 @@ CRLF = YOURS.replace(b"\n", b"\r\n")
 
 
 async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
-    bench.flow.open(address())
-    await until(pilot, lambda: bench.flow.address == address())
-    bench.editor.put(YOURS)
+    await draft(bench, pilot)
     bench.path("a.md").write_bytes(CRLF)
-    bench.flow.look()
+    bench.flow.check_disk()
     await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
     await pilot.press("f8")
     return await question_shown(bench, pilot, "line_ends")
@@ -82,9 +91,7 @@ async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
 
 @pytest.mark.parametrize(("key", "left"), [("y", YOURS), ("a", CRLF), ("escape", CRLF)])
 async def test_only_line_ends_differ_is_a_question(tmp_path: Path, key: str, left: bytes) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await only_line_ends(bench, pilot)
+    async with asked(tmp_path, only_line_ends) as (bench, pilot, screen):
         assert "ONLY LINE ENDS DIFFER notes/a.md" in text_of(screen, "#case-header")
         assert "YOURS  6 LF" in text_of(screen, "#case-words")
         assert "6 CRLF" in text_of(screen, "#case-words")
@@ -100,16 +107,7 @@ async def test_only_line_ends_differ_is_a_question(tmp_path: Path, key: str, lef
 
 
 async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test(size=(80, 24)) as pilot:
-        bench.flow.open(address())
-        await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
-        bench.engine.memories.delete([address()], actor=AGENT)
-        bench.flow.look()
-        await until(pilot, lambda: bench.editor.state is FileState.GONE)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(bench.screen, QuestionScreen))
+    async with asked(tmp_path, gone) as (bench, pilot, _):
         await pilot.press("s", "f1")
         await until(pilot, lambda: isinstance(bench.screen, HelpScreen))
         await until(pilot, lambda: "Write your text again" in shown_text(bench))
@@ -118,20 +116,16 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
 
 
 async def renamed(bench: Bench, pilot: Pilot[None]) -> QuestionScreen:
-    bench.flow.open(address())
-    await until(pilot, lambda: bench.flow.address == address())
-    bench.editor.put(YOURS)
+    await draft(bench, pilot)
     bench.engine.memories.rename(address(), address("b.md"), actor=AGENT)
-    bench.flow.look()
+    bench.flow.check_disk()
     await until(pilot, lambda: bench.editor.state is FileState.MOVED)
     await pilot.press("f8")
     return await question_shown(bench, pilot, "moved")
 
 
 async def test_a_renamed_memory_can_be_followed_with_the_draft(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await renamed(bench, pilot)
+    async with asked(tmp_path, renamed) as (bench, pilot, screen):
         words = text_of(screen, "#case-words")
         assert "claude " in words
         assert "old name  notes/a.md\n new name  notes/b.md" in words
@@ -144,9 +138,7 @@ async def test_a_renamed_memory_can_be_followed_with_the_draft(tmp_path: Path) -
 
 
 async def test_the_old_name_of_a_renamed_memory_can_be_kept_too(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await renamed(bench, pilot)
+    async with asked(tmp_path, renamed) as (bench, pilot, _):
         await pilot.press("s")
         await closed(bench, pilot)
         await until(pilot, lambda: bench.path("a.md").exists())
@@ -157,9 +149,7 @@ async def test_the_old_name_of_a_renamed_memory_can_be_kept_too(tmp_path: Path) 
 
 
 async def test_a_rename_can_be_decided_later(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await renamed(bench, pilot)
+    async with asked(tmp_path, renamed) as (bench, pilot, _):
         await pilot.press("escape")
         await closed(bench, pilot)
         assert bench.editor.data == YOURS
@@ -167,20 +157,10 @@ async def test_a_rename_can_be_decided_later(tmp_path: Path) -> None:
         await until(pilot, lambda: len(bench.engine.drafts.all()) == 1)
 
 
-async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await gone(bench, pilot)
-        when = bench.flow.when(bench.engine.history.audit(limit=1)[0].at)
-        assert f"claude deleted it ({when}) while you had unsaved text in it." in text_of(screen, "#case-words")
-
-
-async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> QuestionScreen:
+async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError | None = None) -> QuestionScreen:
     """Type and save, with a disk that says no."""
-    bench.flow.open(address())
-    await until(pilot, lambda: bench.flow.address == address())
-    bench.editor.put(YOURS)
-    save, failing = bench.engine.save, [error]
+    await draft(bench, pilot)
+    save, failing = bench.engine.save, [error or FULL]
 
     def refused(*args: object, **options: object) -> object:
         if failing:
@@ -201,9 +181,7 @@ FULL = StorageError(
 
 
 async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await not_saved(bench, pilot, FULL)
+    async with asked(tmp_path, not_saved) as (bench, pilot, screen):
         words = " ".join(text_of(screen, "#case-words").split())
         assert "no space left on device (12 kB free)" in words
         assert "Free some space and try again." in words
@@ -216,9 +194,7 @@ async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -
 
 
 async def test_what_was_not_saved_can_be_saved_elsewhere(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        await not_saved(bench, pilot, FULL)
+    async with asked(tmp_path, not_saved) as (bench, pilot, _):
         await pilot.press("s", "ctrl+u", *"notes/b.md", "enter")
         await until(pilot, lambda: bench.path("b.md").exists())
         assert bench.path("b.md").read_bytes() == YOURS
@@ -227,9 +203,7 @@ async def test_what_was_not_saved_can_be_saved_elsewhere(tmp_path: Path) -> None
 
 
 async def test_what_was_not_saved_can_be_copied(tmp_path: Path) -> None:
-    bench = make(tmp_path)
-    async with bench.run_test() as pilot:
-        screen = await not_saved(bench, pilot, FULL)
+    async with asked(tmp_path, not_saved) as (bench, pilot, screen):
         await pilot.press("c")
         await until(pilot, lambda: "Copied your text" in text_of(screen, "#case-foot"))
         assert bench.clipboard == YOURS.decode()
@@ -247,7 +221,7 @@ async def test_a_draft_that_could_not_be_kept_either_is_told(tmp_path: Path) -> 
             raise FULL
 
         bench.engine.drafts.save = full  # type: ignore[method-assign,assignment]
-        screen = await not_saved(bench, pilot, FULL)
+        screen = await not_saved(bench, pilot)
         words = " ".join(text_of(screen, "#case-words").split())
         assert "could not be kept as a draft either: copy it, or save it elsewhere" in words
 
@@ -266,12 +240,10 @@ async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_pat
     bench = make(tmp_path)
     root, moved = tmp_path / "root", tmp_path / "moved"
     async with bench.run_test() as pilot:
-        bench.flow.open(address())
-        await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
+        await draft(bench, pilot)
         root.rename(moved)
         if noticed:
-            bench.flow.look()
+            bench.flow.check_disk()
             await until(pilot, lambda: bench.editor.state is FileState.GONE)
         await pilot.press("ctrl+s")
         screen = await question_shown(bench, pilot, "unsaved")

@@ -3,7 +3,7 @@
 import pytest
 
 from memtui.engine.model import Address, Change, Version
-from memtui.features.changes.writers import in_words, since_seen, writers
+from memtui.features.changes.bursts import in_words, since_seen, writers
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 
