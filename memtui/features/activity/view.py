@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewFilter
 
 NEAR = 60
-SOUGHT = 10_000
-"""Steps searched for the row of the last run."""
 COUNT_REST = 0.15
 COUNTED_RECORDS = 20
 """Largest step whose changed lines are counted."""
@@ -149,7 +147,7 @@ as it left them. / looks for words, a shows one writer only."""
         self.step_undo = StepUndo(self)
         self._does |= {
             "step_open": self._open,
-            "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
+            "step_diff": lambda: self._read_alone(alone=not self.has_class("-reading")),
             "undo_step": self.step_undo.undo,
             "only_actor": self._only_actor,
             "versions": lambda: self.host.places.history(where(self._single())),
@@ -161,7 +159,7 @@ as it left them. / looks for words, a shows one writer only."""
             "right": lambda: self._fold(wide=True),
         }
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Say what `d` would take back."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
         return self.step_undo.question(after[0]) if after else None
@@ -181,7 +179,7 @@ as it left them. / looks for words, a shows one writer only."""
         self.step_undo.forget()
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Load the newest page."""
         self._ask(None, awaited=awaited)
 
@@ -239,10 +237,6 @@ as it left them. / looks for words, a shows one writer only."""
         """Return the identity of a row."""
         return self.steps.items[index].key
 
-    def row_name(self, index: int) -> str:
-        """Return the step of a row: which steps were open is not kept."""
-        return str(self.steps.items[index].step.key)
-
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """Draw a row."""
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
@@ -256,7 +250,7 @@ as it left them. / looks for words, a shows one writer only."""
             return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title and counts of the list."""
         notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
         if self._to_end:
@@ -325,13 +319,13 @@ as it left them. / looks for words, a shows one writer only."""
             same, self._shown = self._shown == item.key, item.key
             self.give(drawn.page, drawn.starts, keep_place=same)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text."""
         return "What it did", self.page.places()
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         item = self.item
         if action.id in ("filter", "by_session", *PANES):
@@ -356,9 +350,9 @@ as it left them. / looks for words, a shows one writer only."""
             return
         super().perform(action)
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Go from the text to the list, then drop the filter, then leave."""
-        if super().step_back():
+        if super()._step_back():
             return True
         if self.only == PageFilter():
             return False

@@ -106,7 +106,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "previous_folder": lambda: self._jump_to(-1, ReviewItem.heads),
         }
 
-    def asks_at_once(self, first: str) -> Line | None:
+    def _asks_at_once(self, first: str) -> Line | None:
         """Say what `d` would take back."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         targets, shown = self.targets, self.shown
@@ -179,7 +179,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.change(lambda: rows.filter(()))
         self.load(awaited=True)
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Load the rows."""
         kept, settings = tuple(self.rows.kept), self.host.settings
         self.jobs.run(
@@ -260,7 +260,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             ),
         ]
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title and counts of the list."""
         rows = self.rows
         notes: Line = [(f"{len(rows.matching):,}", "title")]
@@ -292,9 +292,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             [("  3", "key"), (" shows what changed elsewhere", "name")],
         ]
 
-    def show_row(self) -> None:
+    def _show_row(self) -> None:
         """Show the text of the row, and count the lines of the rows in view after a rest."""
-        super().show_row()
+        super()._show_row()
         if self._count_rest is not None:
             self._count_rest.stop()
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
@@ -424,7 +424,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             lines += words_page(f"... and {len(item.burst.changes) - LISTED:,} more", width=width)
         return tuple(lines)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text, and which of its places is current."""
         drawn, proposed = self._drawn, self.proposed
         if proposed is not None:
@@ -445,7 +445,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         item = self.item
         if action.id in DECIDES or (action.id == "edit" and item is not None and item.proposal is not None):

@@ -100,7 +100,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return next((one for one in entries if one.current and one != entry), None)
         return view_rows.before(entries, self.list.cursor)
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Load the time line."""
         address = self.address
         self.jobs.run(
@@ -135,7 +135,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         """Draw an empty list, or why it is empty."""
         return [[("  " + visible(self.refused), "problem")]] if self.refused else super().empty_lines()
 
-    def list_words(self) -> tuple[str, Line]:
+    def _list_words(self) -> tuple[str, Line]:
         """Return the title and counts of the list."""
         versions = [one for one in self.rows.all if one.kind == VERSION]
         notes: Line = [(count_words(len(versions), "version"), "title")] if self.loaded else []
@@ -151,7 +151,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _explains(self) -> bool:
         return self.prompt is not None
 
-    def read_text(self, item: TimelineEntry) -> None:
+    def _read_text(self, item: TimelineEntry) -> None:
         """Read a row and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = DiffStyle(self.page.text_width, self.words, self.ascii)
@@ -173,7 +173,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         said = words_page(*told, style="warning", width=self.page.text_width) if told else ()
         return (*said, *page), tuple(start + len(said) for start in starts)
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return what is compared with what."""
         entry, other = self.item, self.other
         if entry is None:
@@ -188,7 +188,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # Keys
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         entry = self.item
         if entry is None and action.id not in ("show_in_tree", "edit", "blame"):
@@ -250,7 +250,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if not self._jump_to(step, lambda entry: entry.aside):
             self.say("No other text was kept aside in this direction.")
 
-    def step_back(self) -> bool:
+    def _step_back(self) -> bool:
         """Go from the text to the list, then drop the mark, then leave."""
         marks = len(self.rows.marks)
         back = super()._step_back()

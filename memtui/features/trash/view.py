@@ -60,7 +60,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         self.prompt = None
         self.load()
 
-    def read_rows(self, *, awaited: bool) -> None:
+    def _read_rows(self, *, awaited: bool) -> None:
         """Load the deleted memories."""
         self.jobs.run(
             lambda engine: engine.undo.trash.entries(taken=True),
@@ -80,7 +80,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         look = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
 
-    def read_text(self, item: TrashEntry) -> None:
+    def _read_text(self, item: TrashEntry) -> None:
         """Read the text of an entry."""
         width, plain, named, now = self.page.text_width, self.ascii, self.shell.named, self.host.now()
         self.jobs.run(
@@ -90,11 +90,11 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             latest="trash-page",
         )
 
-    def page_words(self) -> tuple[str, Line]:
+    def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text."""
         return ("Text", []) if self.item is None else (str(self.item.address), [("in the trash", "title")])
 
-    def off(self, action: Action) -> str:
+    def _off(self, action: Action) -> str:
         """Return why an action is off."""
         needs = ("restore", "versions", "copy_contents", "copy_sha", "mark", "range", "read_text")
         if action.id in needs and not self.rows.targets(self.list.cursor):

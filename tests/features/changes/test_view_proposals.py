@@ -371,7 +371,7 @@ async def test_the_first_proposal_has_the_cursor_when_review_is_opened_and_news_
         for number in range(3):
             target = Address.parse(f"memtui:project/many/n{number}.md")
             propose(engine.engine, target, old="agent", new="person", why=f"Of {number}.")
-        top.news()
+        top._news()
         await screen.until(lambda: len(top.rows.proposals) == 3)
         assert top.item == here
         await screen.press("1", "3")
