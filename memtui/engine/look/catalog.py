@@ -119,24 +119,15 @@ class Catalog:
         """Return whether the last look left something out because of a limit."""
         return self.cache(root).tree.truncated
 
-    def counter(self) -> tuple[int, int]:
-        """Return the ledger's change counter, for `rows` of many roots: asking costs as much as a small root."""
-        return self._ledger.change_counter()
-
-    def rows(self, handle: RootHandle, uid: int, counter: tuple[int, int] | None = None) -> Rows:
+    def rows(self, handle: RootHandle, uid: int) -> Rows:
         """Return the rows of a root as it is on disk now; nothing is recorded.
-
-        Args:
-            handle: the root's open folder.
-            uid: the ledger's id of the root.
-            counter: from `counter`, asked a moment ago; None: ask now.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
         """
         cache = self.cache(handle.root)
         with cache.guard:
-            self.look(cache, handle, uid, counter=counter)
+            self.look(cache, handle, uid)
             return self.result(cache)
 
     def some(self, handle: RootHandle, uid: int, wanted: Iterable[str]) -> dict[str, Memory]:
@@ -198,7 +189,6 @@ class Catalog:
         folders: Iterable[str] | None = None,
         names: Mapping[str, Collection[str]] | None = None,
         contents: Contents | None = None,
-        counter: tuple[int, int] | None = None,
     ) -> Delta:
         """Bring the cached rows of a root up to date with the disk and the ledger.
 
@@ -209,7 +199,6 @@ class Catalog:
             folders: only these folders.
             names: only these names, by folder.
             contents: receives what is read.
-            counter: see `rows`.
 
         Raises:
             MemtuiError: the root's folder cannot be listed.
@@ -235,7 +224,7 @@ class Catalog:
         cache.news |= delta.changed | delta.gone
         if cache.stale:
             changed |= self.read(cache, handle, cache.stale, contents).keys()
-        records = self._changed_records(cache, counter, force=new_uid)
+        records = self._changed_records(cache, force=new_uid)
         cache.news |= records
         self._rebuild(cache, changed | records)
         return delta
@@ -261,7 +250,7 @@ class Catalog:
 
     def follow(self, cache: RootCache) -> None:
         """Bring cached rows up to date with the ledger, if anybody wrote to it."""
-        changed = self._changed_records(cache, None, force=False)
+        changed = self._changed_records(cache, force=False)
         cache.news |= changed
         self._rebuild(cache, changed)
 
@@ -321,14 +310,13 @@ class Catalog:
             cache.rows.setdefault(row.address.path, row)
         return found.readings()
 
-    def _changed_records(self, cache: RootCache, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
+    def _changed_records(self, cache: RootCache, *, force: bool) -> set[str]:
         heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS
         changed = set()
         if heat_at != cache.heat_at:
             cache.heat_at = heat_at
             changed = {path for path, record in cache.records.items() if record.uses} | cache.shared.keys()
-        if counter is None:
-            counter = self._ledger.change_counter()
+        counter = self._ledger.change_counter()
         if not force and counter == cache.counter:
             return changed
         memories = self._ledger.memories
@@ -450,10 +438,8 @@ class Library:
         items: list[Memory] = []
         status = []
         chosen = self._roots.chosen(root_ids)
-        # Asked before anything is read: what is recorded meanwhile is found by the next list.
-        counter = self._catalog.counter() if len(chosen) > 1 else None
         for root in chosen:
-            rows, found = self._look(root, counter)
+            rows, found = self._look(root)
             items += rows.items
             status.append(found)
         return Listing(tuple(items), any(one.truncated for one in status), tuple(status))
@@ -516,14 +502,14 @@ class Library:
                     found.append(Vanished(root, memories, at))
         return tuple(found)
 
-    def _look(self, root: Root, counter: tuple[int, int] | None = None) -> tuple[Rows, RootStatus]:
+    def _look(self, root: Root) -> tuple[Rows, RootStatus]:
         problems = list(self._roots.problems.get(root.id, ()))
         rows = Rows((), 0, 0)
         opened: OpenRoot | None = None
         try:
             opened = self._roots.open(root)
             if opened.handle is not None:
-                rows = self._catalog.rows(opened.handle, opened.uid, counter)
+                rows = self._catalog.rows(opened.handle, opened.uid)
         except MemtuiError as error:
             problems.append(Problem(error.code, error.message))
         waiting = sum([row.trust == BROUGHT for row in rows.items])

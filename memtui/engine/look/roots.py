@@ -318,7 +318,6 @@ class Roots:
             RefusedError: `E_ROOT_REPLACED`.
             NotFoundError: `E_ROOT_MISSING`.
         """
-        from memtui.engine.save import recovery
         from memtui.engine.save.commit import Site
 
         made = 0
@@ -347,8 +346,10 @@ class Roots:
             handle.check()
             site = Site(handle, uid, self._ledger, self._late_writes)
             _remember_folders(site, made)
-            if tidied := recovery.recover(site):
-                self._on_recovered(root, tidied)
+            if site.ledger.audit.open_intents(uid):
+                from memtui.engine.save import recovery
+
+                self._on_recovered(root, recovery.recover(site))
             try:
                 yield site
             except BaseException:

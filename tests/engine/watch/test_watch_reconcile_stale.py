@@ -35,10 +35,10 @@ def once_between(monkeypatch: pytest.MonkeyPatch, work: Callable[[], None]) -> N
     original = Catalog._changed_records
     left = [work]
 
-    def first(catalog: Catalog, cache: RootCache, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
+    def first(catalog: Catalog, cache: RootCache, *, force: bool) -> set[str]:
         if left:
             left.pop()()
-        return original(catalog, cache, counter, force=force)
+        return original(catalog, cache, force=force)
 
     monkeypatch.setattr(Catalog, "_changed_records", first)
 
