@@ -19,6 +19,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.fence import BRIEF_HOLD, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.scroller import redraw
@@ -50,7 +51,6 @@ from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
-    from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.browse.bundles import Bundles
     from memtui.workbench.browse.health import HealthChecks
     from memtui.workbench.browse.operations import Clipboard, MemoryOperations
