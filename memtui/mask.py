@@ -16,7 +16,6 @@ from typing import NamedTuple
 from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
 
 BEGIN = "[masked: "
-"""The beginning of every mask."""
 
 
 class Secret(NamedTuple):
@@ -80,7 +79,6 @@ class _Rule(NamedTuple):
     pattern: str
     """Its last group is masked, or the whole match where it has none."""
     guard: Callable[[_Found], bool]
-    """Whether a match is a secret."""
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
@@ -301,7 +299,6 @@ _NUMBERS = (
     " 6011111111111117 6011000990139424"
 )
 _TEST_CARDS = frozenset(_NUMBERS.split())
-"""Test numbers of payment services."""
 
 
 def _card(found: _Found) -> bool:

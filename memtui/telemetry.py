@@ -20,7 +20,6 @@ FIELDS = frozenset(
         "query_length", "docs_scanned", "docs_selected", "strategy",
     )
 )  # fmt: skip
-"""All fields that are ever emitted."""
 _WORD = re.compile(r"[a-z_]{1,24}")
 """A valid text value: no text of anybody's, no path, no name."""
 

@@ -14,7 +14,6 @@ class ByteHunk(NamedTuple):
     """Lines replaced by others, numbered from 0; one of the two sides may be empty."""
 
     before: tuple[int, int]
-    """Start and end."""
     after: tuple[int, int]
 
 

@@ -280,7 +280,6 @@ def _places(merge: Merge) -> dict[tuple[Lines, Lines, Lines], list[int]]:
 
 
 PLAIN = (YOURS, THEIRS, BASE, BOTH, BOTH_THEIRS_FIRST)
-"""Every choice but another text."""
 
 
 class ReadBack(NamedTuple):

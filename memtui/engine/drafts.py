@@ -28,7 +28,6 @@ class Drafts(EnginePart):
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
         self._open: dict[Address, Draft] = {}
-        """Those of them that were not dropped since."""
         self._apart = False
         """Whether drafts are also kept in files, because the ledger may not outlive them."""
         self._writer = os.urandom(4).hex()

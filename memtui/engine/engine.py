@@ -67,7 +67,6 @@ SETTLED_MS = 2_000
 
 
 SHARED = ("roots", "_ledger", "_rules", "events")
-"""Arguments of every `EnginePart`."""
 
 
 class Engine:
@@ -76,21 +75,17 @@ class Engine:
     tasks: cached_property[TaskTable] = cached_property(attrgetter("_ledger.tasks"))
     """Background work: tasks in lanes, runs, and their events."""
     observations: cached_property[ObservationTable] = cached_property(attrgetter("_ledger.observations"))
-    """Decisions of people about observations."""
     touches: cached_property[TouchTable] = cached_property(attrgetter("_ledger.touches"))
     """What agents did to memories, by their own session files."""
     origins: cached_property[OriginTable] = cached_property(attrgetter("_ledger.origins"))
     """Who wrote each line of memories."""
     schedules: cached_property[ScheduleTable] = cached_property(attrgetter("_ledger.schedules"))
-    """Schedules and their runs."""
     spend: cached_property[SpendTable] = cached_property(attrgetter("_ledger.spend"))
-    """Spending against budgets."""
     claims: cached_property[ClaimTable] = cached_property(attrgetter("_ledger.claims"))
     """Due times and messages that were claimed once."""
     turns: cached_property[TurnTable] = cached_property(attrgetter("_ledger.turns"))
     """Who asked for what, in which chat."""
     votes: cached_property[VoteTable] = cached_property(attrgetter("_ledger.votes"))
-    """Votes on proposals."""
     journal: cached_property[JournalTable] = cached_property(attrgetter("_ledger.journal"))
     """The journal: what was done and who caused it, as a hash chain."""
 
@@ -129,9 +124,7 @@ class Engine:
         self._retention = retention
         self._approver = approver
         self.access = access
-        """What this client may do."""
         self.events = Events()
-        """Subscribers to this process's own changes and notices."""
         self.places = KeptPlaces(state_dir, read_only=read_only)
         """Where the user was when memtui was left."""
         self.roots = Roots(
@@ -146,7 +139,6 @@ class Engine:
         )
         """The roots, and the names of memories in them."""
         self.pace = self.events.pace
-        """Progress of large changes in this process."""
 
     def close(self) -> None:
         """Wait up to 2 s for programs still writing to replaced files, prune old versions, close everything."""
@@ -231,31 +223,22 @@ class Engine:
     # --- parts
 
     memories: Memories = lazy("changes.memories.Memories", *SHARED)
-    """Creating and changing memories."""
     together: Together = lazy("changes.together.Together", *SHARED, "undo")
-    """Several changes as one."""
     undo: Undo = lazy("changes.undo.Undo", *SHARED, "memories")
     """Undo and redo, reverting changes of others, and the trash."""
     rows: Library = lazy("look.catalog.Library", "roots", "_ledger", "_catalog")
     """The list of memories, and the status of each root."""
     search: Searcher = lazy("find.search.Searcher", "roots", "_ledger", "_catalog")
-    """Full-text search."""
     watch: Reconciler = lazy("watch.watch.Reconciler", "roots", "_ledger", "_catalog", "events")
     """Changes made by others on disk."""
     changes: Marks = lazy("changes.marks.Marks", *SHARED, "rows")
     """Changes since the user last looked."""
     history: History = lazy("history.History", *SHARED)
-    """Versions, the audit, and reviews."""
     redaction: Redaction = lazy("changes.redaction.Redaction", *SHARED)
-    """Erasing texts for good."""
     drafts: Drafts = lazy("drafts.Drafts", *SHARED)
-    """Unsaved texts, and conflicts being resolved."""
     pins: Pins = lazy("changes.marks.Pins", *SHARED)
-    """Pins and uses."""
     doctor: Doctor = lazy("doctor.Doctor", *SHARED, "rows")
-    """Diagnosis, and repair of the ledger."""
     proposals: cached_property[ProposalTable] = cached_property(attrgetter("_ledger.proposals"))
-    """Proposals, and the decisions about them."""
 
     @cached_property
     def folders(self) -> Folders:

@@ -193,7 +193,6 @@ class Snapshot(NamedTuple):
 
     address: Address
     bytes: bytes
-    """The raw content."""
     sha256: str
     modified_at: int
     settled: bool = True
@@ -303,7 +302,6 @@ class PassedOver(NamedTuple):
     """A step undo would take back although something newer was done out of its reach."""
 
     label: str
-    """The step undo would take back, for people."""
     newer: str
     """The newer step, for people; without a folder, who did it if not the user."""
     folder: str
@@ -317,7 +315,6 @@ class Vanished(NamedTuple):
     memories: int
     """How many memories the ledger knows; their texts are in history."""
     at: int
-    """Time of the newest known change in it."""
 
 
 class Notice(NamedTuple):
@@ -421,11 +418,8 @@ class Operation(NamedTuple):
     label: str
     """For people: `delete 3 memories`."""
     records: int
-    """The number of its audit records."""
     undone: bool
-    """It was undone, and not redone since."""
     deleted: int = 0
-    """How many memories it deleted."""
 
 
 class TrashEntry(NamedTuple):
@@ -446,7 +440,6 @@ class Restoring(NamedTuple):
 
     address: Address
     sha256: str
-    """The version to restore."""
     to: Address | None = None
     """Another name for it; None: its own."""
 
@@ -538,11 +531,9 @@ class SearchResult(NamedTuple):
     hits: tuple[Hit, ...]
     """The best ones, best first."""
     total: int
-    """The number of all hits."""
     roots: tuple[tuple[str, int], ...] = ()
     """The number of hits by root id."""
     complete: bool = True
-    """Whether everything was searched."""
 
 
 class Retention(NamedTuple):

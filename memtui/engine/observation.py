@@ -22,12 +22,10 @@ class ObservationMark(NamedTuple):
     seq: int
     """The number of the decision; 0: none yet."""
     root: int
-    """The ledger's id of the root."""
     path: str
     anchor: bytes
     """A keyed hash of the entry's first line and of the number of equal ones before it; empty: the whole file."""
     text_key: bytes
-    """A keyed hash of its text."""
     beside: bytes
     """The first 4 bytes of the text keys of all other entries at the decision, concatenated; its own key for each equal
     entry."""

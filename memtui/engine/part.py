@@ -52,7 +52,6 @@ class Events:
         self.of_ledger: list[str] = []
         """Notices of the ledger; the ledger's own list once it is open."""
         self.pace = Pace()
-        """Large changes that are running."""
 
     def subscribe(self, callback: Callback) -> Callable[[], None]:
         """Call `callback` for each change made by this process, on its thread; return an unsubscribe function."""

@@ -32,9 +32,7 @@ class Policy(NamedTuple):
     """Rules of a layout about the files of a root."""
 
     write_bytes: int = 262_144
-    """The largest memory memtui writes here."""
     read_bytes: int = 1_048_576
-    """The largest memory memtui reads here."""
     any_name: bool = False
     """Whether any name the system takes is allowed, even one that another platform, git or a shell would not take."""
     keep_folders: bool = False
@@ -69,7 +67,6 @@ class Policy(NamedTuple):
     nests_type: bool = False
     """Whether the agent lately writes `type` below `metadata`; existing memories tell it better."""
     only_fields: bool = False
-    """Whether the agent accepts no other fields."""
     suffix: str = ""
     """Suffix of memory names where the agent reads no others, such as `.txt`; empty: any."""
     index_format: str = ""

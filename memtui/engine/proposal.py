@@ -16,7 +16,6 @@ WAITING = ("open", "later", "stale", "blocked")
 KEEPS_AWAY = ("open", "later", "blocked", "accepted", "applying", "rejected")
 """States in which the same proposal is not made again for the same versions."""
 DECIDED = ("applied", "rejected", "superseded")
-"""Final states."""
 NEVER = "never"
 """A decision: reject it, and everything of this kind by the same proposer about the same folders."""
 AS_PROPOSED = "proposed"
@@ -30,7 +29,6 @@ class Evidence(NamedTuple):
     kind: str
     """`memory`, `turn` of a session, `file`, `request`; `AS_PROPOSED`."""
     name: str
-    """An address, a session, a path."""
     sha: str = ""
     """Its version, where there is one."""
     place: str = ""
@@ -44,7 +42,6 @@ class MarkChange(NamedTuple):
 
     name: str
     seq: int
-    """The number of the mark it applies to."""
     patch: Mapping[str, object]
 
 
@@ -71,7 +68,6 @@ class Proposal(NamedTuple):
     decided_by: str = ""
     decided_at: int | None = None
     txn: str = ""
-    """The undo step that carried it out."""
     note: str = ""
     """Why it is blocked, stale or rejected; may quote hostile text."""
     folders: tuple[tuple[str, str], ...] = ()

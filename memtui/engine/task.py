@@ -37,25 +37,20 @@ class Task(NamedTuple):
     updated: int
     """Never before `created`, even if the clock was set back."""
     not_before: int
-    """When it is due."""
     attempt: int
     """How often it was begun since it was queued."""
     plan: str | None
     """The steps to write, once decided and until done."""
     txn: str | None
-    """The undo step it wrote."""
     result: Mapping[str, object] | None
     """The result, JSON values: None until it is planned; `proposals` are the ids of those that wait."""
     error: tuple[str, str] | None
     """A code of `memtui.errors` and a sentence; None unless it failed or was cancelled."""
     progress: str
-    """Its progress, in a few words."""
     trigger: str = "manual"
-    """`manual` or `auto`."""
     stopping: bool = False
     """Somebody cancelled it while it ran."""
     undone: bool = False
-    """Its changes were undone."""
 
     def is_anothers(self, who: str) -> bool:
         """Return whether `who` is no person and another client asked for it."""
@@ -90,7 +85,6 @@ class Run(NamedTuple):
     sent: str
     """To the byte."""
     reply: str
-    """To the byte."""
     outcome: str
     """`completed`, `skipped`, `failed`, ..., or an error's code."""
     counts: Mapping[str, object]
@@ -107,7 +101,6 @@ class TaskEvent(NamedTuple):
     kind: str
     """`task`, ..."""
     client: str
-    """Whose request it was."""
     payload: Mapping[str, object]
     """JSON values; never a text of a memory or a request."""
 
@@ -119,7 +112,6 @@ class Cause(NamedTuple):
     whole: bool
     """All of its steps were done; else the process was killed between two of them."""
     actor: str
-    """For whom it was written."""
 
 
 def steps_json(steps: Iterable[Step]) -> str:

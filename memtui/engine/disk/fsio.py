@@ -269,11 +269,7 @@ def rename_noreplace(parent: int, name: str, new_parent: int, new: str) -> None:
 
 
 def exchange(parent: int, name: str, other: str) -> None:
-    """Swap two names of a folder in one step.
-
-    Raises:
-        OSError: with an errno of `unsupported()` where the kernel or the file system cannot do it.
-    """
+    """Swap two names of a folder in one step; fails with an errno of `unsupported()` where that is impossible."""
     if not _Native.exchange:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     _rename_flags(parent, name, parent, other, _Native.EXCHANGE)

@@ -23,7 +23,6 @@ class Repository(NamedTuple):
     common: str
     """Identifies its common git folder, even when it is moved."""
     path: str
-    """The current path of the common git folder."""
     inside: str
     """The folder relative to its checkout; `.` is the checkout itself."""
     lineage: str | None

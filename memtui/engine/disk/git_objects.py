@@ -45,11 +45,7 @@ class GitObjects:
     """The objects of one repository; not safe to share between threads."""
 
     def __init__(self, common: str) -> None:
-        """Open the objects folder of a common git folder.
-
-        Raises:
-            OSError: it cannot be opened, or is reached by a link.
-        """
+        """Open the objects folder of a common git folder."""
         self._open: list[int] = []
         with fsio.closing(fsio.open_root(common)) as folder:
             self._folder = fsio.open_dir(folder, "objects")

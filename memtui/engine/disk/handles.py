@@ -91,9 +91,6 @@ class RootHandle:
         Args:
             parts: checked components; empty for the root itself.
             create: make what is missing; when the block fails, it is removed again.
-
-        Raises:
-            MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
         """
         if not parts:
             yield self.fd
@@ -226,11 +223,7 @@ def shared_bits(folder: os.stat_result) -> int:
 
 
 def make_root(root: Root) -> None:
-    """Make the folder of a root, and what is missing above it.
-
-    Raises:
-        MemtuiError: it cannot be made, or only through a link that a repository brought.
-    """
+    """Make the folder of a root, and what is missing above it."""
     brought = _brought(root)
     try:
         if brought and root.project:
@@ -427,11 +420,7 @@ class WholeFile(NamedTuple):
 
 
 def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> WholeFile:
-    """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`.
-
-    Raises:
-        MemtuiError: as `open_regular`.
-    """
+    """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`."""
     if len(parts) == 1:
         return read_in(handle.fd, parts[0], address, handle, calm=calm)
     with handle.folder(parts[:-1]) as folder:

@@ -29,11 +29,7 @@ def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
 
 
 def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) -> None:
-    """Replace a file whole; the folder is made when missing. Of two processes that write at once, one may fail.
-
-    Raises:
-        OSError: it was not written, and the old file is as it was.
-    """
+    """Replace a file whole; the folder is made when missing. Of two processes that write at once, one may fail."""
     try:
         folder = fsio.open_root(folder_path)
     except FileNotFoundError:
@@ -54,11 +50,7 @@ def write(folder_path: str, name: str, data: bytes, *, durable: bool = False) ->
 
 
 def remove(folder_path: str, chosen: Callable[[bytes], bool] = lambda _: True) -> None:
-    """Delete the files of a folder whose content is chosen.
-
-    Raises:
-        OSError: one cannot be deleted.
-    """
+    """Delete the files of a folder whose content is chosen."""
     try:
         folder = fsio.open_root(folder_path)
     except FileNotFoundError:

@@ -31,16 +31,13 @@ class Of(NamedTuple):
     path: str
     base_sha256: str | None = None
     base: bytes | None = None
-    """The text it started from."""
 
 
 class Unsaved(NamedTuple):
     """An unsaved text."""
 
     place: str
-    """Its file."""
     of: Of | None
-    """None: unknown."""
     data: bytes
     at: int
     cursor: tuple[int, int] = (0, 0)
@@ -64,11 +61,7 @@ class Copy(NamedTuple):
 
 
 def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
-    """Write a draft to its file, replacing what this writer kept of that memory before.
-
-    Raises:
-        OSError: it was not written.
-    """
+    """Write a draft to its file, replacing what this writer kept of that memory before."""
     document = {
         **_about(Of(folder, draft.address.path, draft.base_sha256, draft.base)),
         "text": draft.text,
@@ -82,11 +75,7 @@ def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
 
 
 def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
-    """Write a copy named `name` for an editor, in a folder that only this user can enter.
-
-    Raises:
-        OSError: it was not written.
-    """
+    """Write a copy named `name` for an editor, in a folder that only this user can enter."""
     parent = os.path.join(state_dir, COPIES)
     fsio.make_root(parent)
     folder = tempfile.mkdtemp(prefix="edit-", dir=parent)
@@ -125,11 +114,7 @@ def everything(state_dir: str) -> tuple[Unsaved, ...]:
 
 
 def remove(one: Unsaved) -> None:
-    """Remove an unsaved text.
-
-    Raises:
-        OSError: it is still there.
-    """
+    """Remove an unsaved text."""
     folder, name = os.path.split(one.place)
     try:
         if os.path.basename(folder) == DRAFTS:
@@ -155,11 +140,7 @@ def holding(state_dir: str, holds: Callable[[bytes], bool]) -> list[Unsaved]:
 
 
 def forget_bases(state_dir: str, holds: Callable[[bytes], bool]) -> None:
-    """Remove base texts that `holds` accepts, and incomplete files of processes that died.
-
-    Raises:
-        OSError: some of it is still there.
-    """
+    """Remove base texts that `holds` accepts, and incomplete files of processes that died."""
     for half in _names(os.path.join(state_dir, DRAFTS), state_file.LATE):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(state_dir, DRAFTS, half))
@@ -180,7 +161,6 @@ def _started_from(one: Unsaved, holds: Callable[[bytes], bool]) -> bool:
 class _Left(NamedTuple):
     unsaved: Unsaved
     busy: bool
-    """Whether somebody has it open."""
     changed: bool
     """Whether it differs from what the editor was given, as far as known."""
 

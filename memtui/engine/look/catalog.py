@@ -64,7 +64,6 @@ class RootCache:
         """The last rows of what went, once a reconciler says what to hold."""
         self.result: Rows | None = None
         self.complete = False
-        """Whether the whole root was looked at."""
         self.unsaved = False
         self.protected = Patterns(root.policy.protected)
         self.generated = Patterns(root.policy.generated)
@@ -120,11 +119,7 @@ class Catalog:
         return self.cache(root).tree.truncated
 
     def rows(self, handle: RootHandle, uid: int) -> Rows:
-        """Return the rows of a root as it is on disk now; nothing is recorded.
-
-        Raises:
-            MemtuiError: the root's folder cannot be listed.
-        """
+        """Return the rows of a root as it is on disk now; nothing is recorded."""
         cache = self.cache(handle.root)
         with cache.guard:
             self.look(cache, handle, uid)
@@ -199,9 +194,6 @@ class Catalog:
             folders: only these folders.
             names: only these names, by folder.
             contents: receives what is read.
-
-        Raises:
-            MemtuiError: the root's folder cannot be listed.
         """
         new_uid = cache.uid != uid
         if new_uid or cache.identity != handle.identity:

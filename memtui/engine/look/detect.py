@@ -17,7 +17,6 @@ MISSING_MS, DELETED_MS, AT_WORK_MS, EMPTIED_MS = 1_000, 5_000, 60_000, 60_000
 """How long a file is gone before it shows as missing, counts as deleted, counts as deleted while git is at work, and
 counts as deleted when everything in the root went with it."""
 _STEP_MS = 10
-"""The shortest time to the next look."""
 _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """SHA-256 of an empty file: empty files say nothing about each other."""
 
@@ -81,17 +80,14 @@ class DiskLook(NamedTuple):
     """One look at the disk."""
 
     now: int
-    """Ticks, in milliseconds."""
     view: Callable[[str], NameView | None]
     """What is under a name now; None: nothing."""
     told: Callable[[str], LastReported | None]
-    """What the ledger has recorded."""
     ours: Callable[[str], LastReported | None] = lambda _path: None
     """What an unfinished change of a memtui is about to leave there, by its intent in the audit."""
     hold: int = DELETED_MS
     """How long to wait before a missing file counts as deleted."""
     empty: bool = False
-    """Whether the root is empty."""
     hold_all: int | None = EMPTIED_MS
     """The same when everything is gone; None: never."""
     patient: bool = True

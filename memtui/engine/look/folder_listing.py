@@ -36,7 +36,6 @@ class FolderItems(NamedTuple):
 
     items: tuple[FolderItem, ...]
     left_out: int
-    """How many items were left out."""
 
 
 def look(roots: Roots, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:

@@ -56,9 +56,7 @@ class Glance(NamedTuple):
 
     everything: bool = True
     folders: frozenset[str] = frozenset()
-    """Folders to list again."""
     names: Mapping[str, frozenset[str]] = {}
-    """Names to look at, by folder."""
 
 
 NOWHERE = Glance(everything=False)
@@ -143,7 +141,6 @@ class RootPass:
         self._patient = patient
         self._contents = Contents()
         self._named: set[str] = set()
-        """Paths this pass reports."""
         self._counter: tuple[int, int] | None = None
         """The ledger's change counter when this pass decided, or recorded last."""
         self._decided_on: dict[str | None, str | None] = {}
@@ -153,11 +150,7 @@ class RootPass:
         """First sight of a root that was there when memtui started: its content is no news."""
 
     def run(self, glance: Glance) -> None:
-        """Make the pass.
-
-        Raises:
-            MemtuiError: the root cannot be listed, or the ledger cannot take what was found; nothing is lost by that.
-        """
+        """Make the pass."""
         detector, glance = self._begin(glance)
         with self._cache.guard:
             step = self._decide(detector, glance)

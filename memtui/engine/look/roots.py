@@ -229,11 +229,7 @@ class Roots:
         return found
 
     def open(self, root: Root) -> OpenRoot:
-        """Open a root for reading; a folder that was replaced is opened again.
-
-        Raises:
-            MemtuiError: the folder exists and cannot be opened.
-        """
+        """Open a root for reading; a folder that was replaced is opened again."""
         with self._guard:
             identity = _identity(root)
             handle = self._handles.get(root.id)

@@ -52,7 +52,6 @@ class ScannedFile(NamedTuple):
     path: str
     key: StatKey
     problems: tuple[Problem, ...]
-    """Problems known without opening it."""
     readable: bool
     """Whether it may be opened: a regular file on this device, of bounded size, with an address."""
 
@@ -184,11 +183,7 @@ class RootTree:
     # --- looking
 
     def refresh(self, handle: handles.RootHandle, only: Iterable[str] | None = None) -> Delta:
-        """List folders again, `only` these or all; new folders found in them are listed too.
-
-        Raises:
-            MemtuiError: the root itself cannot be listed.
-        """
+        """List folders again, `only` these or all; new folders found in them are listed too."""
         delta = Delta()
         if only is None:
             self.truncated = False
@@ -199,11 +194,7 @@ class RootTree:
         return delta
 
     def look(self, handle: handles.RootHandle, folder: str, names: Iterable[str]) -> Delta:
-        """Look at some names of one folder only.
-
-        Raises:
-            MemtuiError: the root itself cannot be opened.
-        """
+        """Look at some names of one folder only."""
         delta = Delta()
         found = self.folders.get(folder)
         if found is None:

@@ -263,7 +263,6 @@ class Job(NamedTuple):
     patient: bool = False
     """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
     note: str = ""
-    """How it came about, for the audit."""
     siblings: Siblings | None = None
     """Known names in the folder that many memories are put into one by one."""
 
@@ -416,11 +415,7 @@ def give_back(spot: LockedName, temp: str, known: Collection[str]) -> bool:
 
 
 def let_go(spot: LockedName, name: str, known: Collection[str]) -> None:
-    """Remove the last name of a file; its text is stored first unless in `known`, and its writer is watched.
-
-    Raises:
-        MemtuiError: it cannot be read or kept, so it stays.
-    """
+    """Remove the last name of a file; its text is stored first unless in `known`, and its writer is watched."""
     site, address = spot.site, spot.address
     try:
         content = handles.read_in(spot.folder, name, address, site.handle, calm=True)
@@ -453,9 +448,7 @@ class Happened(NamedTuple):
     """A change that was made on disk."""
 
     end: Callable[[], None]
-    """Records it in the ledger."""
     folders: tuple[int, ...]
-    """Folders to sync before that."""
 
 
 Change = Generator[Happened | None, bool, Saved | Conflict]
@@ -473,11 +466,7 @@ class Ended(NamedTuple):
 
 
 def alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
-    """Make one change in a locked root; return its result, and whether the ledger has recorded it.
-
-    Raises:
-        MemtuiError, StillWritten: it was not made.
-    """
+    """Make one change in a locked root; return its result, and whether the ledger has recorded it."""
     try:
         next(change)
         happened = next(change)

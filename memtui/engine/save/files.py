@@ -43,8 +43,7 @@ class Lost(NamedTuple):
 def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
     """Save `data` under an existing name if it still has the version `expected` (SHA-256).
 
-    Raises:
-        MemtuiError: a refusal or a failure; the name has its old version, or recovery will restore it.
+    After a failure the name has its old version, or recovery restores it.
     """
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()

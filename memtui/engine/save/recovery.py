@@ -18,11 +18,7 @@ _NO_FOLDER = ("E_NOT_FOUND", "E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE")
 
 
 def recover(site: Site) -> int:
-    """Finish or roll back every intent of a locked root; return how many there were.
-
-    Raises:
-        MemtuiError: the disk or the ledger does not allow it now; what is not done stays to be done.
-    """
+    """Finish or roll back every intent of a locked root; return how many there were."""
     intents = site.ledger.audit.open_intents(site.uid)
     for intent in intents:
         parts = paths.split(intent.path)

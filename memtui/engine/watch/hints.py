@@ -348,7 +348,6 @@ class Schedule:
         self.focused = True
         self.polling = False
         self.files = 0
-        """Number of memories."""
         self._scan_at = now
         self._asked = False
         self._scan_ms = self._last_ms = 0

@@ -35,7 +35,6 @@ from memtui.errors import MemtuiError
 COOKIE_MS, HEARD_MS = 10_000, 2_000
 """How often a cookie is written, and how soon it has to be heard."""
 FAILURES = 3
-"""Consecutive failures that end the source."""
 RETRY_MS = 60_000
 """How long the watch only scans before it tries events again."""
 SLEPT_MS = 5_000
@@ -75,7 +74,6 @@ class Reconciler:
         """Milliseconds since the epoch, and milliseconds that only move forward."""
         self.pace = events.pace
         self.following = False
-        """Whether a watch was started."""
         self._wait = wait or threading.Event().wait
         self._guard = threading.RLock()
         self._states: dict[str, RootState] = {}
