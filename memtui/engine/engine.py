@@ -233,19 +233,14 @@ class Engine:
     """Changes made by others on disk."""
     changes: Marks = lazy("changes.marks.Marks", *SHARED, "rows")
     """Changes since the user last looked."""
+    folders: Folders = lazy("changes.folders.Folders", *SHARED)
+    """Folders and everything in them."""
     history: History = lazy("history.History", *SHARED)
     redaction: Redaction = lazy("changes.redaction.Redaction", *SHARED)
     drafts: Drafts = lazy("drafts.Drafts", *SHARED)
     pins: Pins = lazy("changes.marks.Pins", *SHARED)
     doctor: Doctor = lazy("doctor.Doctor", *SHARED, "rows")
     proposals: cached_property[ProposalTable] = cached_property(attrgetter("_ledger.proposals"))
-
-    @cached_property
-    def folders(self) -> Folders:
-        """Folders and everything in them."""
-        from memtui.engine.changes.folders import Folders
-
-        return Folders(self.roots, lambda: self._ledger, lambda: self._rules, self.events.changed)
 
     def cached(self) -> Listing | None:
         """Return the rows of the last list, without touching a memory; None when there are none.

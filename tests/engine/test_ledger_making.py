@@ -4,8 +4,6 @@ from pathlib import Path
 
 from memtui.engine.ledger.creation import begin, is_sound
 from tests.conftest import Clock
-from tests.faults import ledger as campaign
-from tests.faults.report import Tally
 from tests.faults.world import ME, World, at, in_history, ledger_of, sha
 
 A = at("a.md")
@@ -43,11 +41,3 @@ def test_a_log_that_was_left_is_not_taken_for_a_new_ledgers(world: World) -> Non
     with world.engine() as engine:
         assert engine.history.of(A) == ()
         assert ledger_of(engine).check() == "ok"
-
-
-def test_nothing_is_lost_when_several_processes_meet_the_damage_at_once(tmp_path: Path) -> None:
-    tally = Tally("ledger", "crashes", "lost", "notices", seed=0)
-    template = World(campaign.furnish(tmp_path / "world").base.rename(tmp_path / "template"))
-    for _ in range(15):
-        campaign.repaired_by_many(tally, template, tmp_path)
-    assert tally.result().broken == ()

@@ -13,10 +13,8 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import MENDED, backup_time, begin
-from memtui.engine.ledger.salvage import read, tables
+from memtui.engine.ledger.creation import MENDED, backup_time
 from memtui.errors import MemtuiError, StorageError
-from tests.conftest import Clock
 from tests.faults import pages
 from tests.faults.ledger import page_zeroed
 from tests.faults.world import ME, World, at, in_history, ledger_of, sha
@@ -339,38 +337,6 @@ def test_the_doctor_tells_when_the_state_folder_is_a_file(world: World) -> None:
         assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
         with pytest.raises(StorageError):
             engine.undo.undo(actor=ME)
-
-
-def test_rows_on_both_sides_of_every_hole_are_read(tmp_path: Path, clock: Clock) -> None:
-    path = str(tmp_path / "state.db")
-    begin(path, clock)
-    with closing(apsw.Connection(path)) as database:
-        database.execute("PRAGMA journal_mode=DELETE")
-        database.execute("BEGIN")
-        for number in range(1, 3_001):
-            database.execute(
-                "INSERT INTO txns VALUES (?, 'do', 'save', 'cli', ?, ?, NULL, 1, 0, NULL, 0, NULL)",
-                (number, number, "x" * 60),
-            )
-        database.execute("COMMIT")
-        found = [
-            page
-            for (page,) in database.execute(
-                "SELECT pageno FROM dbstat WHERE name = 'txns' AND pagetype = 'leaf' ORDER BY path"
-            )
-        ]
-    with open(path, "r+b") as file:
-        for page in (found[0], found[5], found[6], found[-1]):
-            file.seek((page - 1) * 4_096)
-            file.write(bytes(4_096))
-    with closing(apsw.Connection(path)) as database:
-        table = next(each for each in tables(database) if each.name == "txns")
-        rows: list[int] = []
-        salvaged = read(database, table, lambda row: rows.append(row[0]))
-        on_a_page = 3_000 // len(found) + 2
-        assert len(rows) == len(set(rows)) == salvaged.rows >= 3_000 - 4 * on_a_page
-        assert not any(map(salvaged.lacks, rows))
-        assert all(salvaged.lacks(number) for number in set(range(1, 3_001)) - set(rows))
 
 
 def test_one_that_is_emptied_while_it_is_open_is_missed_before_the_next_save(lived: World) -> None:

@@ -41,24 +41,12 @@ def marked(engine: Engine) -> Engine:
     return engine
 
 
-# --- a name that is taken again
-
-
 def test_what_an_agent_makes_under_a_deleted_name_starts_with_none(marked: Engine) -> None:
     marked.memories.delete([A], actor=ME)
     marked.memories.create(A, EVIL, actor=AGENT)
     assert marks(marked) == (False, 0)
     marked.pins.record_use(A, actor=AGENT, wrote=True)
     assert marks(marked) == (False, 1)
-
-
-def test_what_others_make_under_a_deleted_name_starts_with_none(marked: Engine, world: World) -> None:
-    file = world.folder() / "a.md"
-    file.unlink()
-    settle(marked, deleted=True)
-    file.write_bytes(EVIL)
-    settle(marked)
-    assert marks(marked) == (False, 0)
 
 
 @pytest.mark.parametrize("text", [OLD, NEW])
@@ -157,9 +145,6 @@ def test_a_rename_takes_them_along_and_leaves_none_under_the_old_name(marked: En
     assert marks(marked) == (True, 2)
 
 
-# --- worktrees
-
-
 def test_a_worktree_shows_the_pins_and_uses_of_its_repository_and_a_clone_does_not(tmp_path: Path) -> None:
     repository(tmp_path, note="text\n")
     with opened(tmp_path, "app") as engine:
@@ -176,15 +161,6 @@ def test_a_worktree_shows_the_pins_and_uses_of_its_repository_and_a_clone_does_n
         assert found == {note("app"): (False, 3), note("fix"): (False, 3), note("clone"): (True, 1)}
     with opened(tmp_path, "app") as engine:
         assert marks(engine, note("app")) == (False, 3)
-
-
-def test_a_worktree_that_was_used_before_anybody_looked_at_it_shares_too(tmp_path: Path) -> None:
-    repository(tmp_path, note="text\n")
-    with opened(tmp_path, "app", "fix") as engine:
-        engine.pins.record_use(note("fix"), actor=AGENT)
-        engine.pins.set([note("app")], pinned=True, actor=ME)
-        settle(engine)
-        assert marks(engine, note("app")) == marks(engine, note("fix")) == (True, 1)
 
 
 def test_folders_known_before_are_joined(tmp_path: Path, clock: Clock) -> None:

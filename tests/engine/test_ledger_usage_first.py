@@ -96,13 +96,6 @@ def test_a_pin_taken_off_at_the_first_look_is_off_everywhere(base: Path) -> None
         assert [opened.rows.get(note(one)).pinned for one in ("app", "fix")] == [True, True]
 
 
-def test_a_pin_that_another_worktree_gets_shows_at_once(base: Path) -> None:
-    with engine(base, "app", "fix") as opened:
-        assert marks(opened, "other") == (False, 0)
-        opened.pins.set([note("app", "other")], pinned=True, actor=ME)
-        assert marks(opened, "other") == (True, 0)
-
-
 def test_a_file_that_comes_later_has_them_too(base: Path) -> None:
     git(base / "fix", "rm", "-q", f"{MEMORIES}/note.md")
     with engine(base, "fix") as opened:

@@ -105,26 +105,6 @@ def test_the_same_text_kept_for_the_same_reason_is_one_version(ledger: Ledger, u
     assert [version.note for version in ledger.versions.history(uid, "a.md")] == ["one", "two", "one"]
 
 
-def test_a_redacted_text_comes_back_only_when_somebody_writes_it_again(ledger: Ledger, uid: int) -> None:
-    name = ledger.versions.keep_text(uid, "a.md", b"secret", actor="cli", note="")
-    ledger.erasure.redact([name], "a key")
-    with pytest.raises(MemtuiError) as caught:
-        ledger.versions.blob(name)
-    assert caught.value.code == "E_REDACTED"
-    assert ledger.versions.history(uid, "a.md")[0].redacted
-    assert not ledger.notices
-    ledger.versions.keep_text(uid, "a.md", b"secret", actor="outside", note="again")
-    assert ledger.versions.blob(name) == b"secret"
-    (notice,) = ledger.notices
-    assert "was redacted is there again" in notice
-    assert name[:12] in notice
-    ledger.versions.keep_text(uid, "a.md", b"secret", actor="outside", note="once more")
-    assert len(ledger.notices) == 1
-
-
-# --- retention
-
-
 @pytest.fixture
 def later(world: World, clock: Clock) -> Iterator[Engine]:
     """An engine whose time a test moves."""

@@ -48,7 +48,7 @@ OWNERS = {
             ("memtui/engine/find/index.py", "*"): "the search index's own file, in the state folder",
             ("memtui/engine/disk/locks.py", "*"): "lock files, in the state folder",
             (
-                "memtui/features/bundles/bundle_file.py",
+                "memtui/features/bundles/tarball.py",
                 "*",
             ): "the file of a bundle, which the user names; never a memory",
             ("memtui/features/workers/command.py", "tempfile.TemporaryDirectory"): "what a worker is run in, of ours",

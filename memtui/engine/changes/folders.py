@@ -7,17 +7,15 @@ it loads it.
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
-from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
-from memtui.engine.part import Rules, batched, retry_after_repair, transaction, when_settled
+from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled
 from memtui.engine.save import files
 from memtui.engine.save.commit import Job, Site
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -36,20 +34,8 @@ class FolderContents(NamedTuple):
     """The folder itself first, parents before children."""
 
 
-class Folders:
+class Folders(EnginePart):
     """Lists, deletes and renames folders."""
-
-    def __init__(
-        self,
-        roots: Roots,
-        ledger: Callable[[], Ledger],
-        rules: Callable[[], Rules],
-        publish: Callable[[Iterable[Change]], None],
-    ) -> None:
-        self._roots = roots
-        self._publish = publish
-        self._ledger = ledger
-        self._rules = rules
 
     def follow(self, address: Address) -> Address:
         """Return the link-free address of a path that need not exist; raises `E_SYMLINK` if it leaves the root."""
@@ -140,13 +126,13 @@ class Folders:
         except OSError as error:
             raise paths.translate(error, f"Looking at the folder of {root.id}") from error
         if not there:
-            self._rules().refuse_read_only()
-            handles.make_root(self._rules().allowed(root_id))
+            self._rules.refuse_read_only()
+            handles.make_root(self._rules.allowed(root_id))
 
     @retry_after_repair
     def unlink(self, address: Address, *, actor: Actor) -> None:
         """Remove a link, never its target."""
-        root = self._rules().writable(address, actor)
+        root = self._rules.writable(address, actor)
         with self._roots.site(root, actor) as site:
             _unlink(site, address)
 
@@ -156,9 +142,9 @@ class Folders:
 
         Links in the folder are removed, their targets stay.
         """
-        root = self._rules().writable(address, actor)
+        root = self._rules.writable(address, actor)
         label = f"delete {address}" if address.path else f"delete everything in {root.id}"
-        txn = transaction(self._ledger(), "delete", actor, label)
+        txn = transaction(self._ledger, "delete", actor, label)
         outcomes: list[Outcome] = []
 
         def remove(job: Job) -> bool:
@@ -199,10 +185,10 @@ class Folders:
 
     def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
         """Delete several memories of one folder; those that cannot go together go one by one."""
-        folder, now = paths.split(batch[0].path)[:-1], self._ledger().clock()
+        folder, now = paths.split(batch[0].path)[:-1], self._ledger.clock()
         done = files.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
         gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
-        self._publish([Change(address, "deleted", job.actor.name, one.before, None, now) for address, one in gone])
+        self._events.changed(Change(one, "deleted", job.actor.name, saved.before, None, now) for one, saved in gone)
         outcomes = []
         for address in batch:
             result = done.get(address)
@@ -218,18 +204,18 @@ class Folders:
         result = files.remove(site, address, None, job)
         if isinstance(result, Conflict):
             return Outcome(address, result)
-        self._publish([Change(address, "deleted", job.actor.name, result.before, None, self._ledger().clock())])
+        self._events.changed([Change(address, "deleted", job.actor.name, result.before, None, self._ledger.clock())])
         return Outcome(address, None)
 
     @retry_after_repair
     def rename(self, address: Address, new: Address, *, actor: Actor) -> Done:
         """Rename a memory, or a folder with everything in it, within its root, in one step."""
-        rules = self._rules()
+        rules = self._rules
         root = rules.writable(address, actor)
         rules.writable(new, actor)
         rules.check_new(root, new)
         label = f"rename {address} to {new}"
-        txn = transaction(self._ledger(), "rename", actor, label)
+        txn = transaction(self._ledger, "rename", actor, label)
 
         def rename(job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
             with self._roots.site(root, actor) as site:
@@ -242,12 +228,12 @@ class Folders:
                         raise
                 return self._rename_all(site, root, address, new, job)
 
-        outcomes, changes, now = [], [], self._ledger().clock()
+        outcomes, changes, now = [], [], self._ledger.clock()
         for old, moved, result in when_settled(Job(txn, actor, "renamed"), rename):
             outcomes.append(Outcome(old, result, new_address=moved))
             if isinstance(result, Saved):
                 changes.append(Change(moved, "renamed", actor.name, result.before, result.sha256, now, old))
-        self._publish(changes)
+        self._events.changed(changes)
         return Done(str(txn.id), "rename", tuple(outcomes), label)
 
     def _rename_all(
@@ -261,7 +247,7 @@ class Folders:
         found = self._everything(site, root, source, job.actor)
         pairs = [(path, new.path + path[len(address.path) :]) for path in found.memories]
         for _, path in pairs:
-            self._rules().writable(Address(root.id, path), job.actor)
+            self._rules.writable(Address(root.id, path), job.actor)
             paths.split(path)
         shas = _rename(site, address, new, pairs, job)
         txn = str(job.txn.id)
@@ -279,7 +265,7 @@ class Folders:
             except OSError as error:
                 raise paths.translate(error, f"Looking into {'/'.join(parts)!r} of {root.id}") from error
         for path in found.memories:
-            self._rules().writable(Address(root.id, path), actor)
+            self._rules.writable(Address(root.id, path), actor)
         return found
 
 

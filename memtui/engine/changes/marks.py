@@ -97,11 +97,10 @@ class Marks(EnginePart):
             return list(self._unseen())
         chosen = []
         for address in addresses:
-            root = self._roots.find(address.root)
-            uid = self._roots.uid(root)
-            record = self._ledger.memories.record(uid, address.path)
+            uid, path = self._place(address)
+            record = self._ledger.memories.record(uid, path)
             if record is not None and not record.seen:
-                chosen.append((root, uid, record))
+                chosen.append((self._roots.find(address.root), uid, record))
         return chosen
 
     @retry_after_repair
@@ -116,12 +115,12 @@ class Marks(EnginePart):
         before: list[SeenMark] = []
         marks: list[tuple[int, str, str | None, str | None]] = []
         for change in chosen:
-            root = self._roots.find(change.address.root)
-            uid = self._roots.uid(root)
-            record = self._ledger.memories.record(uid, change.address.path)
+            uid, path = self._place(change.address)
+            record = self._ledger.memories.record(uid, path)
             if record is not None and (record.seen_sha256 != change.after or record.seen_path is not None):
-                before.append(SeenMark(change.address, record.seen_sha256, _old_address(root, record)))
-                marks.append((uid, record.path, change.after, None))
+                old = _old_address(self._roots.find(change.address.root), record)
+                before.append(SeenMark(change.address, record.seen_sha256, old))
+                marks.append((uid, path, change.after, None))
         with self._ledger.transaction(durable=False):
             self._ledger.memories.put_seen(marks)
             self._ledger.audit.approve("seen", [mark[:3] for mark in marks], self._rules.approver)

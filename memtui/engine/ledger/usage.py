@@ -72,19 +72,14 @@ def usage_for(
         memory, usage: the name's row, and the usage row it refers to.
         back: somebody restored this text over the present one; otherwise nothing is under the name.
     """
-    found = next(
-        iter(
-            database.execute(
-                "SELECT v.usage FROM memories m JOIN versions v ON v.memory = m.id"
-                f" WHERE m.path = ?2 AND (m.root = ?1 OR m.root IN {_TWINS}) AND v.blob = ?3 AND {_HAD}"
-                " ORDER BY m.root != ?1, v.id DESC LIMIT 1",
-                (uid, path, blob),
-            )
-        ),
-        None,
+    had = database.execute(
+        "SELECT v.usage FROM memories m JOIN versions v ON v.memory = m.id"
+        f" WHERE m.path = ?2 AND (m.root = ?1 OR m.root IN {_TWINS}) AND v.blob = ?3 AND {_HAD}"
+        " ORDER BY m.root != ?1, v.id DESC LIMIT 1",
+        (uid, path, blob),
     )
-    if found is not None:
-        return None if found[0] is None else int(found[0])
+    for (known,) in had:
+        return None if known is None else int(known)
     if back:
         return usage
     if memory is not None and had_any(database, memory):

@@ -27,16 +27,8 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
 
-SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS, DELETED = (
-    "unchanged",
-    "new",
-    "newer",
-    "older",
-    "merges",
-    "conflict",
-    "stays out",
-    "deleted",
-)
+SAME, NEW, NEWER, OLDER = "unchanged", "new", "newer", "older"
+MERGED, CONFLICT, STAYS, DELETED = "merges", "conflict", "stays out", "deleted"
 """What happens to a memory.
 
 Its text is here; it is new; the one here is an earlier version of it; a later one; both changed in different places; in

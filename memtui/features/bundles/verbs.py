@@ -8,7 +8,7 @@ from memtui.config.directories import expand_user
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.bundles import bundle, bundle_file, carry_out, import_plan
+from memtui.features.bundles import bundle, carry_out, import_plan, tarball
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.tarball import MAX_BYTES, too_big
 from memtui.features.transfer.verbs import diff, index_json, notes_json, tell_notes, whole_diff
@@ -35,7 +35,7 @@ def export(call: Call) -> int:
             raise UsageError("A bundle is not for a terminal.", hint="Give a file, or send the output somewhere.")
         call.out.raw(data)
     else:
-        bundle_file.write(_path(call, file), data, over=call.args.flag("force"))
+        tarball.write_file(_path(call, file), data, over=call.args.flag("force"))
     if file != "-":
         call.out.fact(
             {
@@ -108,7 +108,7 @@ def _path(call: Call, file: str) -> str:
 def import_(call: Call) -> int:
     """Import a bundle, or show what it brings."""
     file, out = call.args.need("file"), call.out
-    data = _input() if file == "-" else bundle_file.read(_path(call, file))
+    data = _input() if file == "-" else tarball.read_file(_path(call, file))
     as_is = call.args.flag("as_is")
     call.engine.rows.lift_limits()  # a memory that is here must not be taken for a new one
     wanted = import_plan.plan(call.engine, bundle.read(data), _into(call), as_is=as_is)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.bundles import bundle, bundle_file, import_plan
+from memtui.features.bundles import bundle, import_plan, tarball
 from memtui.features.bundles.import_plan import (
     CONFLICT,
     DELETED,
@@ -126,7 +126,7 @@ cursor. Shift with up and down scrolls it."""
                 self.draw()
 
         self._jobs.run(
-            lambda engine: import_plan.plan(engine, bundle.read(bundle_file.read(path)), named, as_is=as_is),
+            lambda engine: import_plan.plan(engine, bundle.read(tarball.read_file(path)), named, as_is=as_is),
             arrived,
             what="read the bundle",
             otherwise=refused,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 PLAN_DELAY = 0.1
-"""Seconds without a key before the transfer is planned."""
+"""Seconds without a key before what is typed is planned."""
 
 
 class Inventory(NamedTuple):

@@ -15,7 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.features.host import WRITE
 from memtui.features.transfer.fields import DESCRIPTION, NAME, TYPE
 from memtui.features.transfer.new_memory import MemoryFields, NewPlan, fields_of, plan_new
-from memtui.features.transfer.view import index_details, note_lines
+from memtui.features.transfer.view import PLAN_DELAY, index_details, note_lines
 from memtui.safe_text import one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from memtui.ui.action import Action
 
 GROUP = "new memory"
-PLAN_DELAY = 0.1
-"""Seconds without a key before the memory is planned."""
 NOTHING = MemoryFields("")
 LABEL = 12
 

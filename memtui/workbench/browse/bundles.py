@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.bundles import bundle, bundle_file, carry_out
+from memtui.features.bundles import bundle, carry_out, tarball
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.import_plan import ImportPlan
@@ -108,7 +108,7 @@ class Bundles:
                 engine.watch.reconcile()  # what others wrote lately belongs to it
             rows = engine.rows.some(targets)
             found = collect(engine, [rows[one] for one in targets if one in rows], history=history, secrets=secrets)
-            bundle_file.write(path, bundle.write(found.bundle), over=over)
+            tarball.write_file(path, bundle.write(found.bundle), over=over)
             return found
 
         screen.bridge.run(job, written, what="export", otherwise=refused, latest=GROUP)

@@ -26,9 +26,6 @@ def with_policy(world: World, policy: Policy, *, read_only: bool = False) -> Eng
     )
 
 
-# --- saving and creating
-
-
 def test_a_create_never_replaces(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     assert isinstance(engine.memories.create(A, OLD, actor=ME), Unchanged)
@@ -176,9 +173,6 @@ def test_a_file_with_a_second_name_is_not_split(world: World, engine: Engine, tm
     assert (tmp_path / "elsewhere").read_bytes() == OLD
 
 
-# --- many
-
-
 def test_a_deletion_of_a_version_somebody_replaced_is_a_conflict(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     engine.memories.create(B, OLD, actor=ME)
@@ -227,9 +221,6 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
     assert world.disk() == {"notes/a.md": OLD}
 
 
-# --- names
-
-
 def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     engine.memories.create(B, NEW, actor=ME)
@@ -264,9 +255,6 @@ def test_a_version_that_lands_while_renaming_is_what_the_new_name_has(world: Wor
     assert world.disk() == {"notes/b.md": NEW}
     assert {sha(OLD), sha(NEW)} <= in_history(engine, B).keys()
     assert not open_intents(engine)
-
-
-# --- between roots
 
 
 def test_a_version_that_lands_while_moving_between_roots_leaves_no_copy(world: World, engine: Engine) -> None:
@@ -350,9 +338,6 @@ def test_of_several_renames_in_a_row_history_keeps_the_last(world: World, engine
     engine.memories.rename(at("c.md"), A, actor=ME)
     assert [version.operation for version in engine.history.of(A)] == ["renamed", "modified", "renamed", "created"]
     assert engine.rows.get(A).version == 4
-
-
-# --- restoring and redacting
 
 
 def test_restoring_never_overwrites_what_came_since(world: World, engine: Engine) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memtui.engine import Engine
 from memtui.engine.model import Address
-from memtui.errors import RefusedError
 from tests.faults.world import ME, World, at
 
 
@@ -56,14 +53,3 @@ def test_what_is_gone_or_misnamed_says_so(engine: Engine) -> None:
     engine.memories.create(at("a.md"), "text\n", actor=ME)
     done = engine.memories.copy([(at("none.md"), there("x.md")), (at("a.md"), there("../x.md"))], actor=ME)
     assert [outcome.error.code if outcome.error else "" for outcome in done.outcomes] == ["E_NOT_FOUND", "E_NAME"]
-
-
-def test_nothing_is_copied_read_only(world: World, engine: Engine) -> None:
-    engine.memories.create(at("a.md"), "text\n", actor=ME)
-    with (
-        Engine.open(world.roots, state_dir=str(world.state), read_only=True) as looking,
-        pytest.raises(RefusedError) as caught,
-    ):
-        looking.memories.copy([(at("a.md"), at("b.md"))], actor=ME)
-    assert caught.value.code == "E_READ_ONLY"
-    assert set(world.disk()) == {"notes/a.md"}

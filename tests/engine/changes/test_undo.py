@@ -293,15 +293,6 @@ def test_an_older_step_is_taken_back_alone_as_one_new_step(world: World, engine:
     assert world.disk() == {"notes/a.md": NEW, "notes/b.md": OLD}
 
 
-def test_the_newest_step_by_name_is_the_usual_undo(world: World, engine: Engine) -> None:
-    older_step(engine)
-    newest = engine.undo.next()
-    assert engine.undo.undo(actor=ME, txn=newest).operation == "undo"
-    assert world.disk()["notes/b.md"] == OLD
-    engine.undo.redo(actor=ME)
-    assert world.disk()["notes/b.md"] == NEW
-
-
 def test_an_older_step_stays_where_its_memory_changed_since_and_leaves_no_trace(world: World, engine: Engine) -> None:
     step = older_step(engine)
     (world.folder() / "a.md").write_bytes(b"an agent's\n")

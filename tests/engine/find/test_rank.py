@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.find.rank import SNIPPET, Match, find, match
-from memtui.engine.model import Address, Memory, Version
+from memtui.engine.find.rank import SNIPPET, Match, match
 from memtui.matching import fold, parse
 
 LETTERS = st.text('aAbßİsSéE\u0301ﬁ \n-"日', max_size=60)
@@ -113,15 +112,6 @@ def test_letters_that_grow_when_folded_do_not_move_the_snippet() -> None:
     assert found is not None
     assert [found.snippet[a:b] for a, b in found.marks] == ["needle"]
     assert found.column == 1001
-
-
-def test_an_old_version_is_about_its_text() -> None:
-    memory = Memory(Address("r", "tabs.md"), "global", "files", 1, 0, "0" * 64, description="about tabs")
-    version = Version("1" * 64, 9, "cli", 0, "modified")
-    assert find(parse("tabs"), memory, "no such word", version) is None
-    found = find(parse("tabs"), memory, "one\nuse tabs", version)
-    assert found is not None
-    assert (found.field, found.line, found.column, found.version) == ("body", 2, 5, version)
 
 
 @given(LETTERS, LETTERS, LETTERS, LETTERS)

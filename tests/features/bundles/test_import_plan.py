@@ -215,13 +215,6 @@ def test_a_root_is_found_by_its_id_its_alias_its_agent_or_as_told(tmp_path: Path
         there.plan(strange, {"": "nowhere"})
 
 
-def test_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
-    there = Machine(tmp_path)
-    one, two = Origin("x", "a", "global"), Origin("y", "b", "global")
-    data = write(Bundle((BundledMemory(one, "a.md", b"1"), BundledMemory(two, "A.md", b"2"))))
-    assert [each.what for each in there.plan(data, {"": "notes"}).arrivals] == [NEW, STAYS]
-
-
 @pytest.mark.parametrize(
     ("here", "arrives", "why"),
     [

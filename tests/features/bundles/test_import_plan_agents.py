@@ -203,15 +203,6 @@ def test_as_is_keeps_every_byte_and_takes_the_index_as_a_file(tmp_path: Path) ->
     assert here.held("qwen-code") == agents.held("claude-code")
 
 
-def test_the_same_agent_gets_the_same_bytes(tmp_path: Path) -> None:
-    agents = source(tmp_path / "a")
-    agents.lay("claude-code", {"odd.md": "---\ntitle: x\n  bad\n---\n"})
-    here = Agents(tmp_path / "b", "claude-code")
-    with here.engine() as engine:
-        take(engine, bundle_of(agents), "claude-code:project")
-    assert here.held("claude-code") == agents.held("claude-code")
-
-
 def test_a_name_gets_the_ending_that_is_read_and_two_of_one_name_do_not_meet(tmp_path: Path) -> None:
     origin = Origin("serena:project", "serena", "project")
     data = write(Bundle((BundledMemory(origin, "a.md", b"md\n"), BundledMemory(origin, "a.txt", b"txt\n"))))

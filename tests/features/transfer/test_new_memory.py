@@ -7,28 +7,11 @@ import pytest
 from memtui.agents.known.claude_code import SUBAGENTS
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.transfer.new_memory import MemoryFields, fields_of, has_shape, plan_new
-from tests.features.transfer.agents import ME, Agents, root
+from memtui.features.transfer.new_memory import MemoryFields, fields_of, plan_new
+from tests.features.transfer.agents import ME, Agents
 
 SHEET = MemoryFields("Build steps", "How it is built", "project")
 NAMED = b"name: Build steps\ndescription: How it is built"
-
-
-@pytest.mark.parametrize(
-    ("agent", "shaped", "fields"),
-    [
-        ("claude-code", True, ("name", "description", "type")),
-        ("qwen-code", True, ("name", "description", "type")),
-        ("letta", True, ("name", "description")),
-        ("mux", True, ("name", "description")),
-        ("memtui", False, ("name", "description")),
-        ("serena", False, ("name", "description")),
-        ("goose", False, ("name", "description")),
-    ],
-)
-def test_what_an_agent_looks_for_is_asked(agent: str, shaped: bool, fields: tuple[str, ...]) -> None:
-    one = root(agent)
-    assert (has_shape(one), fields_of(one)) == (shaped, fields)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import Address
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.transfer.model import TransferPlan
-from memtui.features.transfer.plan import TransferOptions, apply, differs, plan
+from memtui.features.transfer.plan import TransferOptions, apply, plan
 from tests.features.transfer.agents import ME, Agents, root
 
 TESTING = (
@@ -237,13 +237,6 @@ def test_a_type_follows_the_newest_neighbour(tmp_path: Path) -> None:
     with agents.engine() as engine:
         wanted = plan(engine, [pair("memtui:project/a.md", "claude-code:project/a.md")], TransferOptions())
     assert b"metadata:\n  type: user\n" in wanted.items[0].after
-
-
-def test_only_what_needs_more_than_its_bytes_is_a_transfer() -> None:
-    assert differs(root("claude-code"), root("serena"))
-    assert differs(root("claude-code"), root("claude-code", scope="global"))
-    assert not differs(root("memtui"), root("memtui", scope="global"))
-    assert not differs(root("claude-code"), root("claude-code"))
 
 
 def test_a_read_only_root_refuses(tmp_path: Path) -> None:
