@@ -1,4 +1,4 @@
-"""Errors of the ledger in words for the user."""
+"""Errors of the ledger, worded for the user."""
 
 import errno
 
@@ -8,7 +8,7 @@ from memtui.errors import BusyError, MemtuiError, StorageError
 
 
 def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
-    """Changes are refused, for a reason."""
+    """Return the refusal of a change, with its reason."""
     return StorageError(
         f"Changes are off: {reason}.",
         code=code,
@@ -18,7 +18,7 @@ def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
 
 
 def damaged(error: Exception | str) -> StorageError:
-    """A record is damaged."""
+    """Return the error of a damaged record."""
     return StorageError(
         f"A record in the ledger is damaged: {error}.",
         code="E_STORE_DAMAGED",
@@ -38,7 +38,7 @@ def is_full(error: Exception) -> bool:
 
 
 def no_space() -> StorageError:
-    """There is no room to store a version first."""
+    """Return the error of a full disk, on which no version can be stored first."""
     return StorageError(
         "There is no space left for the ledger, so the version could not be kept first.",
         code="E_DISK_FULL",
@@ -48,7 +48,7 @@ def no_space() -> StorageError:
 
 
 def translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
-    """Translate SQLite's error."""
+    """Translate an error of SQLite."""
     if isinstance(error, UnicodeDecodeError):
         return damaged(error)
     if isinstance(error, apsw.BusyError):
@@ -67,7 +67,7 @@ def translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
 
 
 def not_mended(error: Exception) -> StorageError:
-    """A damaged ledger cannot be mended now."""
+    """Return the error of a damaged ledger that cannot be mended now."""
     return StorageError(
         f"The ledger is damaged and cannot be mended now: {error}.",
         code="E_DISK_FULL" if is_full(error) else "E_STORE",

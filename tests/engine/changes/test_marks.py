@@ -175,17 +175,6 @@ def test_counts_from_elsewhere_are_taken_over_where_they_are_higher(world: World
     assert engine.rows.get(A).uses == 8
 
 
-def test_a_count_from_long_ago_does_not_make_a_memory_hot(world: World, engine: Engine) -> None:
-    begin(world, engine)
-    engine.pins.record_use(A, actor=Actor("mcp:x"))
-    before = engine.rows.get(A)
-    year = 52 * 7 * 86_400_000
-    assert engine.pins.take_uses([UseCount(A, 100, (before.last_used_at or 0) - year)]) == 1
-    after = engine.rows.get(A)
-    assert (after.uses, after.last_used_at) == (100, before.last_used_at)
-    assert abs(after.heat - before.heat) < 0.01
-
-
 def test_a_count_of_a_memory_nobody_used_here_is_as_old_as_its_last_use(world: World, engine: Engine) -> None:
     begin(world, engine)
     week, now = 7 * 86_400_000, engine.rows.get(A).modified_at + 10**15

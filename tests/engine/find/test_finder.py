@@ -160,6 +160,15 @@ def test_old_versions_and_deleted_memories_are_found_when_asked_for(place: Place
         assert len(hits) == 2
 
 
+def test_a_redacted_version_is_not_found(place: Place) -> None:
+    with place.engine() as engine:
+        first = engine.memories.create(Address("notes", "a.md"), "a secret\n", actor=ME)
+        engine.save(Address("notes", "a.md"), "clean\n", expected_sha256=first.sha256, actor=ME)
+        assert engine.search.find(SearchQuery("secret", versions=True)).total == 1
+        engine.redaction.redact(Address("notes", "a.md"), first.sha256, reason="a key", actor=ME)
+        assert engine.search.find(SearchQuery("secret", versions=True)).total == 0
+
+
 def without_index(place: Place) -> Engine:
     """Open an engine where the name of the index is taken, so that every text is read."""
     state = place.folder / "state without an index"

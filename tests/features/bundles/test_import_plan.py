@@ -15,22 +15,12 @@ from memtui.engine import Engine
 from memtui.engine.model import Root, UseCount
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, Origin, write
-from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
+from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS
 from memtui.features.bundles.tarball import pack
 from tests.examples import examples
-from tests.features.transfer.machines import ME, Machine
+from tests.features.transfer.machines import ME, Machine, pair, results
 
 BASE = b"one\ntwo\nthree\nfour\n"
-
-
-def pair(tmp_path: Path) -> tuple[Machine, Machine]:
-    """Two machines."""
-    return Machine(tmp_path / "here"), Machine(tmp_path / "there")
-
-
-def what(plan: ImportPlan) -> dict[str, str]:
-    """What becomes of each memory."""
-    return {one.packed.path: one.what for one in plan.arrivals}
 
 
 def test_an_empty_root_gets_the_same_bytes_pins_uses_and_history(tmp_path: Path) -> None:
@@ -62,10 +52,10 @@ def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
     there.take(old)
     here.write("a.md", b"two\n")
     new = here.export(history=True)
-    assert what(there.plan(new)) == {"a.md": NEWER}
+    assert results(there.plan(new)) == {"a.md": NEWER}
     there.take(new)
     assert there.held() == {"a.md": b"two\n"}
-    assert what(there.plan(old)) == {"a.md": OLDER}
+    assert results(there.plan(old)) == {"a.md": OLDER}
     there.take(old)
     assert there.held() == {"a.md": b"two\n"}
 
@@ -83,13 +73,13 @@ def diverged(tmp_path: Path, mine: bytes, theirs: bytes) -> tuple[Machine, bytes
 def test_what_merges_cleanly_is_merged_and_one_undo_takes_it_back(tmp_path: Path) -> None:
     theirs = BASE.replace(b"four", b"FOUR")
     there, data = diverged(tmp_path, BASE.replace(b"one", b"ONE"), theirs)
-    assert what(there.plan(data)) == {"a.md": MERGED}
+    assert results(there.plan(data)) == {"a.md": MERGED}
     there.take(data)
     assert there.held() == {"a.md": b"ONE\ntwo\nthree\nFOUR\n"}
     assert there.plan(data).idle
     there.engine.undo.undo(actor=ME)
     assert there.held() == {"a.md": theirs}
-    assert what(there.plan(data)) == {"a.md": OLDER}  # it was taken, and left again
+    assert results(there.plan(data)) == {"a.md": OLDER}  # it was taken, and left again
     there.engine.undo.redo(actor=ME)
     assert there.held() == {"a.md": b"ONE\ntwo\nthree\nFOUR\n"}
 
@@ -103,7 +93,7 @@ def test_the_last_text_both_had_is_what_both_are_compared_with(tmp_path: Path) -
     there.write("a.md", BASE.replace(b"two", b"TWO"))  # and what was done to the first line is taken back
     here.write("a.md", BASE.replace(b"one", b"ONE").replace(b"four", b"FOUR"))
     data = here.export(history=True)
-    assert what(there.plan(data)) == {"a.md": MERGED}
+    assert results(there.plan(data)) == {"a.md": MERGED}
     there.take(data)
     assert there.held() == {"a.md": b"one\nTWO\nthree\nFOUR\n"}
 
@@ -128,7 +118,7 @@ def test_without_a_common_past_a_person_decides(tmp_path: Path) -> None:
     here.write("a.md", b"mine\n")
     there.write("a.md", b"theirs\n")
     data = here.export()
-    assert what(there.plan(data)) == {"a.md": CONFLICT}
+    assert results(there.plan(data)) == {"a.md": CONFLICT}
     there.take(data)
     (draft,) = there.engine.drafts.all()
     assert draft.base_sha256 is None
@@ -149,7 +139,7 @@ def test_what_is_no_text_is_not_merged(tmp_path: Path) -> None:
     here, there = pair(tmp_path)
     here.write("a.md", b"\xff\n")
     there.write("a.md", b"theirs\n")
-    assert what(there.plan(here.export())) == {"a.md": STAYS}
+    assert results(there.plan(here.export())) == {"a.md": STAYS}
 
 
 def test_a_root_that_is_read_only_keeps_what_it_has_and_that_is_said(tmp_path: Path) -> None:
@@ -162,7 +152,7 @@ def test_a_root_that_is_read_only_keeps_what_it_has_and_that_is_said(tmp_path: P
         [Root("notes", str(there.folder), read_only=True)], state_dir=str(tmp_path / "third")
     ) as there.engine:
         found = there.plan(here.export())
-        assert what(found) == {"a.md": SAME, "b.md": STAYS, "c.md": STAYS}
+        assert results(found) == {"a.md": SAME, "b.md": STAYS, "c.md": STAYS}
         assert {one.why for one in found.of(STAYS)} == {"notes is read-only"}
     assert there.held() == {"a.md": b"one\n", "b.md": b"other\n"}
 
@@ -231,7 +221,7 @@ def test_a_name_that_clashes_stays_out_and_the_rest_is_imported(
     origin = Origin("notes", "files", "global")
     data = write(Bundle(tuple(BundledMemory(origin, name, b"new\n") for name in ("a.md", arrives, "z.md"))))
     plan = there.plan(data)
-    assert what(plan) == {"a.md": NEW, arrives: STAYS, "z.md": NEW}
+    assert results(plan) == {"a.md": NEW, arrives: STAYS, "z.md": NEW}
     assert plan.of(STAYS)[0].why.startswith(why)
     there.take(data)
     assert there.held() == {"a.md": b"new\n", here: b"here\n", "z.md": b"new\n"}
@@ -241,7 +231,7 @@ def test_folders_of_a_bundle_that_clash_do_not_stop_it(tmp_path: Path) -> None:
     there = Machine(tmp_path)
     origin = Origin("notes", "files", "global")
     data = write(Bundle((BundledMemory(origin, "Docs/a.md", b"1"), BundledMemory(origin, "docs/b.md", b"2"))))
-    assert what(there.plan(data)) == {"Docs/a.md": NEW, "docs/b.md": STAYS}
+    assert results(there.plan(data)) == {"Docs/a.md": NEW, "docs/b.md": STAYS}
     there.take(data)
     assert there.held() == {"Docs/a.md": b"1"}
 
@@ -253,7 +243,7 @@ def test_what_is_here_already_is_no_clash(tmp_path: Path) -> None:
     there.engine.watch.reconcile()
     origin = Origin("notes", "files", "global")
     data = write(Bundle((BundledMemory(origin, "A.md", b"1"), BundledMemory(origin, "a.md", b"1"))))
-    assert what(there.plan(data)) == {"A.md": SAME, "a.md": SAME}
+    assert results(there.plan(data)) == {"A.md": SAME, "a.md": SAME}
 
 
 NAME = st.text(st.sampled_from("ab.é"), min_size=1, max_size=4).filter(lambda name: name.strip(".") == name)
@@ -277,7 +267,7 @@ def test_any_memories_arrive_as_they_were_and_once(files: dict[str, bytes], hist
             data = here.export(history=history)
             there.take(data)
             assert there.held() == here.held()
-            assert set(what(there.plan(data)).values()) == {SAME}
+            assert set(results(there.plan(data)).values()) == {SAME}
             assert there.take(data).done is None
             assert there.export() == here.export()
 

@@ -20,6 +20,7 @@ from memtui.features.transfer.model import LOST
 from memtui.features.transfer.plan import TransferOptions, apply, plan
 from tests.examples import examples
 from tests.features.transfer.agents import ME, POLICIES, Agents
+from tests.features.transfer.machines import results
 
 FRONT = "---\nname: Testing\ndescription: How tests are wanted\nmetadata:\n  type: feedback\n---\n"
 MAPPED = "---\nname: Testing\ndescription: How tests are wanted\ntype: feedback\n---\n"
@@ -55,11 +56,6 @@ def take(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) 
     return carry_out.apply(engine, wanted(engine, data, into, as_is=as_is), actor=ME, now=NOW)
 
 
-def what(found: ImportPlan) -> dict[str, str]:
-    """What becomes of each memory."""
-    return {one.packed.path: one.what for one in found.arrivals}
-
-
 def put(engine: Engine, name: str, text: str, root: str = QWEN) -> None:
     """Save a memory, as the user does."""
     address = Address(root, name)
@@ -80,7 +76,7 @@ def test_what_arrives_is_what_a_copy_would_be_and_one_undo_takes_it_back(tmp_pat
     with here.engine() as engine:
         found = wanted(engine, data)
         assert here.everything() == before
-        assert what(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
+        assert results(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
         assert found.also == f"front matter of 2 mapped, 2 lines added in {QWEN}/MEMORY.md"
         done = carry_out.apply(engine, found, actor=ME, now=NOW)
         assert here.held("qwen-code") == both.held("qwen-code")
@@ -123,11 +119,11 @@ def test_both_changed_since_is_merged_in_the_shape_of_here(tmp_path: Path) -> No
     theirs = MAPPED + BODY.replace("four", "FOUR")
     here, data = diverged(tmp_path, FRONT.replace("wanted", "done") + BODY.replace("one", "ONE"), theirs)
     with here.engine() as engine:
-        assert what(wanted(engine, data))["testing.md"] == MERGED
+        assert results(wanted(engine, data))["testing.md"] == MERGED
         take(engine, data)
         text = MAPPED.replace("wanted", "done") + BODY.replace("one", "ONE").replace("four", "FOUR")
         assert here.held("qwen-code")["testing.md"].decode() == text
-        assert what(wanted(engine, data))["testing.md"] in (OLDER, SAME)
+        assert results(wanted(engine, data))["testing.md"] in (OLDER, SAME)
         engine.undo.undo(actor=ME)
         assert here.held("qwen-code")["testing.md"].decode() == theirs
 
@@ -140,20 +136,20 @@ def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
         with agents.engine() as other:
             put(other, "testing.md", FRONT + "newer\n", "claude-code:project")
         new = bundle_of(agents, history=True)
-        assert what(wanted(engine, new))["testing.md"] == NEWER
+        assert results(wanted(engine, new))["testing.md"] == NEWER
         put(engine, "MEMORY.md", "No line, as the user wants it.\n")
         index = here.held("qwen-code")["MEMORY.md"]
         take(engine, new)
         assert here.held("qwen-code")["testing.md"].decode() == MAPPED + "newer\n"
         assert here.held("qwen-code")["MEMORY.md"] == index
-        assert what(wanted(engine, old))["testing.md"] == OLDER
+        assert results(wanted(engine, old))["testing.md"] == OLDER
 
 
 def test_a_conflict_is_of_three_texts_in_the_shape_of_here(tmp_path: Path) -> None:
     theirs = MAPPED + BODY.replace("one", "eins")
     here, data = diverged(tmp_path, FRONT + BODY.replace("one", "ONE"), theirs)
     with here.engine() as engine:
-        assert what(wanted(engine, data))["testing.md"] == CONFLICT
+        assert results(wanted(engine, data))["testing.md"] == CONFLICT
         take(engine, data)
         found = engine.drafts.conflict(Address(QWEN, "testing.md"))
         assert found is not None
@@ -173,13 +169,13 @@ def test_what_was_made_up_and_where_the_type_is_stay_as_they_are_here(tmp_path: 
         agents.lay("claude-code", {"MEMORY.md": INDEX.replace("knows SQL", "another hook")})
         here.lay("memtui", {"newest.md": MAPPED})
         data = bundle_of(agents)
-        assert what(wanted(engine, data))["role.md"] == SAME
-        assert what(wanted(engine, data, "memtui:project"))["testing.md"] == SAME
+        assert results(wanted(engine, data))["role.md"] == SAME
+        assert results(wanted(engine, data, "memtui:project"))["testing.md"] == SAME
         described = here.held("qwen-code")["role.md"].decode().replace("knows SQL", "mine")
         put(engine, "role.md", described + "More.\n")
-        assert what(wanted(engine, bundle_of(source(tmp_path / "c"))))["role.md"] == OLDER
+        assert results(wanted(engine, bundle_of(source(tmp_path / "c"))))["role.md"] == OLDER
         put(engine, "role.md", described)
-        assert what(wanted(engine, data))["role.md"] == SAME
+        assert results(wanted(engine, data))["role.md"] == SAME
     assert here.held("memtui")["testing.md"] == nested
 
 
@@ -190,7 +186,7 @@ def test_a_text_that_came_in_another_shape_is_known_again(tmp_path: Path) -> Non
         take(engine, data, "memtui:project")
         assert here.held("memtui")["testing.md"].decode() == FRONT + BODY
         put(engine, "testing.md", MAPPED + BODY + "five\n", "memtui:project")
-        assert what(wanted(engine, data, "memtui:project"))["testing.md"] == OLDER
+        assert results(wanted(engine, data, "memtui:project"))["testing.md"] == OLDER
 
 
 def test_as_is_keeps_every_byte_and_takes_the_index_as_a_file(tmp_path: Path) -> None:
@@ -208,7 +204,7 @@ def test_a_name_gets_the_ending_that_is_read_and_two_of_one_name_do_not_meet(tmp
     data = write(Bundle((BundledMemory(origin, "a.md", b"md\n"), BundledMemory(origin, "a.txt", b"txt\n"))))
     here = Agents(tmp_path, "goose")
     with here.engine() as engine:
-        assert what(wanted(engine, data, "goose:project")) == {"a.md": NEW, "a.txt": STAYS}
+        assert results(wanted(engine, data, "goose:project")) == {"a.md": NEW, "a.txt": STAYS}
         take(engine, data, "goose:project")
     assert here.held("goose") == {"a.txt": b"md\n"}
 
@@ -217,7 +213,7 @@ def test_a_memory_of_another_agent_does_not_become_the_index(tmp_path: Path) -> 
     data = write(Bundle((BundledMemory(Origin("serena:project", "serena", "project"), "MEMORY.md", b"text\n"),)))
     here = Agents(tmp_path, "claude-code")
     with here.engine() as engine:
-        assert what(wanted(engine, data, "claude-code:project")) == {"MEMORY.md": STAYS}
+        assert results(wanted(engine, data, "claude-code:project")) == {"MEMORY.md": STAYS}
 
 
 def test_an_index_that_comes_along_gets_the_lines_of_the_others(tmp_path: Path) -> None:
@@ -252,7 +248,7 @@ def test_an_old_bundle_that_does_not_name_the_index_is_read_by_its_agent(tmp_pat
     here = Agents(tmp_path / "b", "qwen-code")
     with here.engine() as engine:
         found = wanted(engine, pack(files.items()))
-        assert what(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
+        assert results(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
         carry_out.apply(engine, found, actor=ME, now=NOW)
     assert b"knows SQL" in here.held("qwen-code")["role.md"]
 
@@ -264,7 +260,7 @@ def test_an_agent_nobody_knows_brings_its_index_by_the_list(tmp_path: Path) -> N
     )
     here = Agents(tmp_path, "qwen-code")
     with here.engine() as engine:
-        assert what(wanted(engine, data)) == {"INDEX.md": STAYS, "a.md": NEW}
+        assert results(wanted(engine, data)) == {"INDEX.md": STAYS, "a.md": NEW}
         take(engine, data)
     assert b"description: hook" in here.held("qwen-code")["a.md"]
 
@@ -314,7 +310,7 @@ def test_any_memories_arrive_once_whatever_the_agents(
             done = take(engine, data, f"{new}:project")
             assert not done.conflicts
             before = here.everything()
-            assert set(what(wanted(engine, data, f"{new}:project")).values()) <= {SAME, STAYS}
+            assert set(results(wanted(engine, data, f"{new}:project")).values()) <= {SAME, STAYS}
             assert take(engine, data, f"{new}:project").done is None
             assert here.everything() == before
             if done.done is not None:

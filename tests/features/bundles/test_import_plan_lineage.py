@@ -10,13 +10,9 @@ from hypothesis import strategies as st
 
 from memtui.features.bundles.import_plan import CONFLICT, DELETED, MERGED, NEW, NEWER, OLDER, SAME
 from tests.examples import examples
-from tests.features.transfer.machines import ME, Machine
+from tests.features.transfer.machines import ME, Machine, pair, results
 
 X, Y, Z = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n", b"one\n2\nthree\n"
-
-
-def pair(base: Path) -> tuple[Machine, Machine]:
-    return Machine(base / "a"), Machine(base / "b")
 
 
 def exchange(giver: Machine, taker: Machine) -> dict[str, str]:
@@ -24,7 +20,7 @@ def exchange(giver: Machine, taker: Machine) -> dict[str, str]:
     data = giver.export(history=True)
     plan = taker.plan(data)
     taker.take(data)
-    return {one.packed.path: one.what for one in plan.arrivals}
+    return results(plan)
 
 
 def test_a_text_that_was_left_again_does_not_swap(tmp_path: Path) -> None:

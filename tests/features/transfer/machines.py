@@ -57,3 +57,13 @@ class Machine:
     def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
         """Import a bundle."""
         return carry_out.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)
+
+
+def pair(base: Path) -> tuple[Machine, Machine]:
+    """Return two machines."""
+    return Machine(base / "here"), Machine(base / "there")
+
+
+def results(plan: ImportPlan) -> dict[str, str]:
+    """Return what happens to each memory."""
+    return {one.packed.path: one.what for one in plan.arrivals}
