@@ -43,16 +43,46 @@ class DaemonTask(NamedTuple):
     scope: str | None = None
 
 
-class DaemonEvent(NamedTuple):
-    """An event; docs/http.md lists the types and their data."""
+class MemoryChanged(NamedTuple):
+    """An event: memories changed."""
 
     id: str
     """For `events(last_event_id=...)`."""
-    type: str
-    """`memory_changed`, `task`, `dream`, `proposals`, or `resync`: read everything again."""
-    data: Mapping[str, Any]
+    scope: str
+    source: str
+    """`workspace_memory_remember`, `_forget`, `_dream`; `outside` for other writers."""
+    task_id: str | None
+    touched_scopes: tuple[str, ...]
+    """`user` and `project`."""
+    address: str | None = None
+    """The memory, from `outside`."""
+    kind: str | None = None
+    """`created`, `modified`, `deleted` or `renamed`, from `outside`."""
     client_id: str | None = None
     """The client that asked for it."""
+    type: str = "workspace.memory.changed"
+
+
+class TaskChanged(NamedTuple):
+    """An event: a task changed its state."""
+
+    id: str
+    task_id: str
+    kind: str
+    status: str
+    type: str = "workspace.memory.task"
+
+
+class Unknown(NamedTuple):
+    """Any other event; after `resync` read everything again."""
+
+    id: str
+    type: str
+    data: str
+    """As received."""
+
+
+DaemonEvent = MemoryChanged | TaskChanged | Unknown
 
 
 class DaemonError(Exception):
@@ -245,11 +275,18 @@ def _task_of(found: Mapping[str, Any]) -> DaemonTask:
 
 
 def _event_of(received: httpx2.ServerSentEvent) -> DaemonEvent | None:
-    """Parse an event; None for a bare id, and no data for what cannot be parsed."""
+    """Parse an event; None for a bare id, `Unknown` for what cannot be parsed."""
     if not received.data:
         return None
     try:
         envelope = json.loads(received.data)
-        return DaemonEvent(received.id, received.event, dict(envelope["data"]), envelope.get("originatorClientId"))
+        data = envelope["data"]
+        if received.event == "memory_changed":
+            scopes = tuple(map(str, data["touchedScopes"]))
+            more = data.get("taskId"), scopes, data.get("address"), data.get("kind"), envelope.get("originatorClientId")
+            return MemoryChanged(received.id, data["scope"], data["source"], *more)
+        if received.event in ("task", "dream", "proposals"):
+            return TaskChanged(received.id, data["taskId"], data["kind"], data["status"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return DaemonEvent(received.id, received.event, {})
+        pass  # returned as it came
+    return Unknown(received.id, received.event, received.data)

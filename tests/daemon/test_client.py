@@ -15,7 +15,9 @@ from memtui.daemon.client import (
     AsyncDaemonClient,
     DaemonClient,
     DaemonError,
-    DaemonEvent,
+    MemoryChanged,
+    TaskChanged,
+    Unknown,
     _event_of,
 )
 from tests.daemon.running import Machine, Running
@@ -43,9 +45,16 @@ def test_a_program_remembers_asks_and_follows(running: Running) -> None:
         assert isinstance(client.status(), dict)
         told = [next(events) for events in [follower.events(last_event_id=last)] for _ in range(3)]
         queued, begun, changed = told
-        assert [(one.type, one.data["status"]) for one in (queued, begun)] == [("task", "queued"), ("task", "running")]
-        assert (changed.type, changed.client_id, changed.data["taskId"]) == ("memory_changed", "page", task.task_id)
-        assert (changed.data["source"], changed.data["touchedScopes"]) == ("workspace_memory_remember", ["project"])
+        assert isinstance(queued, TaskChanged)
+        assert isinstance(begun, TaskChanged)
+        assert (queued.status, begun.status) == ("queued", "running")
+        assert isinstance(changed, MemoryChanged)
+        assert (changed.source, changed.task_id, changed.client_id) == (
+            "workspace_memory_remember",
+            task.task_id,
+            "page",
+        )
+        assert (changed.scope, changed.touched_scopes) == ("managed", ("project",))
         seen = next(other.events(last_event_id=begun.id))
         assert seen == changed
 
@@ -85,7 +94,7 @@ async def test_the_same_with_an_event_loop(running: Running) -> None:
         with pytest.raises(DaemonError, match="invalid_event_id"):
             await anext(client.events(last_event_id="abc"))
         async for event in client.events(last_event_id="0-0"):
-            assert event.type in ("task", "memory_changed")
+            assert isinstance(event, TaskChanged | MemoryChanged)
             break
 
 
@@ -125,9 +134,12 @@ def test_no_daemon_is_said(machine: Machine) -> None:
         client.capabilities()
 
 
-@given(st.text(max_size=40) | st.builds(json.dumps, st.recursive(st.none() | st.text(max_size=5), st.lists)))
-def test_what_cannot_be_read_is_an_event_without_data(data: str) -> None:
-    assert _event_of(httpx2.ServerSentEvent("task", data, "1-2")) == (DaemonEvent("1-2", "task", {}) if data else None)
+@given(
+    st.text(max_size=40) | st.builds(json.dumps, st.recursive(st.none() | st.text(max_size=5), st.lists)),
+    st.sampled_from(["memory_changed", "task", "dream", "resync", "message"]),
+)
+def test_what_cannot_be_read_is_told_as_it_came(data: str, name: str) -> None:
+    assert _event_of(httpx2.ServerSentEvent(name, data, "1-2")) == (Unknown("1-2", name, data) if data else None)
 
 
 def free_port() -> int:
