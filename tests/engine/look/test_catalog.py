@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from memtui.engine.disk import fsio
 from memtui.engine.look import row_cache as rowcache
 from memtui.engine.look import scan
-from memtui.engine.look.catalog import HEAT_STEP_MS, Catalog
+from memtui.engine.look.catalog import Catalog
 from memtui.engine.model import Actor, Policy
 from tests.engine.reading_world import ReadingWorld
-
-DAY_MS = 86_400_000
 
 
 @pytest.fixture
@@ -194,22 +192,6 @@ def test_equal_size_and_time_do_not_hide_a_change(world: ReadingWorld) -> None:
     assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
 
 
-def test_a_clock_that_runs_behind_costs_only_reads(world: ReadingWorld) -> None:
-    world.hands.wall -= 3_600_000
-    world.write("a.md", "one")
-    assert world.rows()["a.md"].sha256 == sha256(b"one").hexdigest()
-    world.write("a.md", "two")
-    assert world.rows()["a.md"].sha256 == sha256(b"two").hexdigest()
-
-
-def test_a_text_written_this_moment_says_so(world: ReadingWorld) -> None:
-    file = world.write("a.md", "x")
-    world.hands.wall = file.stat().st_mtime_ns // 1_000_000 + 5
-    assert world.codes("a.md") == ["being-written"]
-    world.hands.advance(1_000)
-    assert world.codes("a.md") == []
-
-
 # --- the ledger's part
 
 
@@ -227,20 +209,6 @@ def test_pins_uses_and_versions_are_the_ledger_s(world: ReadingWorld) -> None:
     assert (row.last_used_at, row.last_written_at) == (world.hands.clock(), world.hands.clock())
     assert row.heat == pytest.approx(1, abs=0.01)
     assert after["b.md"] is before["b.md"]
-
-
-def test_heat_halves_in_seven_days_without_anybody_asking(world: ReadingWorld) -> None:
-    world.write("a.md", "x", old=True)
-    world.reconcile()
-    with world.engine() as other:
-        for _ in range(4):
-            other.pins.record_use(world.at("a.md"), actor=Actor("mcp:x"))
-    assert world.rows()["a.md"].heat == pytest.approx(4, abs=0.05)
-    world.hands.advance(7 * DAY_MS)
-    assert world.rows()["a.md"].heat == pytest.approx(2, abs=0.05)
-    row = world.rows()["a.md"]
-    world.hands.advance(HEAT_STEP_MS - 1 - world.hands.clock() % HEAT_STEP_MS)
-    assert world.rows()["a.md"] is row
 
 
 def test_what_somebody_else_wrote_is_unseen_until_it_is_looked_at(world: ReadingWorld) -> None:
@@ -364,18 +332,6 @@ def test_rows_of_the_last_process_are_kept_where_they_are_still_true(world: Read
     assert after["same.md"] is before["same.md"]
     assert after["other.md"] != before["other.md"]
     assert after.keys() == {"same.md", "other.md"}
-
-
-def test_rows_of_the_last_process_go_with_the_last_file(world: ReadingWorld) -> None:
-    (world.folder / "link.md").symlink_to("/")
-    assert len(world.rows()) == 1
-    world.close()
-    (world.folder / "link.md").unlink()
-    world.open()
-    shown = world.catalog.cached(world.root)
-    assert shown is not None
-    assert len(shown.items) == 1
-    assert world.rows() == {}
 
 
 def test_rows_of_another_folder_under_the_same_name_are_not_believed(

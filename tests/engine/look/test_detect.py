@@ -137,17 +137,6 @@ def test_a_hot_file_does_not_keep_others_waiting() -> None:
     assert disk.now - start <= PATIENCE_MS + 40
 
 
-def test_a_burst_is_told_as_one() -> None:
-    disk = Disk()
-    for number in range(8):
-        disk.put(f"f{number}", f"{number}")
-        assert not disk.step(f"f{number}").events
-        disk.now += 10
-    steps = [disk.quiet(30) for _ in range(10)]
-    assert len(disk.told) == 8
-    assert sum(bool(step.events) for step in steps) <= 1
-
-
 def test_a_text_that_came_back_to_what_it_was_is_no_news() -> None:
     disk = Disk({"a": "1"})
     disk.put("a", "2")
@@ -283,14 +272,6 @@ def test_a_copy_that_was_first_seen_in_the_last_look_at_the_old_file_is_its_new_
     disk.looked = disk.now
     disk.quiet(1_000)
     assert disk.kinds() == [("renamed", "c")]
-
-
-def test_a_single_look_tells_what_is_settled_and_nothing_else() -> None:
-    disk = Disk({"a": "1", "b": "2", "c": "3"}, known=False)
-    disk.patient = False
-    disk.read = {path: (text, 0) for path, (text, _) in disk.files.items() if path != "c"}
-    disk.step("a", "b", "c")
-    assert disk.kinds() == [("created", "a"), ("created", "b")]
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d/a", "d/b"])

@@ -37,14 +37,6 @@ def test_files_are_listed_and_hidden_ones_are_not(world: ReadingWorld) -> None:
     assert listed(world.tree()) == {"a.md", "deep/er/b.txt"}
 
 
-def test_a_listed_file_says_nothing_when_it_is_plain(world: ReadingWorld) -> None:
-    world.write("plain name.md", "x")
-    entry = world.tree().entry("plain name.md")
-    assert entry is not None
-    assert entry.readable
-    assert entry.problems == ()
-
-
 def make_fifo(path: Path) -> None:
     """A pipe that would block whoever opens it."""
     os.mkfifo(path)
@@ -148,12 +140,6 @@ def test_what_no_address_can_name_is_listed_and_not_opened(world: ReadingWorld) 
     assert listed(tree) == {f"{folder}/deep.md"}
 
 
-def test_a_path_over_the_limit_in_bytes_is_not_opened(world: ReadingWorld) -> None:
-    path = "/".join(["é" * 127] * 4) + "/" + "é" * 10
-    world.write(path, "x")
-    assert codes(world.tree(), path) == ["E_PATH_TOO_LONG"]
-
-
 @pytest.mark.parametrize(
     ("size", "found"), [(handles.READ_LIMIT, []), (handles.READ_LIMIT + 1, ["E_TOO_BIG"]), (5 << 30, ["E_TOO_BIG"])]
 )
@@ -230,19 +216,6 @@ def test_a_root_that_cannot_be_listed_is_an_error(world: ReadingWorld, monkeypat
     with pytest.raises(MemtuiError) as caught:
         RootTree(world.tree_selection()).refresh(handle)
     assert caught.value.code == "E_PERMISSION"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="permission bits do not bind the superuser")
-def test_permission_bits_hide_only_what_they_cover(world: ReadingWorld) -> None:
-    world.write("shut/a.md", "x")
-    world.write("b.md", "x")
-    (world.folder / "shut").chmod(0)
-    try:
-        tree = world.tree()
-    finally:
-        (world.folder / "shut").chmod(0o700)
-    assert listed(tree) == {"b.md"}
-    assert [problem.code for problem in tree.problems()] == ["E_PERMISSION"]
 
 
 def test_another_file_system_is_not_entered(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,17 +326,6 @@ def test_what_belongs_to_a_root_further_in_is_left_to_it(tmp_path: Path) -> None
 
 
 # --- looking again
-
-
-def test_nothing_is_new_when_nothing_changed(world: ReadingWorld) -> None:
-    world.write("a.md", "x")
-    world.write("sub/b.md", "x")
-    tree = world.tree()
-    before = {entry.path: entry for entry in tree.entries()}
-    delta = tree.refresh(world.handle())
-    assert delta.changed == delta.gone == delta.flagged == set()
-    assert not delta.folders
-    assert all(before[entry.path] is entry for entry in tree.entries())
 
 
 def test_one_folder_is_listed_again_with_what_is_new_below_it(world: ReadingWorld) -> None:

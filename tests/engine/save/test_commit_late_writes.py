@@ -139,26 +139,3 @@ def test_what_is_handed_over_while_others_wait_is_not_let_go_with_what_they_wait
         writer.write(b"new")
     keeper.drain()
     assert [data for _, data in late] == [b"new"]
-
-
-def test_many_threads_may_hand_over_files_while_others_wait(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
-    before = handles(tmp_path)
-
-    def hand_over(number: int) -> None:
-        for count in range(20):
-            path = tmp_path / f"{number}-{count}"
-            path.write_bytes(b"old")
-            with path.open("r+b", buffering=0) as writer:
-                keeper.take(displaced(path))
-                writer.write(b"%d %d" % (number, count))
-            if count % 5 == 0:
-                keeper.drain()
-
-    threads = [threading.Thread(target=hand_over, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    keeper.drain()
-    assert sorted(data for _, data in late if data) == sorted(b"%d %d" % (n, c) for n in range(4) for c in range(20))
-    assert handles(tmp_path) == before

@@ -487,22 +487,6 @@ def test_a_folder_of_many_goes_with_few_syncs_and_comes_back(world: World, engin
     assert world.disk() == before
 
 
-def test_a_folder_of_many_is_renamed_with_few_syncs_and_listings(world: World, engine: Engine) -> None:
-    files = many(world)
-    with hooked(plain) as calls:
-        done = engine.memories.rename(at("many"), at("new/place"), actor=ME)
-    assert all(outcome.ok for outcome in done.outcomes)
-    assert calls.count("fsync_dir") <= 10
-    assert calls.count("list_dir") <= 10
-    assert sorted(world.disk()) == sorted(f"notes/new/place/{path.name}" for path in files)
-    check(world, engine, *(path.name.encode() for path in files))
-    assert engine.history.of(at("new/place/007.md"))[0].operation == "renamed"
-    with hooked(plain) as calls:
-        engine.undo.undo(actor=ME)
-    assert calls.count("list_dir") <= 3
-    assert sorted(world.folder().rglob("*.md")) == files
-
-
 def test_of_many_those_that_somebody_changes_or_takes_are_told_apart(world: World, engine: Engine) -> None:
     files = many(world, 20)
     engine.watch.reconcile()

@@ -14,18 +14,6 @@ def test_it_names_the_four_texts_and_every_decision() -> None:
     assert read_note(note) == Merged(BASE, YOURS)
 
 
-def test_a_memory_that_both_created_has_no_base() -> None:
-    assert read_note(merge_note(MergeOf(None, YOURS, None), RESULT)) == Merged(None, YOURS)
-
-
-def test_undo_and_redo_repeat_it_once() -> None:
-    note = merge_note(MergeOf(BASE, YOURS, AGENT, ("line 1 both",)), RESULT)
-    undone = repeated(note, "undo")
-    assert undone == f"undo of {note}"
-    assert repeated(undone, "redo") == f"redo of {note}"
-    assert read_note(undone) == Merged(BASE, YOURS)
-
-
 def test_a_thousand_decisions_become_a_number() -> None:
     note = merge_note(MergeOf(BASE, YOURS, AGENT, tuple(f"line {n} yours" for n in range(1_000))), RESULT)
     assert note.endswith("line 99 yours, 900 more")

@@ -1,11 +1,9 @@
 """What a dead process left, case by case: the disk says how far it came, and no text goes with what is tidied up."""
 
-import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -384,26 +382,6 @@ def test_a_running_engine_tidies_up_what_died_between_two_of_its_changes(tmp_pat
         engine.memories.create(at("d.md"), "three", actor=ME)
         assert not open_intents(engine)
     assert [notice.kind for changes in told for notice in changes.notices] == ["recovered"]
-
-
-def _no_clean_up(_: int, name: str, call: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Neither the swap nor the removal of what it should have swapped in is possible."""
-    if name in ("exchange", "unlink"):
-        raise OSError(errno.EIO, "no")
-    return call(*arguments)
-
-
-def test_a_running_engine_tidies_up_after_its_own_failure(tmp_path: Path) -> None:
-    world = new_world(tmp_path)
-    with world.engine() as engine:
-        engine.memories.create(at("a.md"), OLD, actor=ME)
-        engine.memories.create(at("b.md"), OLD, actor=ME)
-        with hooked(_no_clean_up), suppress(MemtuiError):
-            engine.save(at("a.md"), NEW, expected_sha256=sha(OLD), actor=ME)
-        assert len(open_intents(engine)) == 1
-        engine.save(at("b.md"), NEW, expected_sha256=sha(OLD), actor=ME)
-        assert not open_intents(engine)
-    assert not world.strays()
 
 
 @pytest.mark.parametrize("read_only", [False, True])

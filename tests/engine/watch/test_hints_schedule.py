@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.look.root_pass import Glance
-from memtui.engine.watch.hints import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
+from memtui.engine.watch.hints import AWAY_MS, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
 
 ROOTS = ["r", "s"]
 EVERYTHING = {"r": Glance(), "s": Glance()}
@@ -56,18 +56,6 @@ def test_a_folder_that_never_rests_is_listed_all_the_same() -> None:
     assert agenda.take(now, ROOTS)["r"].folders == {""}
 
 
-def test_a_folder_that_is_dear_to_list_is_listed_seldom_and_its_names_are_not_kept_waiting() -> None:
-    agenda = started()
-    agenda.hint("r", "", "a.md", 100)
-    now = 100 + QUIET_MS
-    glances = agenda.take(now, ROOTS)
-    agenda.looked(glances, now, now + 40, found=False)
-    agenda.hint("r", "", "a.md", 300)
-    assert names(agenda.take(300, ROOTS)) == {("r", ""): {"a.md"}}
-    assert agenda.next() >= now + 40 * 20
-    assert agenda.take(now + 40 * 20 + 40, ROOTS)["r"].folders == {""}
-
-
 def test_a_folder_watched_late_is_listed_at_once() -> None:
     agenda = started()
     agenda.list([("r", "new")], 100)
@@ -93,19 +81,6 @@ def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int,
         agenda.take(0, ROOTS)
         agenda.looked(EVERYTHING, 0, took, found=False)
     assert least <= agenda.next() - took <= most
-
-
-@pytest.mark.parametrize(("files", "least", "most"), [(FEW - 1, POLLING_MS * 0.9, POLLING_MS), (FEW, 11_250, 12_500)])
-def test_where_nobody_listens_a_scan_of_few_memories_comes_whatever_it_costs(
-    files: int, least: float, most: float
-) -> None:
-    agenda = Schedule(0)
-    agenda.polling, agenda.files = True, files
-    for _ in range(2):
-        agenda.scan(0)
-        agenda.take(0, ROOTS)
-        agenda.looked(EVERYTHING, 0, 100, found=False)
-    assert least <= agenda.next() - 100 <= most
 
 
 def test_a_scan_asked_for_during_a_scan_comes() -> None:

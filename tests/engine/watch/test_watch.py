@@ -59,18 +59,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- finding
 
 
-def test_a_write_shows_at_once_and_is_told_when_it_settled(watching: Watching) -> None:
-    watching.idle()
-    watching.world.write("a.md", "changed\n")
-    watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")
-    watching.heard.wait(lambda: watching.heard.kinds("a.md"), "told")
-    first = watching.heard.all[0]
-    assert first.touched == {watching.world.at("a.md")}
-    assert first.changes == ()
-    (change,) = watching.heard.changes
-    assert (change.kind, change.actor, change.after) == ("modified", "outside", sha256(b"changed\n").hexdigest())
-
-
 @pytest.mark.parametrize("how", ["watching", "scans_only"])
 def test_everything_that_can_happen_is_told(how: str, request: pytest.FixtureRequest) -> None:
     watching: Watching = request.getfixturevalue(how)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
 from memtui.engine.look import root_pass
-from memtui.engine.model import Changes, Health, Root
+from memtui.engine.model import Changes, Health
 from memtui.engine.part import Pace
 from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import Batch, Opener, Source, Watchfiles
@@ -234,17 +233,3 @@ def test_rows_are_written_down_for_the_next_start(world: ReadingWorld, monkeypat
     finally:
         watching.watch.stop()
     assert list((world.state / "rows").iterdir())
-
-
-@pytest.mark.parametrize("watched", [True, False])
-def test_whoever_followed_along_leaves_rows_for_the_next_start(tmp_path: Path, watched: bool) -> None:
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "a.md").write_text("one\n")
-    roots = [Root("r", str(tmp_path / "root"))]
-    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        if watched:
-            engine.watch.start(lambda _: None, lambda _: None).stop()
-        engine.rows.list()
-    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
-        found = engine.cached()
-    assert [row.address.path for row in (found.items if found is not None else ())] == (["a.md"] if watched else [])

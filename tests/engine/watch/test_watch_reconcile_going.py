@@ -110,19 +110,6 @@ def test_a_root_that_goes_is_no_thousand_deletions(known: ReadingWorld) -> None:
     assert known.settle().changes == ()
 
 
-def test_a_root_removed_file_by_file_is_no_thousand_deletions(known: ReadingWorld) -> None:
-    found = []
-    for path in ("sub/c.md", "a.md", "b.md"):
-        (known.folder / path).unlink()
-        found.append(known.look(everything=True))
-        known.hands.advance(20)
-    (known.folder / "sub").rmdir()
-    known.folder.rmdir()
-    found.append(known.settle(EMPTIED_MS * 2, 1_000))
-    assert joined(found).changes == ()
-    assert joined(found).roots == {"t"}
-
-
 def test_an_emptied_root_is_believed_only_after_a_minute(known: ReadingWorld) -> None:
     for path in ("sub/c.md", "a.md", "b.md"):
         (known.folder / path).unlink()
