@@ -1,8 +1,6 @@
 """Discovery as a whole: order, ids, speed, and that it only looks."""
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -130,53 +128,6 @@ sys.addaudithook(tell)
 surroundings = surroundings_from(load_settings(read_environment()), cwd=sys.argv[1])
 discover(surroundings._replace(system_dir=sys.argv[2]), all_projects=sys.argv[3] == "all")
 """
-
-
-@pytest.mark.parametrize("reach", ["here", "all"])
-def test_it_only_looks(full: Machine, reach: str) -> None:
-    fix = full.folder / "fix"
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED, str(fix), str(full.folder / "etc"), reach],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-        env={**os.environ, **full.environ},
-    )
-    told: dict[str, set[str]] = {"CHANGE": set(), "READ": set(), "LIST": set()}
-    for line in done.stdout.splitlines():
-        kind, _, what = line.partition(" ")
-        told[kind].add(what)
-    assert not told["CHANGE"]
-    own = full.app / ".git" / "worktrees" / "fix"
-    home = full.home
-    marks = {
-        name for name in told["READ"] if name.startswith(f"{home}/.gemini/tmp/") and name.endswith("/.project_root")
-    }
-    assert told["READ"] - marks <= {
-        str(path)
-        for path in (
-            fix / ".git",
-            own / "gitdir",
-            own / "commondir",
-            home / ".claude" / "settings.json",
-            fix / ".claude" / "settings.json",
-            fix / ".claude" / "settings.local.json",
-            full.folder / "etc" / "claude-code" / "managed-settings.json",
-            full.folder / "etc" / "ClaudeCode" / "managed-settings.json",
-            home / ".qwen" / "settings.json",
-            home / ".xum" / "config.json",
-            home / ".codex" / "config.toml",
-            home / ".gemini" / "settings.json",
-            home / ".gemini" / "projects.json",
-        )
-    }
-    memories = {name for name in told["LIST"] if "/memory/" in name.removeprefix(str(home / ".xum" / "memory"))}
-    assert memories <= {str(full.folder / "own" / "memory" / kind) for kind in ("project", "workspace")}
-    if reach == "here":
-        managed = {str(full.folder / "etc" / name / "managed-settings.d") for name in ("claude-code", "ClaudeCode")}
-        own_names = {str(home / name) for name in (".xum/memory", ".xum/sessions", ".claude/rules")}
-        assert told["LIST"] <= managed | own_names
 
 
 def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.patterns import CHOICES, LONGEST, Matching, shell_patterns
+from memtui.agents.patterns import LONGEST, Matching, shell_patterns
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,3 @@ def test_all_questions_together_take_no_longer_than_the_steps() -> None:
     assert 10 < asked < 1_000
     assert not matching.names_path("/a/b.md", "/a/*.md")
     assert not matching.names("a/b", "*b")
-
-
-def test_what_is_not_followed_of_a_pattern() -> None:
-    matching = Matching()
-    for pattern in ("{a,b}" * 5, "{a,b}" * 6, "**"):
-        matching.names_path("/c", pattern)
-    assert [matching.limit_of(one) for one in ("{a,b}" * 5, "**", "never asked")] == ["", "", ""]
-    assert matching.limit_of("{a,b}" * 6) == f"only {CHOICES} of the paths it stands for are tried"
-    assert "longer than 1,024" in matching.limit_of("x" * (LONGEST + 1))

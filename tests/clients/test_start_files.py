@@ -9,8 +9,7 @@ import pytest
 
 from memtui.agents.agent import LEVELS, PROJECT, USER, Client, Start
 from memtui.agents.table import CLIENTS
-from memtui.clients.entries import hook_client, is_server
-from memtui.clients.start import client_named, clients, how_to_start, wanted
+from memtui.clients.start import client_named, clients, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 
@@ -131,24 +130,3 @@ def test_a_server_gives_the_context_where_no_hook_does(
 def test_what_a_user_is_told_is_about_one_moment(client: Client) -> None:
     assert {note.level for note in client.notes} <= {"", *LEVELS}
     assert {note.when for note in client.notes} <= {"", "before", "after"}
-
-
-@EACH
-def test_what_is_shared_names_nothing_of_this_machine(
-    client: Client, place: Surroundings, settings: Settings, tmp_path: Path
-) -> None:
-    shared = how_to_start(settings, client.name, access="plan", shared=True)
-    written = json.dumps([entry.value for target in client.files(place, PROJECT, shared) for entry in target.entries])
-    assert "plan" in written
-    assert str(tmp_path) not in written
-    assert sys.executable not in written
-
-
-@EACH
-@pytest.mark.parametrize("level", LEVELS)
-def test_an_entry_is_known_again(client: Client, place: Surroundings, settings: Settings, level: str) -> None:
-    for shared in (True, False):
-        start = how_to_start(settings, client.name, access="ro", shared=shared)
-        assert hook_client(start.hook) == client.name
-        entries = [entry for target in client.files(place, level, start) for entry in target.entries]
-        assert all(is_server(entry.value) for entry in entries if entry.what == "server")

@@ -14,21 +14,14 @@ from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
 from memtui.engine.task import COMPLETED, FAILED
-from memtui.features.activity.view_rows import ActivityItem, UndoStep
-from memtui.features.activity.view_texts import show as show_row
-from memtui.features.actors import origins, session_words
-from memtui.features.changes.view_rows import ReviewRows, load, row_runs
+from memtui.features.actors import session_words
 from memtui.features.health.survey import IndexChecker
-from memtui.features.history.view_rows import load as load_past
-from memtui.features.history.view_rows import show as show_past
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import SessionScope
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
-from memtui.ui.draw.difference import DiffStyle
-from memtui.ui.draw.times import RowStyle
 from memtui.wire.session import Options, Session, open_in
 
 YOU = Actor("tui")
@@ -120,28 +113,6 @@ def test_all_of_it_can_be_accepted_together_and_taken_back(lane: tuple[Session, 
     assert {path: path.read_bytes() for path in home.rglob("*.md")} == before
 
 
-def test_history_and_activity_say_from_which_turn_of_a_session_a_memory_came(lane: tuple[Session, Workspace]) -> None:
-    engine = lane[0].engine
-    work(*lane, "extract")
-    (one,) = [each for each in engine.proposals.all() if each.by == "rule:project"]
-    apply.decide(engine, [one.id], "accepted", actor=YOU)
-    done = apply.carry_out(engine, [one.id], actor=YOU)
-    said = f"Proposal {one.id} of rule:project, from session c9e41b7a: The release freeze for the bank holiday"
-    (record,) = [each for each in engine.history.audit(txn=done.txn) if each.after]
-    past = load_past(engine, record.address)
-    pages = [
-        show_past(engine, past, past.entries[0], None, now_ms(), DiffStyle(width=200))[0],
-        show_row(engine, ActivityItem(UndoStep((record,))), None, "", now_ms(), DiffStyle(width=200)).page,
-    ]
-    for page in pages:
-        assert said in " ".join("".join(text for text, _ in line.runs) for line in page)
-    engine.undo.undo(actor=YOU)
-    engine.undo.redo(actor=YOU)
-    (told,) = origins(engine, engine.history.audit(txn=done.txn)).values()
-    assert told[0].evidence == one.evidence
-    assert not origins(engine, engine.history.audit(address=engine.roots.resolve("memtui:project/deploy.md")))
-
-
 def test_something_was_remembered_and_something_failed_which_goes_when_it_is_tried_again(
     lane: tuple[Session, Workspace],
 ) -> None:
@@ -195,20 +166,6 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
         "Session e27d90b4-6c1f-4b83-a5de-10f4c2b76603 of Claude Code says it wrote this, after web: audits.example.",
         "Asked: When does the audit end? Their page should say it by now.",
     ]
-    rows = ReviewRows()
-    rows.update(load(session.engine))
-    for words, paths in (
-        ("tainted", ["project_payments.md"]),
-        ("web: audits", ["project_payments.md"]),
-        ("nowhere", []),
-    ):
-        rows.filter(words.split())
-        assert [one.address.path for one in rows.matching] == paths
-    rows.filter(["waiting"])
-    assert len(rows.matching) == 3
-    (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
-    drawn = "".join(text for text, _ in row_runs(row, 300, RowStyle(0), opened=False, counts={}, taint=rows.taint(row)))
-    assert "  after web: audits.example" in drawn
 
 
 def test_there_is_a_card_of_each_kind_and_what_is_private_is_in_none(lane: tuple[Session, Workspace]) -> None:

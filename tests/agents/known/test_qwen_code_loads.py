@@ -8,6 +8,8 @@ from tests.agents.listing import marked
 from tests.agents.machine import Machine
 from tests.agents.test_session_start_agents import started
 
+TIERS = ("user", "project", "team")
+
 
 def test_a_home_as_it_leaves_it(machine: Machine) -> None:
     homes.qwen_code(machine.home, machine.app)
@@ -78,3 +80,19 @@ def test_rules_may_be_a_link_and_links_in_them_are_passed_over(machine: Machine)
     found = {os.path.basename(one.path): one.mark for one in started(machine, "qwen-code")}
     assert found == {"a.md": "", "x.md": "skipped"}
     assert machine.roots()["qwen-code:global:link-rules"].path == str(machine.path("~/kept/rules"))
+
+
+def test_memories_that_are_switched_off_are_shown_and_not_loaded(machine: Machine) -> None:
+    homes.qwen_code(machine.home, machine.app)
+    before = list(machine.roots())
+    off = {"memory": {"enableManagedAutoMemory": False, "enableTeamMemory": False}}
+    machine.write("~/.qwen/settings.json", "// mine\n" + json.dumps(off))
+    found = [one for one in started(machine, "qwen-code") if "memor" in one.label]
+    assert {one.label for one in found} == {f"{tier} memor{what}" for tier in TIERS for what in ("y index", "ies")}
+    assert {(one.mark, one.text) for one in found} == {("skipped", b"")}
+    assert all(one.why.startswith("Not loaded: switched off in ~/.qwen/settings.json") for one in found)
+    roots = machine.roots()
+    assert list(roots) == before
+    where = "in ~/.qwen/settings.json (memory.enableManagedAutoMemory)"
+    assert roots["qwen-code:global"].switched_off == where
+    assert f"switched off {where}" in roots["qwen-code:global"].note

@@ -117,18 +117,6 @@ def test_read_only_refuses_every_change(here: Cli, notes: Path) -> None:
     assert {path: path.read_bytes() for path in notes.rglob("*.md")} == before
 
 
-def test_mv_renames_and_moves_and_keeps_the_name_for_a_folder(here: Cli, notes: Path) -> None:
-    assert here("mv", "notes/bare.md", "notes/renamed.md").status == 0
-    assert here("mv", "notes/renamed.md", "notes/deep/").status == 0
-    assert (notes / "deep" / "renamed.md").exists()
-    result = here("mv", "notes/deep/renamed.md", "memtui:global", "--json")
-    (item,) = result.items
-    assert (item["address"], item["new_address"]) == ("notes/deep/renamed.md", "memtui:global/renamed.md")
-    assert here("view", "/memories/global/renamed.md").out == "No front matter.\n"
-    taken = here("mv", "notes/plain.md", "notes/deep/down.md", "--json")
-    assert (taken.status, taken.error["code"]) == (3, "E_EXISTS")
-
-
 def test_rm_reports_each_memory(here: Cli, notes: Path) -> None:
     result = here("rm", "notes/bare.md", "notes/gone.md", "notes/plain.md", "--json")
     assert result.status == 4

@@ -65,17 +65,6 @@ def test_the_profile_and_its_folder_belong_together(cli: Cli, words: tuple[str, 
     assert "--profile sdk and --base DIR belong together" in result.err
 
 
-def test_the_users_switch_shuts_this_door_too(cli: Cli, tmp_path: Path) -> None:
-    Path(os.environ["MEMTUI_HOME"]).mkdir(parents=True, exist_ok=True)
-    (Path(os.environ["MEMTUI_HOME"]) / "config.toml").write_text("[agents]\nenabled = false\n")
-    result = cli("tool", "--profile", "sdk", "--base", str(tmp_path / "memory"), stdin=calls(VIEW))
-    assert result.status == 5
-    (found,) = answers(result.raw)
-    assert str(found["error"]).startswith("E_DISABLED")
-    assert "E_DISABLED" in result.err
-    assert not (tmp_path / "memory").exists()
-
-
 def test_the_switch_counts_at_the_next_call_of_a_running_tool(tmp_path: Path) -> None:
     command = [sys.executable, "-c", START, "tool", "--profile", "sdk", "--base", str(tmp_path / "memory")]
     config = Path(os.environ["MEMTUI_HOME"]) / "config.toml"
