@@ -8,7 +8,7 @@ import pytest
 from memtui.errors import RefusedError
 from memtui.features.entries import change
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse
 from tests.corpus import ARCHIVE, journey
 from tests.examples import ALL
 

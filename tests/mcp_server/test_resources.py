@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.fit import hook
+from memtui.features.hot_set.assemble import build, hook
 from memtui.mcp_server import resources
 from tests.mcp_server.talk import ProtocolError, Store, talk
 from tests.reviews import review

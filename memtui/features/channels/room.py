@@ -16,8 +16,7 @@ from memtui.engine.model import Actor, Address, Conflict
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.attribution import qwen_rooms
 from memtui.features.entries import change as changing
-from memtui.features.entries.model import EntryFile
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import EntryFile, parse
 from memtui.mask import KEY_HEAD
 
 if TYPE_CHECKING:

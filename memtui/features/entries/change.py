@@ -5,8 +5,7 @@ The result is parsed again; a text that would split or join entries is refused.
 
 from memtui.errors import RefusedError
 from memtui.features.entries.formats import BOM, FORMATS
-from memtui.features.entries.model import Entry, EntryFile
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import Entry, EntryFile, parse
 
 _NOT_ONE = "The text would not be one entry"
 

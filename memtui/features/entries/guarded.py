@@ -17,8 +17,7 @@ from memtui.features.entries import change as changing
 from memtui.features.entries import entry_names
 from memtui.features.entries.entry_names import EntryGoneError, Name
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.model import EntryFile
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import EntryFile, parse
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

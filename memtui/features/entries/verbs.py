@@ -6,10 +6,9 @@ A change needs more than a number: a check, or the text that was opened.
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
 from memtui.features.edit.verbs import EditorRun
-from memtui.features.entries import change, fullness, guarded
+from memtui.features.entries import change, guarded, model
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
-from memtui.features.entries.fullness import Fullness
-from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.entries.model import Entry, EntryFile, Fullness
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -32,7 +31,7 @@ def entries(call: Call) -> int:
 
 def _list(call: Call, address: Address) -> int:
     file, snapshot = guarded.read_file(call.engine, address)
-    used = fullness.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
+    used = model.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
     if call.out.json:
         call.out.document(entries_json(snapshot, file, used))
         return outcomes.DONE

@@ -15,8 +15,7 @@ from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import EntryGoneError, exact
-from memtui.features.entries.fullness import Fullness, usage
-from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.entries.model import Entry, EntryFile, Fullness, usage
 from memtui.features.host import WRITE, Host
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action

@@ -19,8 +19,7 @@ from memtui.engine.model import Address, Memory, Root
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import find, read_name
-from memtui.features.entries.model import Entry, EntryFile
-from memtui.features.entries.parse import TITLE, parse
+from memtui.features.entries.model import TITLE, Entry, EntryFile, parse
 from memtui.given.reach import texts, withheld
 from memtui.mask import shown, shown_parts
 from memtui.matching import holds_all

@@ -15,7 +15,7 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.entries import change
 from memtui.features.entries.entry_names import exact, find
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse
 from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entries_of, named, search
 from memtui.features.proposals.value import bounded, proposal
 from memtui.features.tasks.work import Planned, Working, result_json

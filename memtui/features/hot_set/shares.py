@@ -15,9 +15,8 @@ from memtui.agents.session_start import LoadedFile, in_use
 from memtui.agents.table import agent_of, agents, canonical, title_of
 from memtui.clients.install import INSTALLED, OUTDATED, look_at
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import fit, own
-from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.fit import HOOK, hook_characters
+from memtui.features.hot_set import own
+from memtui.features.hot_set.assemble import HOOK, build, fitted, hook_characters
 from memtui.features.hot_set.model import Budgets, Context, LeftOut
 from memtui.given import reach
 from memtui.given.tokens import counter
@@ -159,7 +158,7 @@ def _load(
     if door.way == BY_HOOK:
         given = tuple(shelf for shelf in mine.pinned if access.shows(shelf.status.root))
         rest = _because("off", (one for one in rest if one.address.root not in {each.status.root.id for each in given}))
-        found = fit.fitted(engine, hook_characters, HOOK, scopes=scopes, own=given)
+        found = fitted(engine, hook_characters, HOOK, scopes=scopes, own=given)
         left = (*found.left_out, *rest, *used)
         return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
     found = build(engine, scopes=scopes)

@@ -55,7 +55,7 @@ def _hook(call: Call) -> int:
 
 
 def _fitting(call: Call) -> str:
-    from memtui.features.hot_set.fit import HOOK, fitted, hook, hook_characters
+    from memtui.features.hot_set.assemble import HOOK, fitted, hook, hook_characters
     from memtui.features.hot_set.own import pinned
 
     client = call.args.text("client") or ""

@@ -21,8 +21,7 @@ from memtui.engine.model import Memory, Root
 from memtui.errors import MemtuiError
 from memtui.features.entries import change
 from memtui.features.entries.guarded import format_of
-from memtui.features.entries.model import Entry
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import Entry, parse
 from memtui.given.reach import reviewed, texts
 from memtui.pointers import references
 from memtui.pointers.lines import is_text

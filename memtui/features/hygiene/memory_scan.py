@@ -18,8 +18,7 @@ from memtui.features.entries.guarded import format_of
 from memtui.features.feature import Feature, load
 from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
 from memtui.features.hygiene.model import Hazard, Rule
-from memtui.features.hygiene.rules import DOUBLES, RULES, VERSION
-from memtui.features.hygiene.scan import scan
+from memtui.features.hygiene.scan import DOUBLES, RULES, VERSION, scan
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from memtui import markers, mask
 from memtui.engine.frontmatter.read import read_as_shown
 from memtui.features.entries.formats import lines as lines_of
-from memtui.features.entries.model import Entry
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import Entry, parse
 from memtui.features.observations.model import DerivedCard, type_of
 from memtui.matching import fold
 from memtui.wire.times import parse_time

@@ -439,7 +439,7 @@ def _clear(call: Call, _: list[str]) -> int:
 def observe(call: Call) -> int:
     """Add a note to the project's notes of this month."""
     from memtui.agents.known.memtui_native import notes_root
-    from memtui.features.entries.parse import parse
+    from memtui.features.entries.model import parse
 
     refuse_unobserved(call)
     text = _note(call)

@@ -15,7 +15,7 @@ from memtui.engine.model import Address, Memory, Root, Step
 from memtui.errors import NotFoundError, RefusedError
 from memtui.features.entries import change, guarded
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
 from memtui.features.transfer.model import IndexChange, steps_of
 from memtui.features.transfer.names import TakenNames, fitted

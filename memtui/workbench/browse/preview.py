@@ -21,7 +21,7 @@ from memtui.ui.draw.words import size_words
 from memtui.workbench.tree import badges
 
 if TYPE_CHECKING:
-    from memtui.features.entries.fullness import Fullness
+    from memtui.features.entries.model import Fullness
     from memtui.workbench.bridge import Engine
     from memtui.workbench.tree.badges import Signs
 
@@ -93,8 +93,7 @@ def held_in(engine: Engine, address: Address, data: bytes) -> Fullness | None:
     if kind is None:
         return None
     from memtui.features.entries.formats import FORMATS
-    from memtui.features.entries.fullness import usage
-    from memtui.features.entries.parse import parse
+    from memtui.features.entries.model import parse, usage
 
     return usage(parse(data, kind), limit) if kind in FORMATS else None
 

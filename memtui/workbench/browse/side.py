@@ -28,7 +28,7 @@ from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, UNSEEN, N
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from memtui.features.entries.fullness import Fullness
+    from memtui.features.entries.model import Fullness
     from memtui.workbench.main_screen import MainScreen
 
 

@@ -19,7 +19,7 @@ from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.entries import change, fullness, guarded
+from memtui.features.entries import change, guarded, model
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.ui.action import Action
@@ -262,7 +262,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
         if opened is None or opened.limit is None:
             return "", False
         before = opened.file.text(opened.entry) if opened.entry is not None else b""
-        found = fullness.usage(opened.file, opened.limit)
+        found = model.usage(opened.file, opened.limit)
         more = len(data.decode(errors="replace").strip()) - len(before.decode(errors="replace"))
         more += 3 if opened.entry is None and opened.file.entries else 0
         count = found.characters + more

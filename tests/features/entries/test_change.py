@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from memtui.errors import RefusedError
 from memtui.features.entries import change
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.model import EntryFile
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import EntryFile, parse
 from tests.features.entries.files import DIVIDED, GOOSE, HERMES, NEW, PLAIN, REAL
-from tests.features.entries.test_parse import FILES, texts
+from tests.features.entries.test_model_parse import FILES, texts
 
 
 def refused(error: RefusedError) -> None:

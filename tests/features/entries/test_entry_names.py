@@ -4,7 +4,7 @@ import pytest
 
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse
 
 FILE = parse(b"alpha\n\nbeta\n\ngamma\n\nbeta\n\nfaded cafe\n\n", "goose")
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
 from memtui.features.entries import change
-from memtui.features.entries.model import EntryFile
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import EntryFile, parse
 
 KIND = "qwen-room"
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30).filter(lambda text: text.strip() == text)

@@ -1,8 +1,7 @@
 """The JSON of entries has the promised names."""
 
 from memtui.engine.model import Address, Snapshot
-from memtui.features.entries.fullness import usage
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse, usage
 from memtui.features.entries.verbs import entries_json, entry_json
 
 FILE = parse(b"# t u\nalpha\n\n\xff\n\n", "goose")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Snapshot
-from memtui.features.entries.fullness import usage
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse, usage
 from memtui.features.entries.view import EntriesRead, entry_runs, heading, page, place, row_key, rows_of
 from memtui.safe_text import cell_width
 from memtui.ui.draw.pages import revealed

@@ -11,8 +11,7 @@ from memtui.engine.model import Address
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.hygiene.memory_scan import MemoryScanner, name_findings
 from memtui.features.hygiene.model import Hazard
-from memtui.features.hygiene.rules import VERSION
-from memtui.features.hygiene.scan import scan
+from memtui.features.hygiene.scan import VERSION, scan
 from tests.features.transfer.agents import Agents, root
 
 NOW = 1_772_793_000_000

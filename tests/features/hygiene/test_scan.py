@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from memtui import mask as masking
 from memtui.features.hygiene.hidden import HIDDEN
 from memtui.features.hygiene.model import SEVERITIES, Hazard
-from memtui.features.hygiene.rules import RULES
-from memtui.features.hygiene.scan import scan
+from memtui.features.hygiene.scan import RULES, scan
 from memtui.safe_text import has_hidden
 from tests import planted
 from tests.examples import examples

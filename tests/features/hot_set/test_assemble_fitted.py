@@ -6,7 +6,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor
-from memtui.features.hot_set.fit import HOOK, fitted
+from memtui.features.hot_set.assemble import HOOK, fitted
 from memtui.features.hot_set.model import Context
 from tests.given import blocks
 from tests.given.world import World, described

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse
 from tests.features.entries.files import CODEX, DIVIDED, ENTRIES, GOOSE, HERMES, PLAIN, REAL
 from tests.growth import growth
 

@@ -1,7 +1,6 @@
 """The figures are the agent's own."""
 
-from memtui.features.entries.fullness import usage
-from memtui.features.entries.parse import parse
+from memtui.features.entries.model import parse, usage
 from tests.features.entries.files import GOOSE, HERMES
 
 
