@@ -159,8 +159,10 @@ class LockedName(NamedTuple):
     address: Address
 
     def look(self, name: str | None = None) -> WholeFile | None:
-        """Read what has the name (or another one in the folder); None when no plain file has. The caller closes its
-        handle."""
+        """Read the plain file that has the name (or another one in the folder), or None.
+
+        The caller closes its handle.
+        """
         return handles.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
 
     def glance(self, name: str | None = None) -> WholeFile | None:
