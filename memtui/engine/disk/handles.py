@@ -421,8 +421,6 @@ class WholeFile(NamedTuple):
 
 def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> WholeFile:
     """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`."""
-    if len(parts) == 1:
-        return read_in(handle.fd, parts[0], address, handle, calm=calm)
     with handle.folder(parts[:-1]) as folder:
         return read_in(folder, parts[-1], address, handle, calm=calm)
 
@@ -470,26 +468,6 @@ def _read_open(descriptor: int, status: os.stat_result, address: Address, *, cal
             raise paths.translate(error, f"Reading {address}") from error
         raise
     return held, data
-
-
-def look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:
-    """Read a file by name and close it; None when it is gone or no plain file."""
-    content = take_a_look(folder, name, address, handle)
-    if content is not None:
-        fsio.close(content.handle)
-    return content
-
-
-def take_a_look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:
-    """Read a file by name, reporting a writer; None when it is gone or no plain file. The caller closes the handle."""
-    try:
-        return read_in(folder, name, address, handle, calm=True)
-    except NotFoundError:
-        return None
-    except RefusedError as error:
-        if error.code in NO_MEMORY:
-            return None
-        raise  # it may well be a plain file
 
 
 class StillWritten(Exception):  # noqa: N818

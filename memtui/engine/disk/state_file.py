@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.engine.disk import fsio
 
@@ -63,6 +63,32 @@ def remove(folder_path: str, chosen: Callable[[bytes], bool] = lambda _: True) -
                 fsio.unlink(folder, entry.name)
 
 
+def file_name(key: str) -> str:
+    """Return the file name for any key."""
+    return sha256(os.fsencode(key)).hexdigest()[:32]
+
+
+def write_json(folder_path: str, name: str, kind: str, value: object) -> None:
+    """Write a value as JSON behind a line with its kind and checksum; see `write`."""
+    import json
+
+    body = json.dumps(value, separators=(",", ":")).encode()
+    write(folder_path, name, f"{kind} {binascii.crc32(body):08x}\n".encode() + body)
+
+
+def read_json(folder_path: str, name: str, kind: str, *, least: int = 0, most: int) -> Any:
+    """Read what `write_json` wrote; see `read`. Raises `ValueError` for anything else."""
+    head, _, body = read(folder_path, name, least=least, most=most).partition(b"\n")
+    if head != f"{kind} {binascii.crc32(body):08x}".encode():
+        raise ValueError("cut or garbled, or of another kind")
+    import json
+
+    try:
+        return json.loads(body)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
 _FORMAT = "memtui place 1"
 _FOLDER = "places"
 _LARGEST = 4 * 1024 * 1024
@@ -90,30 +116,18 @@ class KeptPlaces:
     def load(self, name: str) -> KeptPlace:
         """Load the place kept under a name, whatever anybody may have put there; touches no memory."""
         try:
-            data = read(self._folder, _file_of(name), most=_LARGEST)
+            return KeptPlace(read_json(self._folder, file_name(name), _FORMAT, most=_LARGEST))
         except FileNotFoundError:
             return NOWHERE
         except (OSError, ValueError):
-            return KeptPlace(None, damaged=True)
-        head, _, body = data.partition(b"\n")
-        if head != _head(body):
-            return KeptPlace(None, damaged=True)
-        import json
-
-        try:
-            return KeptPlace(json.loads(body))
-        except (ValueError, RecursionError):
             return KeptPlace(None, damaged=True)
 
     def keep(self, name: str, value: object) -> bool:
         """Keep a place (JSON values) for `load` after the next start; return whether that was possible."""
         if self._read_only:
             return False
-        import json
-
-        body = json.dumps(value, separators=(",", ":")).encode()
         try:
-            write(self._folder, _file_of(name), _head(body) + b"\n" + body)
+            write_json(self._folder, file_name(name), _FORMAT, value)
         except OSError:
             return False  # it is only a place: the next change tries again
         return True
@@ -131,11 +145,3 @@ def forget(state_dir: str, holds: Callable[[str], bool]) -> None:
             return True
 
     remove(os.path.join(state_dir, _FOLDER), garbled_or_held)
-
-
-def _head(body: bytes) -> bytes:
-    return f"{_FORMAT} {binascii.crc32(body):08x}".encode()
-
-
-def _file_of(name: str) -> str:
-    return sha256(os.fsencode(name)).hexdigest()[:32]

@@ -88,12 +88,9 @@ class Catalog:
         ticks: Callable[[], int] | None = None,
         remembered: Remembered | None = None,
     ) -> None:
-        """Start without rows.
+        """Start without rows; they are kept between processes in disposable files beside the ledger.
 
-        Args:
-            ledger: rows are kept between processes in disposable files beside it.
-            ticks: a monotonic clock in milliseconds.
-            remembered: the rows of such files, if some were read already.
+        `ticks` is a monotonic clock in milliseconds, `remembered` what was read of those files already.
         """
         self._remembered = remembered or Remembered(ledger.directory)
         self._ledger = ledger

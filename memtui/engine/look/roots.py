@@ -127,17 +127,10 @@ class Roots:
         on_recovered: Callable[[Root, int], None],
         on_waiting: Callable[[str], None],
     ) -> None:
-        """Remember the roots; nothing is opened until it is used.
+        """Remember the roots; nothing is opened until it is used, not even the ledger.
 
-        Args:
-            roots: the folders.
-            ledger: opens the ledger when it is first needed.
-            late_writes: starts the watch over replaced files when the first change is made.
-            wait: seconds to wait for a root's lock.
-            access: what this client may do; roots it may not see are left out.
-            read_only: refuse every change.
-            on_recovered: called with a root and the number of interrupted changes tidied up in it.
-            on_waiting: called with a sentence when a lock takes long enough to wonder.
+        `wait` is in seconds. `on_recovered` is called with a root and the number of interrupted changes tidied up in
+        it, `on_waiting` with a sentence when a lock takes long enough to wonder.
         """
         self._open_ledger = ledger
         self._open_late_writes = late_writes

@@ -6,11 +6,9 @@ garbled counts as no file.
 
 from __future__ import annotations
 
-import binascii
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,8 +59,6 @@ def save(
     readings: Mapping[str, Reading],
 ) -> bool:
     """Save the rows of a root. Return False when that was not possible: nothing depends on it."""
-    import json
-
     kept = [row for row in rows if not row.missing]
     columns: Columns = {name: [] for name in _COLUMNS}
     for row in kept:
@@ -84,10 +80,9 @@ def save(
         for number, row in enumerate(kept)
         if row.problems
     }
-    body = json.dumps({**head, "columns": columns, "odd": odd}, separators=(",", ":")).encode()
-    data = f"{_FORMAT} {binascii.crc32(body):08x}\n".encode() + body
+    document = {**head, "columns": columns, "odd": odd}
     try:
-        state_file.write(os.path.join(state_dir, _FOLDER), _name(root), data)
+        state_file.write_json(os.path.join(state_dir, _FOLDER), _name(root), _FORMAT, document)
     except OSError:
         return False  # a disposable file: the next process looks for itself
     return True
@@ -96,14 +91,8 @@ def save(
 def load(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
     """Load the rows of a root as an earlier look left them; None when there are fewer than `at_least` or any doubt."""
     try:
-        folder = os.path.join(state_dir, _FOLDER)
-        data = state_file.read(folder, _name(root), least=at_least * _BYTES_PER_ROW, most=_LARGEST)
-        head, _, body = data.partition(b"\n")
-        if head != f"{_FORMAT} {binascii.crc32(body):08x}".encode():
-            return None
-        import json
-
-        kept = json.loads(body)
+        folder, least = os.path.join(state_dir, _FOLDER), at_least * _BYTES_PER_ROW
+        kept = state_file.read_json(folder, _name(root), _FORMAT, least=least, most=_LARGEST)
         if kept["root"] != [root.id, root.path]:
             return None
         device, inode = kept["identity"]
@@ -213,4 +202,4 @@ def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
 
 
 def _name(root: Root) -> str:
-    return sha256(os.fsencode(f"{root.id}\0{root.path}")).hexdigest()[:32]
+    return state_file.file_name(f"{root.id}\0{root.path}")

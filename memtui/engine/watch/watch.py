@@ -247,15 +247,10 @@ class Watch:
         pace: Pace | None = None,
         source: Opener = Watchfiles,
     ) -> None:
-        """Start watching.
+        """Start watching; cookies go into `state_dir`. The callbacks run on the watch's thread.
 
-        Args:
-            reconciler: looks at the disk and reports changes.
-            state_dir: memtui's own folder, for the cookies.
-            on_changes: called on the watch's thread with everything one quiet period brought.
-            on_health: called on the watch's thread at the start, whenever the state changes, and at the end.
-            pace: large changes to pause for; those of the engine if not given.
-            source: creates the source of hints.
+        `on_changes` receives everything one quiet period brought; `on_health` is called at the start, whenever the
+        state changes, and at the end.
         """
         self._reconciler = reconciler
         self._folder = os.path.join(state_dir, "watch")
