@@ -92,14 +92,20 @@ def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     Returns:
         Spans in `old` and in `new`, in order. Changed words with only blanks between them are one span.
     """
-    words = [_WORD.findall(text) for text in (old, new)]
-    if max(len(side) for side in words) > _MOST_WORDS:
-        return ([(0, len(old))] if old else []), ([(0, len(new))] if new else [])
-    runs = matching(*words)
-    return (
-        _spans(words[0], [(run.a, run.a + run.size) for run in runs]),
-        _spans(words[1], [(run.b, run.b + run.size) for run in runs]),
-    )
+    sides: tuple[list[Span], list[Span]] = ([], [])
+    ends = [0, 0]
+    for kind, piece in word_edits(old, new):
+        for side, (text, absent) in enumerate(((old, ADDED), (new, REMOVED))):
+            if kind == absent:
+                continue
+            start, ends[side] = ends[side], ends[side] + len(piece)
+            if kind == SAME:
+                continue
+            spans = sides[side]
+            if spans and not text[spans[-1][1] : start].strip():
+                start, _ = spans.pop()
+            spans.append((start, ends[side]))
+    return sides
 
 
 def word_edits(old: str, new: str) -> list[tuple[str, str]]:
@@ -148,19 +154,3 @@ def _groups(changed: list[bool], context: int) -> Iterator[tuple[int, int]]:
 def _range(before: int, size: int) -> str:
     start = before + 1 if size else before
     return str(start) if size == 1 else f"{start},{size}"
-
-
-def _spans(words: list[str], same: list[tuple[int, int]]) -> list[Span]:
-    text = "".join(words)
-    spans: list[Span] = []
-    offset = at = 0
-    for start, end in [*same, (len(words), len(words))]:
-        first = offset
-        offset += sum(map(len, words[at:start]))
-        if spans and first < offset and not text[spans[-1][1] : first].strip():
-            spans[-1] = (spans[-1][0], offset)
-        elif first < offset:
-            spans.append((first, offset))
-        offset += sum(map(len, words[start:end]))
-        at = end
-    return spans

@@ -171,10 +171,8 @@ class Drafts(EnginePart):
     def drop(self, address: Address, *, own: Collection[str] | None = None, trace: bool = True) -> None:
         """Forget a draft and its conflict; a text that is nowhere else goes into the memory's history first.
 
-        Args:
-            address: the memory.
-            own: the user's own texts, beside those stored here; what another memtui has unsaved stays. None: drop all.
-            trace: False for a text that was saved meanwhile: its half-typed state is not worth a version.
+        `own` are the user's texts beside those stored here: what another memtui has unsaved stays; None drops all.
+        `trace` is False for a text that was saved meanwhile: its half-typed state is not worth a version.
         """
         texts: set[bytes] | None = None
         if own is not None:

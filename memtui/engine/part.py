@@ -400,14 +400,9 @@ def in_batches(
     one: Callable[[Item], Outcome],
     failed: Callable[[Item, MemtuiError], Outcome],
 ) -> tuple[Outcome, ...]:
-    """Process batches in order; a refusal of one item does not stop the rest.
+    """Process batches in order; a refusal of one item, whose outcome `failed` makes, does not stop the rest.
 
-    Args:
-        pace: tracks the progress, and may stop it between two items.
-        batches: the items.
-        some: processes what it can of a batch of several; the rest is processed one by one.
-        one: processes one item.
-        failed: makes the outcome of an item that was refused.
+    `some` processes what it can of a batch of several, `one` each of the rest.
     """
     chosen = [tuple(batch) for batch in batches]
     outcomes: list[Outcome] = []

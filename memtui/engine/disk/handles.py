@@ -86,11 +86,9 @@ class RootHandle:
 
     @contextmanager
     def folder(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
-        """Open a folder below the root for the block.
+        """Open a folder below the root for the block; no components mean the root itself.
 
-        Args:
-            parts: checked components; empty for the root itself.
-            create: make what is missing; when the block fails, it is removed again.
+        With `create`, what is missing is made, and removed again when the block fails.
         """
         if not parts:
             yield self.fd

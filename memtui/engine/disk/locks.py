@@ -36,10 +36,7 @@ class RootLock:
     def held(self, *, wait: float, who: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
         """Hold the lock for the block; a thread that holds it may enter again.
 
-        Args:
-            wait: how long to wait, in seconds; 0: not at all.
-            who: the actor, shown to others who wait.
-            say: called once with a sentence when waiting takes longer than `SAID`.
+        Waits up to `wait` seconds (0: not at all) and calls `say` once with a sentence when that exceeds `SAID`.
 
         Raises:
             BusyError: somebody else kept it for longer than `wait`.

@@ -234,13 +234,8 @@ class Selection:
     __slots__ = ("hidden", "ignore", "only")
 
     def __init__(self, only: NameSet | None, hidden: NameSet | None, ignore: "Patterns") -> None:
-        """Store the rules of one folder.
-
-        Args:
-            only: the names that count; None when all do that do not begin with a dot.
-            hidden: names that belong to another root; None when there are none here or further down.
-            ignore: names the layout never shows.
-        """
+        """Store the rules of one folder: the only names that count (None: all that are not hidden), names that belong
+        to another root, and names the layout never shows."""
         self.only = only
         self.hidden = hidden
         self.ignore = ignore

@@ -182,15 +182,9 @@ class Catalog:
         names: Mapping[str, Collection[str]] | None = None,
         contents: Contents | None = None,
     ) -> Delta:
-        """Bring the cached rows of a root up to date with the disk and the ledger.
+        """Bring the cached rows of a root, whose guard is held, up to date with the disk and the ledger.
 
-        Args:
-            cache: from `cache`, its guard held.
-            handle: the root.
-            uid: the ledger's id of the root.
-            folders: only these folders.
-            names: only these names, by folder.
-            contents: receives what is read.
+        Only these `folders`, or these `names` by folder, are looked at; `contents` receives what is read.
         """
         new_uid = cache.uid != uid
         if new_uid or cache.identity != handle.identity:

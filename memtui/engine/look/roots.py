@@ -295,12 +295,9 @@ class Roots:
 
     @contextmanager
     def site(self, root: Root, actor: Actor, *, create: bool = False) -> "Iterator[Site]":
-        """Lock a root for a change, after tidying up what a dead process left.
+        """Lock a root for a change by `actor`, after tidying up what a dead process left.
 
-        Args:
-            root: the root.
-            actor: shown to others who wait for the lock.
-            create: make a missing folder; it is removed again when the block fails.
+        With `create`, a missing folder is made, and removed again when the block fails.
 
         Raises:
             BusyError: `E_LOCKED`.

@@ -309,14 +309,9 @@ def write_temp(folder: int, temp: str, data: bytes, like: WholeFile) -> int:
 
 
 def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int | None) -> int:
-    """Durably write a new file; see `write_temp`.
+    """Durably write a new file, with a mode (None: private) and a date in nanoseconds (None: now); see `write_temp`.
 
-    Args:
-        folder: its folder.
-        temp: its temporary name.
-        data: its content.
-        mode: permission bits; None for private. A folder shared with a group shares it too.
-        dated: its modification time in nanoseconds; None for now.
+    A folder shared with a group shares the file too.
     """
     handle = fsio.create_file(folder, temp)
     try:

@@ -96,19 +96,10 @@ def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Jo
 def create(
     site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
 ) -> Saved | Unchanged:
-    """Save `data` under a new name.
-
-    Args:
-        site: the locked root.
-        address: the memory.
-        data: its content.
-        job: the change it belongs to.
-        mode: permission bits; None for private. See `commit.write_new`.
-        dated: when its content was written, in nanoseconds; None for now.
+    """Save `data` under a new name, with a mode (None: private) and a date in nanoseconds (None: now).
 
     Raises:
         ConflictError: `E_EXISTS`, `E_CLASH`.
-        MemtuiError: a refusal or a failure; nothing has the name.
     """
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()
@@ -277,15 +268,9 @@ def refuse(
 
 
 def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> None:
-    """Complete a change in the ledger: audit, history, current version, seen mark.
+    """Complete a change in the ledger, with the version under the name now: audit, history, seen mark.
 
-    Args:
-        site: the locked root.
-        seq: the audit record.
-        path: the memory.
-        sha: the version under the name now; None for nothing.
-        job: the change it belongs to.
-        moved_to: where pins, uses and history go after a move to another root, as (root, path).
+    Pins, uses and history go to `moved_to`, (root, path), after a move to another root.
     """
     name, ledger = job.actor.name, site.ledger
     with ledger.transaction(durable=False):

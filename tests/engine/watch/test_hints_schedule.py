@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.look.root_pass import Glance
-from memtui.engine.watch.hints import AWAY_MS, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
+from memtui.engine.watch.hints import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
 
 ROOTS = ["r", "s"]
 EVERYTHING = {"r": Glance(), "s": Glance()}
@@ -125,3 +125,16 @@ def test_what_is_undecided_rests_like_names_after_a_look_that_took_long() -> Non
     assert agenda.rested(2_000) == 2_000
     agenda.looked({}, 2_000, 2_900, found=True)
     assert agenda.rested(2_901) == 3_050
+
+
+@pytest.mark.parametrize(("files", "least", "most"), [(FEW - 1, POLLING_MS * 0.9, POLLING_MS), (FEW, 11_250, 12_500)])
+def test_where_nobody_listens_a_scan_of_few_memories_comes_whatever_it_costs(
+    files: int, least: float, most: float
+) -> None:
+    agenda = Schedule(0)
+    agenda.polling, agenda.files = True, files
+    for _ in range(2):
+        agenda.scan(0)
+        agenda.take(0, ROOTS)
+        agenda.looked(EVERYTHING, 0, 100, found=False)
+    assert least <= agenda.next() - 100 <= most
