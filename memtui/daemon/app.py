@@ -97,8 +97,7 @@ def serve(
     """Serve the workspaces of `projects` until SIGTERM, SIGINT or SIGHUP; `/workspace` is the first.
 
     Listens on the socket file (`file`) and on `port` of 127.0.0.1, behind a token. `ready` is called with both,
-    `narrate`
-    with lines for the user.
+    `narrate` with lines for the user.
 
     Raises:
         MemtuiError: switched off, already running, or it cannot listen.

@@ -10,16 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 from urllib.parse import quote
 
 import httpx2
 
 from memtui.config.read import load_settings, read_environment
 from memtui.daemon.sockets import socket_path
-
-if TYPE_CHECKING:
-    from typing import Self
 
 TaskT = TypeVar("TaskT")
 ObjectT = TypeVar("ObjectT")

@@ -67,15 +67,7 @@ class ClientConnection:
         context: str = FULL,
         chat: "Chat | None" = None,
     ) -> None:
-        """Keep what is needed to open; nothing is opened yet.
-
-        Args:
-            load: reads the settings.
-            options: the global options, with the session of `chat`.
-            access: the flag of the command line, which the settings can only narrow.
-            context: one of `CONTEXTS`.
-            chat: the only chat whose memory the client sees.
-        """
+        """Take the flag of the command line, one of `CONTEXTS`, and the only chat whose memory the client sees."""
         self.context = context
         self._load = load
         self._options = options

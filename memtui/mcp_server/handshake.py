@@ -12,21 +12,16 @@ import select
 import signal
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memtui.config.settings import Settings
+from memtui.engine.ledger.turns import Chat
 from memtui.mcp_server import instructions, tools
 from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
 from memtui.memory_tool.call import sendable
 from memtui.safe_text import one_line
 from memtui.wire.outcomes import INTERRUPTED
 from memtui.wire.session import Options
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memtui.engine.ledger.turns import Chat
-
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocol versions with a handshake for which these answers are the same."""
@@ -162,13 +157,7 @@ def serve(
 ) -> int:
     """Serve one client on standard input and output; return the exit status.
 
-    Args:
-        load: reads the settings, first when the client gave its name.
-        options: the global options.
-        access: highest access level: `rw`, `plan`, `ro`, `off`; None: what the settings say.
-        context: one of `CONTEXTS`.
-        chat: the only chat whose memory the client sees.
-        loaded: called once everything is loaded.
+    The rest is as in `ClientConnection`; `loaded` is called once everything is loaded.
     """
     speak_plainly()
     for number in SIGNALS:
@@ -181,10 +170,12 @@ def serve(
             opened = Handshake(source, target, connection).run(_load_library)
         except BrokenPipeError:
             return 0
-        from memtui.mcp_server.server import serve as serve_on
+        import anyio
+
+        from memtui.mcp_server.server import converse
 
         loaded()
-        return serve_on(source, target, connection, opened)
+        return anyio.run(converse, source, target, connection, opened)
     finally:
         connection.close()
 

@@ -22,7 +22,7 @@ from memtui.given import reach
 from memtui.mcp_server.connection import AdmittedClient
 from memtui.memory_tool import answers
 from memtui.memory_tool.answers import rights
-from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path, reachable_path
+from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path, reachable_path, sendable
 from memtui.safe_text import one_line
 from memtui.wire.times import rfc3339
 
@@ -162,7 +162,7 @@ def uri_of_address(address: Address) -> str | None:
 def virtual_path_of(uri: str) -> str:
     """Return the virtual path of a URI; raises UsageError, or RefusedError for an encoded slash."""
     found = _URI.fullmatch(uri) if len(uri) <= MAX_URI else None
-    if found is None or found[1] not in SCOPES or not _utf8(found[2]):
+    if found is None or found[1] not in SCOPES or sendable(found[2]) != found[2]:
         raise UsageError("That is no URI of a memory.", hint=_HINT)
     if "%2f" in found[2].lower():
         raise RefusedError("A name in a memory's URI holds an encoded slash.", hint="Write / between names.")
@@ -188,11 +188,3 @@ def address_of(engine: Engine, uri: str) -> Address:
         return Address(engine.roots.find(f"memtui:{scope}").id, path)
     except NotFoundError as error:
         raise NotFoundError(f"There are no memories below /memories/{scope} here.", code=error.code) from None
-
-
-def _utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

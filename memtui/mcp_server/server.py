@@ -289,11 +289,6 @@ class SignalEnd:
                     return
 
 
-def serve(source: int, target: int, connection: ClientConnection, opened: EarlyInput) -> int:
-    """Run `converse` on a new event loop."""
-    return anyio.run(converse, source, target, connection, opened)
-
-
 def _folder(uri: str) -> str | None:
     """Return the local folder of a URI; None for others."""
     parts = urlsplit(uri)

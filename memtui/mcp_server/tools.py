@@ -7,7 +7,7 @@ not imported, because tools are listed before it is loaded.
 import logging
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memtui import mask
 from memtui.agents.table import canonical
@@ -22,9 +22,6 @@ from memtui.memory_tool.call import Result, shown
 from memtui.telemetry import tell
 from memtui.transcripts.sessions import keeps_cards
 from memtui.wire.access import error_text, switched_off
-
-if TYPE_CHECKING:
-    from typing import Any
 
 _load = cache(load)
 _LOG = logging.getLogger(__name__)

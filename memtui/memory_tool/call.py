@@ -1,12 +1,11 @@
 """Calls of the memory tool: fields, virtual paths, the two text edits, and results.
 
 Models misname fields, leave them out or null, and fill all of them under a strict schema; that is normalized here.
-Every
-failure is a result, never an exception: a model can only recover from what it is told.
+Every failure is a result, never an exception: a model can only recover from what it is told.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
@@ -46,21 +45,18 @@ _WORDS = {
     "limit": "view: lines; 0 for all",
 }
 
-_DIGITS = 40
-"""Length limit of a quoted number."""
-
 
 class Request(NamedTuple):
     """A validated call."""
 
     command: str
-    path: str
-    file_text: str
-    old_str: str
-    new_str: str
-    insert_text: str
-    old_path: str
-    new_path: str
+    path: str = ""
+    file_text: str = ""
+    old_str: str = ""
+    new_str: str = ""
+    insert_text: str = ""
+    old_path: str = ""
+    new_path: str = ""
     insert_line: int = 0
     offset: int = 1
     limit: int | None = None
@@ -201,24 +197,13 @@ def read_request(given: Mapping[str, object]) -> Request:
         raise Refusal(f"Invalid arguments: '{wrong}' must be a string")
     if not all(name in fields for name in REQUIRED[command]):
         raise Refusal(f"{command} requires {_listed(REQUIRED[command])}")
-    return Request(
-        command,
-        path=texts.get("path", ""),
-        file_text=texts.get("file_text", ""),
-        old_str=texts.get("old_str", ""),
-        new_str=texts.get("new_str", ""),
-        insert_text=texts.get("insert_text", ""),
-        old_path=texts.get("old_path", ""),
-        new_path=texts.get("new_path", ""),
-        insert_line=numbers.get("insert_line", 0),
-        offset=numbers.get("offset", 1),
-        limit=numbers.get("limit"),
-    )
+    values: dict[str, Any] = {**texts, **numbers}
+    return Request(command, **values)
 
 
 def whole_number(given: object) -> int | None:
     """Return the integer a model meant, also as 2.0 or in quotes; None for anything else."""
-    if isinstance(given, str) and len(given) < _DIGITS and given.strip().removeprefix("-").isdecimal():
+    if isinstance(given, str) and len(given) < 40 and given.strip().removeprefix("-").isdecimal():
         return int(given)
     if isinstance(given, float) and given.is_integer():
         return int(given)
@@ -243,15 +228,12 @@ def _short(number: int) -> str:
 def _window(fields: Mapping[str, object]) -> dict[str, object]:
     """Convert a `view_range` of other hosts into `offset` and `limit`; -1 is the end."""
     given = fields["view_range"]
-    ends = (
-        [n for n in given if isinstance(n, int) and not isinstance(n, bool)] if isinstance(given, list | tuple) else []
-    )
-    if not isinstance(given, list | tuple) or len(given) != 2 or len(ends) != 2:
+    if not isinstance(given, list | tuple) or [type(end) for end in given] != [int, int]:
         raise Refusal("Invalid arguments: 'view_range' must be two whole numbers, the first and the last line")
-    first, last = max(1, ends[0]), ends[1]
+    first, last = max(1, given[0]), given[1]
     if last != -1 and last < first:
         raise Refusal(
-            f"view_range [{_short(ends[0])}, {_short(last)}] is empty; the last line must not be before the first"
+            f"view_range [{_short(given[0])}, {_short(last)}] is empty; the last line must not be before the first"
         )
     window: dict[str, object] = {"offset": first}
     if last != -1:
@@ -379,7 +361,7 @@ def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
 def check_masks(before: bytes, after: bytes, old: str = "") -> None:
     """Require that an edit by a writer who sees masked secrets keeps them whole or removes them whole.
 
-    `before` equals `after` where nothing was found to replace; `old` is the text that was searched for. Raises Hidden.
+    `before` equals `after` where nothing was found to replace; `old` is what was searched for. Raises SecretTouched.
     """
     from memtui import mask  # few who read calls edit anything
 

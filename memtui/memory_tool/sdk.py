@@ -6,33 +6,20 @@ Faults of the SDK's own tool on local files are not repeated. No answer holds a 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
 from memtui.errors import CODES, MemtuiError, RefusedError
-from memtui.memory_tool.call import Result, sendable
+from memtui.memory_tool.call import COMMANDS, ROOT, Result, sendable
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    Answer = TypeVar("Answer")
-
-ROOT = "/memories"
+Answer = TypeVar("Answer")
 MAX_FILE_BYTES = 64 * 1_048_576
 """Bytes of one file; the SDK's tool has no limit."""
 POLICY = Policy(write_bytes=MAX_FILE_BYTES, read_bytes=MAX_FILE_BYTES, any_name=True, keep_folders=True)
 MAX_TRIES = 16
 """Attempts of an edit when a program outside memtui interferes."""
 
-_FIELDS = {
-    "view": ("path",),
-    "create": ("path", "file_text"),
-    "str_replace": ("path", "old_str"),
-    "insert": ("path", "insert_line", "insert_text"),
-    "delete": ("path",),
-    "rename": ("old_path", "new_path"),
-}
 _OTHER_NAMES = {
     "path": ("file_path", "filePath"),
     "file_text": ("content",),
@@ -66,7 +53,7 @@ class SdkTool:
             if make_root:
                 with suppress(RefusedError):  # who may only read does without the folder
                     self.make_root()
-            if not isinstance(command, str) or command not in _FIELDS:
+            if not isinstance(command, str) or command not in COMMANDS:
                 return Result(ok=False, text=sendable(f"Unknown command: {command}"))
             return Result(ok=True, text=sendable(self._do(command, fields)))
         except CallFailed as refusal:
@@ -293,7 +280,7 @@ class SdkTool:
         above = self._follow(Address(at.root, folder), path).path
         return Address(at.root, f"{above}/{name}" if above else name)
 
-    def _linked(self, at: Address, path: str, do: "Callable[[Address], Answer]") -> "Answer":
+    def _linked(self, at: Address, path: str, do: Callable[[Address], Answer]) -> Answer:
         """Run something at an address, or at the target of a link that stays inside.
 
         The engine never follows a link, so a link created meanwhile is refused.

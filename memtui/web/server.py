@@ -13,6 +13,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -55,25 +56,15 @@ class Codes:
 class Visitor(AppService):
     """A workbench whose terminal is a page."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        write_bytes: Callable[[bytes], Awaitable[None]],
-        write_str: Callable[[str], Awaitable[None]],
-        close: Callable[[], Awaitable[object]],
-    ) -> None:
-        """Take the command to run, and functions that reach the page."""
+    def __init__(self, command: Sequence[str], page: web.WebSocketResponse) -> None:
+        """Take the command to run, and the connection to its page."""
 
-        async def close_page() -> None:
-            await close()
+        async def close() -> None:
+            await page.close()
 
+        files = DownloadManager()
         super().__init__(
-            command[0],
-            write_bytes=write_bytes,
-            write_str=write_str,
-            close=close_page,
-            download_manager=DownloadManager(),
+            command[0], write_bytes=page.send_bytes, write_str=page.send_str, close=close, download_manager=files
         )
         self._words = tuple(command)
         self._ending: asyncio.Task[None] | None = None
@@ -197,9 +188,7 @@ class Server:
         request.protocol.stays()
         socket_ = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
         await socket_.prepare(request)
-        visitor = Visitor(
-            self._command, write_bytes=socket_.send_bytes, write_str=socket_.send_str, close=socket_.close
-        )
+        visitor = Visitor(self._command, socket_)
         self._pages[socket_] = visitor
         try:
             await visitor.start(_number(request.query.get("width")), _number(request.query.get("height")))
@@ -277,16 +266,10 @@ class Connection(web.RequestHandler):
 def serve(
     words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted.
+    """Serve until interrupted; `words` are the arguments of each visitor's workbench, without `memtui`.
 
-    Args:
-        words: arguments of each visitor's workbench, without `memtui`.
-        port: port on 127.0.0.1; 0 takes a free one.
-        ready: called with two addresses: one valid as long as the server runs, and one valid once for `CODE_SECONDS`.
-        narrate: called with lines that workbenches write to standard error.
-
-    Raises:
-        StorageError: `E_IO`: the port is taken.
+    `ready` is called with two addresses: one valid as long as the server runs, and one valid once for `CODE_SECONDS`;
+    `narrate` with lines that workbenches write to standard error. Raises `E_IO` when the port is taken.
     """
     with contextlib.closing(open_port(port)) as listener:
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
@@ -388,6 +371,4 @@ def bounded(cells: int, usual: int) -> int:
 
 def own_command(words: Sequence[str]) -> tuple[str, ...]:
     """Return the command line of this installation, isolated from the working directory."""
-    import sys
-
     return (os.path.abspath(sys.executable), "-P", "-m", "memtui", *words)

@@ -23,18 +23,7 @@ OTHERS = "*"
 def open_agent_session(
     settings: Settings, options: Options, *, client: str = "", access: str | None = None, lock_wait: float
 ) -> Session:
-    """Open a session for an agent; nothing on disk is touched yet.
-
-    Args:
-        settings: the settings.
-        options: the global options; their actor is recorded for changes.
-        client: the client's name for itself; empty when unknown.
-        access: the client's flag: `rw`, `plan`, `ro`, `off` or None; it can only narrow.
-        lock_wait: seconds to wait for another process before `E_LOCKED`.
-
-    Raises:
-        RefusedError: `E_DISABLED`. UsageError: invalid flag; and as `open_session`.
-    """
+    """Open a session within the access of an agent; raises as `client_access` and `open_session`."""
     return open_session(settings, options, lock_wait=lock_wait, access=client_access(settings, client, access))
 
 
@@ -122,14 +111,9 @@ class LiveAccess:
         access: str | None = None,
         room: Callable[[Settings], str] = lambda _: "",
     ) -> None:
-        """Keep what is needed to open; nothing is read or opened yet.
+        """Take the client's name for itself, its flag, and functions that read the settings and open an engine.
 
-        Args:
-            load: reads the settings.
-            open_engine: opens the engine for an access; may refuse.
-            client: the client's name for itself; empty when unknown.
-            access: the client's flag, which the settings can only narrow.
-            room: returns the folder of the one chat it may see, or refuses.
+        `room` returns the folder of the one chat that the client may see, or refuses.
         """
         self._settings = LiveSettings(load)
         self._open = open_engine
@@ -171,10 +155,8 @@ class LiveAccess:
     def notices(self) -> tuple[str, ...]:
         """Return the engines' notices for the user."""
         with self._guard:
-            found, self._notices = (
-                [*self._notices, *(one for engine in self._all() for one in engine.events.notices())],
-                [],
-            )
+            found = [*self._notices, *(one for engine in self._all() for one in engine.events.notices())]
+            self._notices = []
             return tuple(dict.fromkeys(found))
 
     def close(self) -> None:

@@ -31,18 +31,11 @@ _READ_LIMIT = 4 * 1_048_576
 class Call:
     """One command line."""
 
-    def __init__(
-        self,
-        arguments: Arguments,
-        options: Arguments,
-        out: Output,
-    ) -> None:
+    def __init__(self, arguments: Arguments, options: Arguments, out: Output) -> None:
         self.args = arguments
         self.out = out
         self._given = options
-        self._settings: Settings | None = None
         self._session: Session | None = None
-        self._actor: Actor | None = None
         self._told: list[str] = []
 
     @cached_property
@@ -51,12 +44,10 @@ class Call:
         found = approver(self.session.options)
         return found.actor.removeprefix("agent:").partition("/")[0] if found.agent else ""
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """The settings, read once; raises `E_CONFIG`."""
-        if self._settings is None:
-            self._settings = self.reload()
-        return self._settings
+        return self.reload()
 
     def reload(self) -> Settings:
         """Read the current settings; raises `E_CONFIG`."""
@@ -114,24 +105,17 @@ class Call:
         """The session's engine."""
         return self.session.engine
 
-    @property
+    @cached_property
     def actor(self) -> Actor:
         """The actor that changes are recorded for."""
-        if self._actor is None:
-            self._actor = acting(self.session.options)
-        return self._actor
+        return acting(self.session.options)
 
     def approve(self, act: str, question: str, elsewhere: str) -> None:
         """Require a person to type `yes` on the controlling terminal.
 
         Standard input and options do not count, because a program can write them. A read-only command asks nobody: the
-        engine
-        refuses its change.
-
-        Args:
-            act: completes `Only a person may ...`.
-            question: the question.
-            elsewhere: completes `Do it in a terminal of your own, or ...`.
+        engine refuses its change. `act` completes `Only a person may ...`, `elsewhere` completes `Do it in a terminal
+        of your own, or ...`.
 
         Raises:
             RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or the answer is another one.

@@ -4,7 +4,7 @@ import os
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Address, Memory
+from memtui.engine.model import Address
 from memtui.errors import NotFoundError, UsageError
 
 _HEX = frozenset("0123456789abcdef")
@@ -18,11 +18,7 @@ class MemorySelection(NamedTuple):
     path: str = ""
     """Path of a memory or a folder; empty: everything in the roots."""
 
-    def holds(self, row: Memory) -> bool:
-        """Return whether it contains a memory of its roots."""
-        return self.has(row.address.path)
-
-    def has(self, path: str) -> bool:
+    def holds(self, path: str) -> bool:
         """Return whether it contains a path of its roots."""
         return not self.path or path == self.path or path.startswith(self.path + "/")
 

@@ -29,18 +29,7 @@ class SdkAccess:
         lock_wait: float,
         state_dir: str | None = None,
     ) -> None:
-        """Keep what is needed to open; nothing is read or opened yet.
-
-        Args:
-            load: reads the settings.
-            base: the parent folder of `memories`.
-            actor: recorded for changes.
-            client: the client's name for itself; empty for `CLIENT`.
-            access: the client's flag; see `client_access`.
-            read_only: refuse every change.
-            lock_wait: seconds to wait for another process before `E_LOCKED`.
-            state_dir: where versions and records are kept; None: where the settings say.
-        """
+        """Take the parent folder of `memories`; `state_dir` replaces that of the settings."""
         root, name = memory_root(base), client or CLIENT
 
         def open_engine(settings: Settings, allowed: Access) -> Engine:

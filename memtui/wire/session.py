@@ -80,12 +80,7 @@ def open_session(
 ) -> Session:
     """Find the roots around the working directory and open an engine; nothing on disk is touched yet.
 
-    Args:
-        settings: the settings.
-        options: the global options.
-        lock_wait: seconds to wait for another process before `E_LOCKED`.
-        access: what the session may do; `wire.access` determines it for agents.
-        front: the actor of a person, `cli` or `tui`.
+    `lock_wait` is in seconds, before `E_LOCKED`; `front` is the actor of a person, `cli` or `tui`.
 
     Raises:
         UsageError: malformed root, or the working directory is gone. NotFoundError: no folder of `--project`.

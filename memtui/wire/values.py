@@ -169,9 +169,7 @@ def conflict_details(value: Conflict) -> dict[str, str | int | float | bool | No
 def outcome(value: Outcome) -> Json:
     """Turn what an operation did to one memory into JSON."""
     fields: Json = {
-        "address": str(value.address),
-        "ok": value.ok,
-        "new_address": None if value.new_address is None else str(value.new_address),
+        **_fields(value, "address ok new_address"),
         "result": None,
         "sha256": None,
         "error": None if value.error is None else error_fields(value.error),
@@ -188,17 +186,12 @@ def done(value: Done) -> Json:
     return {**_fields(value, "txn operation label left also"), "items": items, "truncated": False}
 
 
-def _kind(operation: str) -> str:
-    if operation == SETTING:
-        return SETTING
-    return "approval" if operation in APPROVALS else "change"
-
-
 def audit(record: AuditRecord) -> Json:
     """Turn an audit record into JSON."""
+    operation = record.operation
     return {
         **_fields(record, "seq txn address new_address actor operation"),
-        "kind": _kind(record.operation),
+        "kind": SETTING if operation == SETTING else "approval" if operation in APPROVALS else "change",
         **_fields(record, "before after at state note"),
         "who": record.who or None,
     }

@@ -124,14 +124,6 @@ def test_a_body_that_comes_a_byte_at_a_time_is_not_waited_for(running: Running) 
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.parametrize("name", ["a" * 129, "a/b", "a,b", "a b"])
-@pytest.mark.parametrize("header", ["X-Qwen-Client-Id", "X-Memtui-Client-Id"])
-def test_an_id_that_is_none_is_refused(running: Running, name: str, header: str) -> None:
-    assert post(running, {"content": "a"}, **{header: name}) == (400, "invalid_client_id")
-    answer = running.http.get(f"{REMEMBER}/remember-missing", headers={header: name})
-    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_client_id")
-
-
 def test_everything_that_is_no_task_of_this_client_is_the_same_404(running: Running) -> None:
     mine = {"X-Memtui-Client-Id": "one"}
     with running.machine.at_work():
@@ -269,18 +261,11 @@ def test_what_no_route_is_for_is_said_in_the_same_words(running: Running) -> Non
         assert (answer.status_code, answer.json()["code"]) == ({"not_found": 404}.get(code, 405), code)
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Origin": "http://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost"}, 403),
-        ({"Sec-Fetch-Site": "cross-site"}, 403),
-    ],
-)
-def test_no_page_reaches_it(running: Running, headers: dict[str, str], status: int) -> None:
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost", ""])
+def test_no_page_reaches_it(running: Running, origin: str) -> None:
     before = running.http.get("/workspace/memory/tasks").json()
-    assert post(running, {"content": "From a page."}, **headers) == (status, "origin_refused")
+    headers = {"Origin": origin} if origin else {"Sec-Fetch-Site": "cross-site"}
+    assert post(running, {"content": "From a page."}, **headers) == (403, "origin_refused")
     assert running.http.get("/workspace/memory/tasks").json() == before
 
 
@@ -321,15 +306,6 @@ def test_what_a_client_may_do_counts_again_when_it_is_done(machine: Machine) -> 
             machine.configure("[access]\nhttp = 'ro'\n")
         done = running.done(task)
     assert (done["status"], done["error"]["code"]) == ("failed", "remember_refused")
-    assert not list(machine.state.rglob("tea*.md"))
-
-
-def test_a_worker_that_names_what_it_was_not_shown_writes_nothing(machine: Machine) -> None:
-    answer = {"summary": "", "operations": [{"op": "add", "name": "../../.ssh/x", "text": "Tea."}]}
-    machine.configure(f"[lifecycle]\nworker = 'command'\ncommand = ['/bin/echo', {json.dumps(json.dumps(answer))}]\n")
-    with machine.serve() as running:
-        done = running.done(running.remember("Tea at eleven.").json()["taskId"])
-    assert (done["status"], done["error"]["code"]) == ("failed", "remember_path_escape")
     assert not list(machine.state.rglob("tea*.md"))
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.errors import MemtuiError
-from memtui.mcp_server.connection import ClientConnection
+from memtui.engine.model import is_person
+from memtui.mcp_server.connection import MAX_NAME, ClientConnection, actor_of, client_name
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 
@@ -43,16 +45,6 @@ def test_only_memtui_s_own_roots_are_opened(connection: ClientConnection, store:
     assert {root.agent for root in connection.client().engine.roots.all()} == {"memtui"}
 
 
-def test_the_table_and_the_flag_both_count(store: Store) -> None:
-    store.configure('[access]\n"*" = "plan"\n')
-    connection = ClientConnection(settings, Options(), access="rw")
-    assert connection.client().engine.access.label == "plan"
-    connection.close()
-    connection = ClientConnection(settings, Options(), access="ro")
-    assert connection.client().engine.access.label == "ro"
-    connection.close()
-
-
 def test_what_was_opened_before_the_settings_changed_is_closed_at_the_end(
     connection: ClientConnection, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,11 +65,30 @@ def test_what_was_opened_before_the_settings_changed_is_closed_at_the_end(
     assert closed == [first, second]
 
 
-def test_settings_that_cannot_be_read_let_nobody_in_until_they_can(connection: ClientConnection, store: Store) -> None:
-    store.configure("nonsense")
-    with pytest.raises(MemtuiError, match="E_CONFIG"):
-        connection.client()
-    with pytest.raises(MemtuiError, match="E_CONFIG"):
-        connection.client()
-    store.configure("")
-    assert connection.client().engine.access.label == "rw"
+@pytest.mark.parametrize(
+    ("given_name", "name"),
+    [
+        ("claude-code", "claude-code"),
+        ("Visual Studio Code", "Visual Studio Code"),
+        ("  a \n b\t", "a b"),
+        ("", "unknown"),
+        (None, "unknown"),
+        ("\n", "unknown"),
+        ("You", "unknown"),
+        (" tui ", "unknown"),
+        ("a\x1b[2Jb", "a␛[2Jb"),
+        ("x" * 500, "x" * (MAX_NAME - 1) + "…"),
+    ],
+)
+def test_a_name(given_name: str | None, name: str) -> None:
+    assert client_name(given_name) == name
+
+
+@given(st.text(st.characters(codec=None), max_size=200))
+def test_any_name_makes_an_actor_of_ours(given_name: str) -> None:
+    actor = actor_of(client_name(given_name)).name
+    assert actor.startswith("mcp:")
+    assert actor.isprintable()
+    assert len(actor) <= MAX_NAME + len("mcp:")
+    assert actor.encode()
+    assert not is_person(actor)

@@ -1,18 +1,20 @@
 """The first words are answered as the library would, once, and what is for the library reaches it whole."""
 
 import json
+import logging
 import os
 import threading
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.mcp_server import handshake
 from memtui.mcp_server.connection import ClientConnection, EarlyInput
-from memtui.mcp_server.handshake import VERSIONS, Handshake
-from memtui.mcp_server.server import serve
+from memtui.mcp_server.handshake import VERSIONS, Handshake, PlainFormatter
+from memtui.mcp_server.server import converse
 from memtui.wire.session import Options
 from tests.mcp_server.talk import OBSERVE, Store
 
@@ -73,7 +75,7 @@ class Client:
         os.write(self._to, said)
         os.close(self._to)
         self._to = -1
-        assert serve(self.source, self.target, self.connection, opened) == 0
+        assert anyio.run(converse, self.source, self.target, self.connection, opened) == 0
         os.close(self.target)
         self.target = -1
         return [json.loads(line) for line in self._reading]
@@ -124,18 +126,11 @@ def test_tools_are_listed_while_the_library_is_loaded(store: Store, client: Clie
     opened = client.open(lines(hello()), later=lines(INITIALIZED, VIEW, ask(2, "tools/list")), answers=2)
     assert [answer["id"] for answer in client.first] == [1, 2]
     assert "/memories/global/a.md" in client.first[0]["result"]["instructions"]
-    assert [tool["name"] for tool in client.first[1]["result"]["tools"]] == [
-        "memory",
-        "memory_search",
-        "memory_recall",
-        *OBSERVE,
-    ]
+    offered = [tool["name"] for tool in client.first[1]["result"]["tools"]]
+    assert offered == ["memory", "memory_search", "memory_recall", *OBSERVE]
     assert opened.greeted == 1
-    assert [json.loads(line)["method"] for line in opened.said.splitlines()] == [
-        "initialize",
-        "notifications/initialized",
-        "tools/call",
-    ]
+    left = [json.loads(line)["method"] for line in opened.said.splitlines()]
+    assert left == ["initialize", "notifications/initialized", "tools/call"]
     (answer,) = client.go_on(opened)
     assert (answer["id"], "a.md" in str(answer["result"])) == (4, True)
 
@@ -210,3 +205,20 @@ def test_who_does_not_listen_any_more_is_left(client: Client) -> None:
     os.write(client._to, lines(hello()))
     with pytest.raises(BrokenPipeError):
         Handshake(client.source, client.target, client.connection).run(lambda: pytest.fail("nobody needs the library"))
+
+
+SECRET = "the text of a memory"
+
+
+def said(name: str, message: str, *arguments: object, fault: BaseException | None = None) -> str:
+    info = (type(fault), fault, None) if fault else None
+    return PlainFormatter().format(logging.LogRecord(name, logging.ERROR, "", 0, message, arguments, info))
+
+
+def test_a_library_s_arguments_and_exceptions_are_left_out() -> None:
+    line = said("mcp.server", "handler for %r raised", SECRET, fault=ValueError(SECRET))
+    assert line == "memtui mcp: error: mcp.server: handler for %r raised (ValueError)"
+
+
+def test_our_own_words_are_said_whole_on_one_safe_line() -> None:
+    assert said("memtui.mcp_server.x", "%s\x1b[2J\n", 7).endswith("7␛[2J␊")

@@ -1,14 +1,11 @@
 """The words at the start: guidance first, then the index and the hot set, within their budgets."""
 
-from pathlib import Path
-
 import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError
-from memtui.features.hot_set.model import Budgets
 from memtui.mcp_server import instructions
 from memtui.mcp_server.connection import FULL, NONE, SHORT, ClientConnection
 from memtui.wire.session import Options
@@ -62,40 +59,8 @@ def test_a_reader_is_not_told_to_write(store: Store) -> None:
     assert instructions.WRITING not in said
 
 
-def test_a_planner_is_told_where_to_write(store: Store) -> None:
-    (Path.cwd() / ".git").mkdir()
-    said = composed("plan")
-    assert instructions.WRITING in said
-    assert "You may write in /memories/global and /memories/workspace; /memories/project you may only read." in said
-    store.configure("[access]\n'*' = 'ro'\n")
-    assert "only read memories" in composed("plan")
-
-
-def test_what_is_hot_is_given_whole(store: Store) -> None:
-    store.write("global/hot.md", "the hot text\n")
-    store.write("global/cold.md", "the cold text\n")
-    with store.engine() as engine:
-        engine.pins.record_use(Address("memtui:global", "hot.md"), actor=Actor("mcp:codex"))
-    said = composed()
-    assert "the hot text" in said
-    assert "the cold text" not in said
-    assert said == composed()
-
-
 def test_the_guidance_comes_within_what_every_client_shows() -> None:
     assert len(f"{instructions.ELSEWHERE} {instructions.WRITING}") < 1_000
-
-
-def test_many_memories_stay_within_the_budgets(store: Store) -> None:
-    for number in range(400):
-        store.write(f"global/{number}.md", f"---\ndescription: {'word ' * 38}\n---\n{'text ' * 2_000}")
-    with store.engine() as engine:
-        for number in range(40):
-            engine.pins.record_use(Address("memtui:global", f"{number}.md"), actor=Actor("mcp:codex"))
-    budgets = Budgets()
-    said = composed()
-    assert "more memories not listed" in said
-    assert len(said.encode()) < 1_000 + budgets.index_bytes + budgets.hot_bytes + budgets.hot_items * 300 + 2_000
 
 
 @pytest.mark.parametrize("text", ["[agents]\nenabled = false\n", "nonsense"])

@@ -1,6 +1,5 @@
 """A client is told of every change, whoever made it, in the way of its protocol, and never of what it may not see."""
 
-import asyncio
 import threading
 
 import anyio
@@ -58,22 +57,6 @@ async def test_fifty_creations_of_its_own_are_few_messages(store: Store) -> None
         await it.wait(lambda: sum(one["method"] == LISTED for one in it.told) == 2)
         assert len((await it.ask("resources/list"))["resources"]) == 50
         assert [one["method"] for one in it.told] == [LISTED, LISTED]
-
-
-async def test_who_asked_for_nothing_is_still_told_of_new_memories(store: Store) -> None:
-    store.write("global/a.md", "one\n")
-    store.know()
-    async with talk() as it:
-        await it.hello()
-        await anyio.to_thread.run_sync(store.write, "global/new.md", "text\n")
-        await it.wait_told(LISTED)
-
-
-async def test_its_very_first_change_is_told(store: Store) -> None:
-    async with talk() as it:
-        await it.hello()
-        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
-        await it.wait_told(LISTED)
 
 
 async def test_after_unsubscribing_only_the_list_is_told(store: Store) -> None:
@@ -140,18 +123,6 @@ async def test_the_watch_ends_with_the_connection(store: Store) -> None:
         begun = watches() - before
         assert begun
     assert not begun & watches()
-
-
-async def test_a_burst_is_told_in_few_messages(store: Store) -> None:
-    async with talk() as it:
-        await subscribed(it)
-        for number in range(50):
-            await it.memory("create", path=f"/memories/global/{number}.md", file_text="one\n")
-        await it.memory("create", path="/memories/global/a.md", file_text="one\n")
-        await it.wait_told(UPDATED, uri=URI)
-        assert sum(one["method"] == UPDATED for one in it.told) == 1
-        assert sum(one["method"] == LISTED for one in it.told) <= 52
-    assert asyncio.get_running_loop().is_running()
 
 
 class Late:

@@ -83,14 +83,6 @@ async def test_requests_come_in_and_answers_go_out() -> None:
         assert (await it.said())["result"] == {"text": "a\nb ü"}
 
 
-async def test_a_message_in_many_pieces_is_one() -> None:
-    async with line() as it:
-        for byte in ASK % 7:
-            it.say(bytes([byte]))
-            await anyio.lowlevel.checkpoint()
-        assert (await it.got()).id == 7
-
-
 async def test_an_answer_larger_than_the_pipe_goes_out_while_others_work() -> None:
     async with line() as it, anyio.create_task_group() as group:
         it.say(ASK % 1)
@@ -144,21 +136,6 @@ async def test_a_line_that_is_too_long_is_answered_once_and_skipped(monkeypatch:
         assert (await it.said())["id"] == 2
 
 
-async def test_at_the_end_of_input_what_was_asked_is_still_answered() -> None:
-    async with line() as it:
-        it.say(ASK % 1 + ASK % 2)
-        await it.got()
-        await it.got()
-        os.close(it.to_server)
-        await anyio.wait_all_tasks_blocked()
-        with pytest.raises(anyio.WouldBlock):
-            it.inbox.receive_nowait()
-        await it.answer(2)
-        await it.answer(1)
-        with pytest.raises(anyio.EndOfStream):
-            await it.inbox.receive()
-
-
 @pytest.mark.parametrize(
     "last",
     [
@@ -174,15 +151,6 @@ async def test_at_the_end_nobody_waits_for_what_will_never_be_answered(last: byt
         it.say(last)
         await it.inbox.receive()
         os.close(it.to_server)
-        with pytest.raises(anyio.EndOfStream):
-            await it.inbox.receive()
-
-
-async def test_when_told_to_stop_it_takes_no_more() -> None:
-    async with line() as it:
-        assert it.pipes.stop()
-        assert not it.pipes.stop()
-        it.say(ASK % 1)
         with pytest.raises(anyio.EndOfStream):
             await it.inbox.receive()
 

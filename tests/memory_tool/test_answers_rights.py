@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.memory_tool.answers import Rights, places, rights
+from memtui.memory_tool.answers import Rights, rights
 from tests.memory_tool.conftest import open_tool
 
 ALL = ("global", "project", "workspace")
@@ -28,15 +28,6 @@ def test_they_are_the_engines(
         assert rights(engine) == Rights(readable, writable)
 
 
-def test_an_engine_that_only_reads_gives_none(tmp_path: Path) -> None:
-    found = open_tool(tmp_path)
-    with (
-        found.engine,
-        type(found.engine).open(found.engine.roots.all(), state_dir=str(tmp_path), read_only=True) as engine,
-    ):
-        assert rights(engine) == Rights(ALL, ())
-
-
 @pytest.mark.parametrize(
     ("found", "said"),
     [
@@ -55,8 +46,3 @@ def test_an_engine_that_only_reads_gives_none(tmp_path: Path) -> None:
 )
 def test_in_words(found: Rights, said: str) -> None:
     assert found.in_words == said
-
-
-def test_places() -> None:
-    assert places(["global"]) == "/memories/global"
-    assert places(ALL) == "/memories/global, /memories/project and /memories/workspace"

@@ -2,17 +2,20 @@
 
 import errno
 import os
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
+from memtui.engine import Engine
+from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, Access
-from memtui.engine.model import Address
-from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
+from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.errors import CODES, MemtuiError, RefusedError, StorageError
 from memtui.memory_tool import answers, scoped
-from memtui.memory_tool.call import COMMANDS, parse_path
-from memtui.memory_tool.scoped import ScopedTool
+from memtui.memory_tool.call import COMMANDS, Refusal, parse_path
+from memtui.memory_tool.scoped import NOT_TEXT, ScopedTool, names, numbered
 from tests.faults.injector import failing, hooked, meddling
 from tests.memory_tool.conftest import ACTOR, GLOBAL, Tool, open_tool
 from tests.test_mask import GITHUB, KEY
@@ -63,13 +66,6 @@ def test_rights_are_said_before_anything_is_looked_at(access: Access, command: s
                 said = f"The {scope} memory scope is read-only for this agent; only 'view' is allowed."
                 instead = "" if access is READ_ONLY else " You may write in /memories/global and /memories/workspace."
                 assert result.text == said + instead
-
-
-def test_an_engine_that_only_reads_says_the_same(tool: Tool, a: Path) -> None:
-    engine = type(tool.engine).open(tool.engine.roots.all(), state_dir=str(tool.base / "state"), read_only=True)
-    with engine:
-        result = ScopedTool(engine, ACTOR).call({"command": "delete", "path": A})
-    assert result.text == "The global memory scope is read-only for this agent; only 'view' is allowed."
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -177,11 +173,6 @@ def test_a_clash_is_called_what_it_is(tool: Tool) -> None:
     assert said.endswith("only by upper and lower case or in its Unicode form exists already; use that name or another")
 
 
-def test_spaces_around_a_path_and_slashes_at_its_end_mean_nothing(tool: Tool) -> None:
-    assert tool.done("create", path=" /memories/global/a.md// ", file_text="x") == f"Created {A}"
-    assert tool.done("view", path=f"{A}/") == "1\tx"
-
-
 def test_mode_bits_and_bytes_survive_an_edit(tool: Tool, a: Path) -> None:
     a.write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\nno end")
     a.chmod(0o640)
@@ -209,29 +200,6 @@ def test_names_that_may_not_be_given_can_be_reached_where_they_are(tool: Tool, a
         assert "allowed" in tool.refused("view", path=path)
         assert "allowed" in tool.refused("delete", path=path)
         assert "allowed" in tool.refused("create", path=path, file_text="")
-
-
-def test_every_name_that_can_be_created_is_listed_and_reached(tool: Tool) -> None:
-    names = [
-        "a b.md",
-        "it's.md",
-        "ü日本.md",
-        "-x.md",
-        "x.",
-        "CON",
-        ".hidden",
-        "a:b",
-        "no-ending",
-        "x" * 255,
-        "e\u0301.md",
-    ]
-    for name in names:
-        path = f"{GLOBAL}/{name}"
-        if tool("create", path=path, file_text="x").ok:
-            assert f"- {name}" in tool.done("view", path=GLOBAL).split("\n")
-            assert tool.done("view", path=path) == "1\tx"
-            tool.done("delete", path=path)
-    assert tool.on_disk() == {"global": None}
 
 
 def test_an_over_full_scope_lists_what_it_has_and_says_what_it_leaves_out(tool: Tool) -> None:
@@ -358,15 +326,6 @@ def test_another_program_that_is_always_faster_ends_in_a_sentence(
     assert text == f"{FAILED}another program keeps changing {A}; view it, then try again"
 
 
-def test_a_busy_scope_ends_in_a_sentence(tool: Tool, a: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(*given: object, **named: object) -> None:
-        raise BusyError("tui (process 1) is writing")
-
-    monkeypatch.setattr(tool.engine.memories, "edit", busy)
-    text = f"{FAILED}another program is writing to this scope; try again in a moment"
-    assert tool.refused("insert", path=A, insert_line=0, insert_text="x") == text
-
-
 def test_a_name_taken_in_the_last_moment_is_not_overwritten(tool: Tool, a: Path) -> None:
     theirs = tool.folder() / "b.md"
     with hooked(meddling("rename_noreplace", lambda: theirs.write_text("theirs"))):
@@ -444,3 +403,124 @@ def test_what_is_around_a_secret_is_edited_and_a_mask_is_a_text(tool: Tool) -> N
     tool.done("str_replace", path=A, old_str=GITHUB, new_str="(in the vault)")
     kept = "token (in the vault) of [masked: x]\n[masked: GitHub token], again\n"
     assert (tool.folder() / "a.md").read_text() == kept
+
+
+@pytest.mark.parametrize(
+    ("data", "offset", "limit", "text"),
+    [
+        (b"", 1, None, ""),
+        (b"", 1, 5, ""),
+        (b"one", 1, None, "1\tone"),
+        (b"one\ntwo\n", 1, None, "1\tone\n2\ttwo\n3\t"),
+        (b"one\r\ntwo\r\n", 2, 1, "2\ttwo\r"),
+        (b"a\x0cb\xe2\x80\xa8c\rd", 1, None, "1\ta\x0cb\u2028c\rd"),
+        (b"one\ntwo\n", 3, 99, "3\t"),
+        (b"\xef\xbb\xbfone", 1, None, "1\t\ufeffone"),
+        (b"caf\xe9", 1, None, f"1\tcaf\ufffd\n{NOT_TEXT}"),
+    ],
+)
+def test_lines_are_numbered(data: bytes, offset: int, limit: int | None, text: str) -> None:
+    assert numbered(data, offset, limit) == text
+
+
+@pytest.mark.parametrize(("data", "offset", "lines"), [(b"", 2, 1), (b"a\n", 3, 2), (b"a", 10**50, 1)])
+def test_a_window_beyond_the_end_is_refused(data: bytes, offset: int, lines: int) -> None:
+    with pytest.raises(Refusal) as caught:
+        numbered(data, offset, None)
+    assert caught.value.text == f"offset {offset} is beyond the end of the file ({lines} lines)"
+
+
+def item(path: str, kind: str = "memory", *, shown: bool = True, filled: bool = True) -> FolderItem:
+    """A name."""
+    return FolderItem(path, kind, 0, shown, filled)
+
+
+def test_only_what_can_be_opened_is_listed() -> None:
+    found = FolderItems(
+        (
+            item("a.md"),
+            item(".hidden", shown=False),
+            item("bare", "folder", filled=False),
+            item("bare/.x", shown=False),
+            item("f", "folder"),
+            item("f/b.md"),
+            item("f/link", "link"),
+            item("new\nline.md"),
+            item("odd\\", "folder"),
+            item("odd\\/c.md"),
+            item("pipe", "other"),
+        ),
+        0,
+    )
+    assert names(found) == ["- a.md", "- f/", "  - b.md", "(2 with a name that cannot be used here)"]
+    assert names(found, indent=1)[:2] == ["  - a.md", "  - f/"]
+
+
+def test_what_is_further_in_is_left_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoped, "NAMES", 3)
+    found = FolderItems((item("a", "folder"), item("a/b.md"), item("a/c.md"), item("z.md")), 2)
+    assert names(found) == ["- a/", "  - b.md", "- z.md", "(3 more not shown: view a directory further in to list it)"]
+
+
+D = Address("memtui:global", "d")
+TRUE = [
+    r"No memory file or directory at /memories/global/d",
+    r"Destination /memories/global/e\d+-\d+ already exists",
+    r"Memory operation failed: another program keeps changing /memories/global/d; view it, then try again",
+]
+
+
+def engine(base: Path) -> Engine:
+    root = Root("memtui:global", str(base / "memory"), "memtui", "global", policy=Policy(102_400, 1_000))
+    return Engine.open([root], state_dir=str(base / "state"), lock_wait=20)
+
+
+def test_what_is_said_while_others_create_in_a_folder_is_true(tmp_path: Path) -> None:
+    said: list[tuple[bool, str]] = []
+    making = threading.Event()
+    made: list[bool] = []
+
+    def create(number: int) -> None:
+        with engine(tmp_path) as one:
+            tool = ScopedTool(one, Actor("agent:maker"))
+            for count in range(60):
+                path = f"/memories/global/d/{number}-{count}.md"
+                made.append(tool.call({"command": "create", "path": path, "file_text": "x"}).ok)
+
+    def meddle(number: int) -> None:
+        with engine(tmp_path) as one:
+            tool = ScopedTool(one, Actor("agent:meddler"))
+            count = 0
+            while not making.is_set():
+                count += 1
+                call = {"command": ("delete", "rename", "view")[number % 3], "path": "/memories/global/d"}
+                if number % 3 == 1:
+                    call["new_path"] = f"/memories/global/e{number}-{count}"
+                result = tool.call(call)
+                said.append((result.ok, result.text))
+
+    makers = [threading.Thread(target=create, args=(number,)) for number in range(3)]
+    meddlers = [threading.Thread(target=meddle, args=(number,)) for number in range(5)]
+    for thread in (*makers, *meddlers):
+        thread.start()
+    for thread in makers:
+        thread.join()
+    making.set()
+    for thread in meddlers:
+        thread.join()
+    assert made == [True] * 180
+    false = {text for ok, text in said if not ok and not any(re.fullmatch(true, text) for true in TRUE)}
+    assert false == set()
+
+
+@pytest.mark.parametrize("command", ["delete", "rename"])
+def test_a_folder_of_hidden_files_is_called_what_it_is(command: str, tmp_path: Path) -> None:
+    (tmp_path / "memory/d").mkdir(parents=True)
+    (tmp_path / "memory/d/.keep").write_text("mine")
+    with engine(tmp_path) as one:
+        assert scoped.at(one, D) == scoped.OTHERS
+        call = {"command": command, "path": D.path, "new_path": "/memories/global/e"}
+        result = ScopedTool(one, Actor("agent:x")).call(call | {"path": "/memories/global/d"})
+    words = "/memories/global/d holds no memories, only hidden or other files, which are left alone; use another path"
+    assert (result.ok, result.text) == (False, words)
+    assert (tmp_path / "memory/d/.keep").read_text() == "mine"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memtui.memory_tool.call import COMMANDS, REQUIRED
 from tests.examples import examples
 from tests.memory_tool.conftest import GLOBAL, Tool, open_tool
 
@@ -87,13 +88,7 @@ CALLS = st.one_of(
     st.tuples(st.just("delete"), PATHS),
     st.tuples(st.just("rename"), PATHS, PATHS),
 )
-FIELDS = {
-    "create": ("path", "file_text"),
-    "str_replace": ("path", "old_str", "new_str"),
-    "insert": ("path", "insert_line", "insert_text"),
-    "delete": ("path",),
-    "rename": ("old_path", "new_path"),
-}
+FIELDS = REQUIRED | {"str_replace": ("path", "old_str", "new_str")}
 
 
 @pytest.fixture(scope="module")
@@ -145,39 +140,10 @@ def test_any_text_comes_back_as_it_was(text: str, shared: Tool) -> None:
 
 
 SECRET = "0d9f-what-lies-outside"
-PIECES = st.sampled_from(
-    [
-        "..",
-        ".",
-        "",
-        "...",
-        "../..",
-        "~",
-        "a",
-        "x.md",
-        "etc",
-        "passwd",
-        "%2e%2e",
-        "..%2f",
-        "\\..",
-        "link",
-        "loop",
-        "CON",
-        ".git",
-        "global",
-        "/memories",
-        "-rf",
-        "canary",
-        "\x00",
-        "\n",
-        " ",
-        "\u202e",
-        "\udcff",
-        "\u2025",
-        "\uff0e\uff0e",
-        "a" * 256,
-    ]
-)
+PIECES = st.sampled_from([
+    "", " ", "\n", "\x00", "\u202e", "\udcff", "\u2025", "\uff0e\uff0e", "a" * 256, "/memories", "..", ".", "...",
+    "../..", "~", "a", "etc", "passwd", "%2e%2e", "..%2f", "\\..", "link", "loop", ".git", "global", "-rf", "canary",
+])  # fmt: skip
 HOSTILE = st.one_of(
     st.lists(PIECES, max_size=6).map(lambda parts: f"{GLOBAL}/" + "/".join(parts)),
     st.lists(PIECES, max_size=6).map("/".join),
@@ -187,7 +153,7 @@ HOSTILE = st.one_of(
 
 
 @settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(path=HOSTILE, other=HOSTILE, command=st.sampled_from(["view", *FIELDS]))
+@given(path=HOSTILE, other=HOSTILE, command=st.sampled_from(COMMANDS))
 def test_no_path_leaves_the_root(path: str, other: str, command: str, shared: Tool) -> None:
     tool = emptied(shared)
     tool.folder().mkdir(parents=True)
@@ -200,7 +166,7 @@ def test_no_path_leaves_the_root(path: str, other: str, command: str, shared: To
         "path": path, "old_path": path, "new_path": other, "file_text": "x", "old_str": SECRET, "new_str": "dead",
         "insert_line": 0, "insert_text": "dead",
     }  # fmt: skip
-    result = tool(command, **{name: values[name] for name in FIELDS.get(command, ("path",))})
+    result = tool(command, **{name: values[name] for name in FIELDS[command]})
     assert canary.read_text() == SECRET
     assert {p.name for p in tool.base.iterdir()} == outside
     assert [p.name for p in (tool.base / "roots").iterdir()] == ["global"]

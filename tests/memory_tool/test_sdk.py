@@ -2,16 +2,18 @@
 
 import os
 import stat
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.look.roots import READ_ONLY
 from memtui.engine.model import Address
-from memtui.memory_tool.sdk import SdkTool, memory_root
+from memtui.memory_tool import sdk
+from memtui.memory_tool.sdk import CallFailed, SdkTool, memory_root
 from tests.faults.injector import failing, hooked, meddling, plain
 from tests.memory_tool.sdk_world import ACTOR, SdkWorld, new_sdk_world
 
@@ -37,25 +39,6 @@ def outside(tmp_path: Path) -> Path:
 
 
 # --- the words
-
-
-def test_the_words_of_every_success(world: SdkWorld) -> None:
-    path = "/memories/notes/a.md"
-    assert world.do("create", path=path, file_text="one\ntwo\n") == f"File created successfully at: {path}"
-    assert world.do("view", path=path).splitlines()[1:] == ["     1\tone", "     2\ttwo", "     3\t"]
-    assert world.do("view", path=path, view_range=[2, 2]).splitlines()[1:] == ["     2\ttwo"]
-    listed = world.do("view", path="/memories").splitlines()[1:]
-    assert [line.split("\t")[1] for line in listed] == ["/memories", "/memories/notes/", path]
-    assert listed[2].split("\t")[0] == "8B"
-    assert world.do("str_replace", path=path, old_str="two", new_str="2").startswith("The memory file has been edited.")
-    assert world.do("insert", path=path, insert_line=0, insert_text="0") == f"The file {path} has been edited."
-    assert world.do("rename", old_path=path, new_path="/memories/b.md") == (
-        f"Successfully renamed {path} to /memories/b.md"
-    )
-    assert world.disk() == {"b.md": b"0\none\n2\n", "notes": None}
-    assert world.do("delete", path="/memories/b.md") == "Successfully deleted /memories/b.md"
-    assert world.do("delete", path="/memories/notes") == "Successfully deleted /memories/notes"
-    assert world.disk() == {}
 
 
 def test_the_words_of_every_failure(world: SdkWorld) -> None:
@@ -97,16 +80,6 @@ def test_the_root_is_neither_deleted_nor_renamed(world: SdkWorld, path: str) -> 
     assert world.disk() == {"a.md": b"x"}
 
 
-def test_hidden_names_are_made_and_read_but_not_listed(world: SdkWorld) -> None:
-    world.do("create", path="/memories/.hidden.md", file_text="x")
-    world.do("create", path="/memories/a/b/c/d.md", file_text="x")
-    assert world.do("view", path="/memories/.hidden.md").endswith("\tx")
-    assert [line.split("\t")[1] for line in world.do("view", path="/memories").splitlines()[2:]] == [
-        "/memories/a/",
-        "/memories/a/b/",
-    ]
-
-
 @pytest.mark.parametrize(
     ("fields", "part"),
     [
@@ -120,6 +93,7 @@ def test_hidden_names_are_made_and_read_but_not_listed(world: SdkWorld) -> None:
         ({}, "Unknown command: None"),
         ({"command": "create", "path": "/memories/a", "file_text": "\ud800"}, "no UTF-8 form"),
         ({"command": "create", "path": "/memories/\ud800", "file_text": ""}, "UTF-8 form"),
+        ({"command": "delete", "path": "/memories/a\0b"}, "NUL"),
         ({"command": "create", "path": "/memories/" + "x" * 300, "file_text": ""}, "255 bytes"),
         ({"command": "create", "path": "/memories/" + "x/" * 30, "file_text": ""}, "20 components"),
         ({"command": "create", "path": "/memories/.memtui-x", "file_text": ""}, "reserved"),
@@ -161,11 +135,6 @@ def test_a_file_that_is_not_utf8_is_said_to_be_none_and_left_alone(world: SdkWor
     world.do("rename", old_path="/memories/a.md", new_path="/memories/b.md")
     world.do("delete", path="/memories/b.md")
     assert world.engine.history.of(Address("memories", "b.md"))[-1].bytes == len(LATIN)
-
-
-def test_a_nul_in_a_path_is_an_answer(world: SdkWorld) -> None:
-    for command, fields in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
-        assert "NUL" in world.no(command, path="/memories/a\0b", **fields)
 
 
 def test_what_would_lie_below_a_file(world: SdkWorld) -> None:
@@ -232,12 +201,6 @@ def test_a_rename_that_fails_leaves_no_folder_behind(world: SdkWorld) -> None:
     assert world.disk() == before
 
 
-def test_a_folder_is_never_moved_into_itself(world: SdkWorld) -> None:
-    world.do("create", path="/memories/a/b.md", file_text="x")
-    words = world.no("rename", old_path="/memories/a", new_path="/memories/a/c")
-    assert words == "Cannot rename /memories/a to /memories/a/c: a directory cannot be moved inside itself."
-
-
 @pytest.mark.parametrize("what", ["/memories/a.md", "/memories/folder"])
 def test_a_rename_never_overwrites_whoever_comes_in_between(world: SdkWorld, what: str) -> None:
     world.do("create", path="/memories/a.md", file_text="mine")
@@ -247,22 +210,6 @@ def test_a_rename_never_overwrites_whoever_comes_in_between(world: SdkWorld, wha
             "The destination /memories/new already exists"
         )
     assert world.disk() == {"a.md": b"mine", "folder": None, "folder/b.md": b"mine", "new": b"theirs"}
-
-
-def test_edits_at_once_all_land(world: SdkWorld) -> None:
-    world.do("create", path="/memories/a.md", file_text="start\n")
-
-    def work(who: int) -> None:
-        for number in range(15):
-            world.do("insert", path="/memories/a.md", insert_line=0, insert_text=f"{who} {number}")
-
-    threads = [threading.Thread(target=work, args=(who,)) for who in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    lines = (world.folder / "a.md").read_text().splitlines()
-    assert sorted(lines) == sorted(["start", *(f"{who} {number}" for who in range(4) for number in range(15))])
 
 
 def test_an_edit_between_which_another_program_saves_is_begun_anew(world: SdkWorld) -> None:
@@ -325,13 +272,8 @@ def test_links_are_followed_as_far_as_they_stay_inside(world: SdkWorld, outside:
     world.do("insert", path="/memories/there/a.md", insert_line=0, insert_text="zero")
     assert (world.folder / "folder/a.md").read_text() == "zero\none\n"
     assert (world.folder / "in").is_symlink()
-    assert [line.split("\t")[1] for line in world.do("view", path="/memories").splitlines()[2:]] == [
-        "/memories/folder/",
-        "/memories/folder/a.md",
-        "/memories/in",
-        "/memories/there/",
-        "/memories/there/a.md",
-    ]
+    listed = [line.split("\t/memories/")[1] for line in world.do("view", path="/memories").splitlines()[2:]]
+    assert listed == ["folder/", "folder/a.md", "in", "there/", "there/a.md"]
     for path in ("/memories/out/secret.md", "/memories/out", "/memories/file"):
         escapes = f"Path {path} would escape /memories directory"
         assert world.no("view", path=path) == escapes
@@ -435,3 +377,55 @@ def test_who_may_only_read_changes_nothing(world: SdkWorld, tmp_path: Path) -> N
             assert "may read here, but not change anything" in reader.no(command, **fields)
         assert not reader.tool.clear().ok
     assert world.disk() == {"a.md": b"x"}
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0B"),
+        (1, "1B"),
+        (1023, "1023B"),
+        (1024, "1K"),
+        (1025, "1.0K"),
+        (1536, "1.5K"),
+        (1048575, "1024.0K"),
+        (1048576, "1M"),
+        (5 << 30, "5G"),
+        (3 << 40, "3072G"),
+    ],
+)
+def test_sizes(count: int, shown: str) -> None:
+    assert sdk.size(count) == shown
+
+
+MANY = "No replacement was performed. Multiple occurrences of old_str"
+HEAD = "Here's the content of p with line numbers:\n"
+
+
+@given(st.integers(1, 30), st.integers(-3, 12_000), st.integers(-1, 12_100))
+def test_numbers_are_right_however_far_down(lines: int, first: int, last: int) -> None:
+    text = "\n".join(["x"] * (lines * 400))
+    shown = sdk.content("p", text, (first, last)).split("\n")[1:]
+    numbers = range(1, lines * 400 + 1)[max(1, first) - 1 : None if last == -1 else last]
+    assert shown == ([f"{number:6}\tx" for number in numbers] or [""])
+
+
+def test_more_lines_than_are_ever_shown() -> None:
+    assert sdk.content("p", "\n" * 999_998, (1, 1)) == HEAD + "     1\t"
+    with pytest.raises(CallFailed, match=r"^File p exceeds maximum line limit of 999,999 lines\.$"):
+        sdk.content("p", "\n" * 999_999, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "words"),
+    [
+        ("a", "b", "No replacement was performed, old_str `b` did not appear verbatim in p."),
+        ("x\ny\nx\nx", "x", f"{MANY} `x` in lines: 1, 3, 4. Please ensure it is unique"),
+        ("aaaa", "aa", f"{MANY} `aa` in lines: 1, 1, 1. Please ensure it is unique"),
+        ("a\nb", "", f"{MANY} `` in lines: 1, 1, 2, 2. Please ensure it is unique"),
+    ],
+)
+def test_what_is_not_replaced(text: str, old: str, words: str) -> None:
+    with pytest.raises(CallFailed) as caught:
+        sdk.str_replace("p", text, old, "new")
+    assert str(caught.value) == words

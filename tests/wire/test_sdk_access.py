@@ -25,15 +25,11 @@ def opened(
     return SdkAccess(lambda: settings, base, actor=Actor("agent:x"), client=client, access=access, lock_wait=5.0)
 
 
-def test_it_opens_one_folder_and_touches_nothing(tmp_path: Path) -> None:
+def test_it_opens_one_folder_and_touches_nothing_before_a_call(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as door:
         assert [root.path for root in door.tool()._engine.roots.all()] == [str(tmp_path / "base/memories")]
-    assert not (tmp_path / "base").exists()
-    assert not (tmp_path / "s").exists()
-
-
-def test_a_call_through_it_is_kept_in_the_users_state_folder(tmp_path: Path) -> None:
-    with closing(opened(tmp_path)) as door:
+        assert not (tmp_path / "base").exists()
+        assert not (tmp_path / "s").exists()
         assert door.tool().call(CREATE).ok
     assert (tmp_path / "s/state.db").exists()
     assert (tmp_path / "base/memories/a.md").read_text() == "x"

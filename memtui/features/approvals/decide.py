@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtui import mask
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.proposals import VOTED_ON, Vote
-from memtui.engine.model import Actor, Remove
+from memtui.engine.model import Actor, Remove, Root
+from memtui.engine.proposal import Proposal
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.chat import ChatCommand, ChatReply
 from memtui.features.proposals import apply
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.model import Root
-    from memtui.engine.proposal import Proposal
 
 SHOWN_LINES = 20
 """Lines of a proposal shown in a chat."""

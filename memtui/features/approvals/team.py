@@ -6,24 +6,20 @@ Only the title and patch of a proposal leave, and only for rules that name a `te
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.proposals import VOTED_ON, Vote, steps_sha
 from memtui.engine.model import Actor
+from memtui.engine.proposal import Proposal
 from memtui.errors import ConflictError
-from memtui.features.approvals.decide import LATE, TEAM_PREFIX, cast, is_late, rule_for, rules
+from memtui.features.approvals.decide import LATE, TEAM_PREFIX, ApprovalRule, cast, is_late, rule_for, rules
 from memtui.features.proposals import apply
 from memtui.features.proposals.verbs import patch
+from memtui.features.team.postgres import TeamServer
 from memtui.features.team.store import membership, tolerate_outage
 from memtui.mask import mask
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.proposal import Proposal
-    from memtui.features.approvals.decide import ApprovalRule
-    from memtui.features.team.postgres import TeamServer
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 _LONGEST = 500_000
 """Characters of a patch that is sent; a longer one is decided here."""

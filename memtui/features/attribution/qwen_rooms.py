@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtui.agents.known.qwen_code import OWN
 from memtui.config.smallfile import read_small
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat
 from memtui.errors import RefusedError
 from memtui.features.attribution.chat import chat_of, checked_id
-
-if TYPE_CHECKING:
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
 
 VIA = "qwen"
 _MOST = 1_000

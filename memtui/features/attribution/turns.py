@@ -6,8 +6,8 @@ Only a gateway named by the user, or a person at a terminal, may say who asked a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
+from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat, TurnRecord, usage
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.chat import chat_of, checked_id, marker, plain_name
@@ -15,9 +15,6 @@ from memtui.wire.outcomes import Json
 from memtui.wire.output import attended
 from memtui.wire.session import Session, approver
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
 
 Fields = Mapping[str, object]
 

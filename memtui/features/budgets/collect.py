@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
 from memtui.features.budgets.limits import JOBS, admit, debit, keys_of
 from memtui.features.tasks.workspace import workspace_of
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import allowed_files, consent
 from memtui.transcripts.usage import READERS
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 CONSUMER = "usage"
 MAX_WINDOW_MS = round(timedelta(days=32).total_seconds() * 1_000)

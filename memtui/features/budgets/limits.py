@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from memtui.config.named import NamedEntry
 from memtui.config.read import local_zone
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.spend import Spent
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import queue
-
-if TYPE_CHECKING:
-    from memtui.config.named import NamedEntry
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
 
 ORG, JOBS = "org", "jobs"
 THRESHOLDS = (75, 95)

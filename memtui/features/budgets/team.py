@@ -6,18 +6,14 @@ Apart so that only shared budgets load it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.spend import Spent
+from memtui.features.team.postgres import TeamServer
 from memtui.features.team.store import membership, tolerate_outage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.features.team.postgres import TeamServer
 
 _AT_ONCE = 500
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.features.budgets.limits import THRESHOLDS, Admission, BudgetState, budget_words, refusal, states
 from memtui.features.tasks.view_rows import StandingRow
 from memtui.ui.draw.times import full
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
 
 _SHOWN = 100
 """Debits listed beside a budget."""

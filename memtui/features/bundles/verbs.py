@@ -64,7 +64,7 @@ def _rows(call: Call) -> tuple[list[Memory], list[tuple[Address, str]]]:
     for text in chosen:
         place = places.place(engine, text)
         found = engine.rows.list(place.roots)
-        here = [row for row in found.items if place.holds(row) and not row.missing]
+        here = [row for row in found.items if place.holds(row.address.path) and not row.missing]
         if not here:
             raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
         rows |= {str(row.address): row for row in here}
@@ -80,7 +80,7 @@ def _deleted(call: Call) -> list[Address]:
         entry.address
         for entry in engine.undo.trash.entries()
         if (not chosen and entry.address.root in roots)
-        or any(entry.address.root in (place.roots or ()) and place.has(entry.address.path) for place in chosen)
+        or any(entry.address.root in (place.roots or ()) and place.holds(entry.address.path) for place in chosen)
     ]
 
 

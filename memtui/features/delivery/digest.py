@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from memtui.diff.hunks import hunks
-from memtui.engine.model import MARKS, AuditRecord
+from memtui.engine import Engine
+from memtui.engine.model import MARKS, Address, AuditRecord
 from memtui.engine.task import FAILED
 from memtui.errors import MemtuiError
 from memtui.features.actors import who_words
 from memtui.features.delivery.outbox import KIND
 from memtui.features.feature import Feature, load
 from memtui.ui.draw.words import count_words
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.engine.model import Address
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 MAX_NAMED, MAX_RECORDS = 40, 2_000
 """Limits for memories that are named, and for audit records that are read."""

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
 
+from memtui.config.named import NamedEntry
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.task import Task
 from memtui.errors import RefusedError
 from memtui.mask import secrets
 from memtui.safe_text import visible
-
-if TYPE_CHECKING:
-    from memtui.config.named import NamedEntry
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.task import Task
 
 KIND = "deliver"
 MAX_PARTS = 20

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.features.delivery.verbs import problem_of
 from memtui.features.tasks.view_rows import StandingRow
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:

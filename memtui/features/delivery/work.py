@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 from zoneinfo import ZoneInfo
 
+from memtui.config.named import NamedEntry
 from memtui.config.read import local_zone
 from memtui.errors import RefusedError
 from memtui.features.delivery.credentials import redact, target_of
@@ -27,11 +28,7 @@ from memtui.features.delivery.vendors import (
     read_conversation,
     read_token,
 )
-from memtui.features.tasks.work import Planned
-
-if TYPE_CHECKING:
-    from memtui.config.named import NamedEntry
-    from memtui.features.tasks.work import Working
+from memtui.features.tasks.work import Planned, Working
 
 SENDING, SENT, UNKNOWN = "sending", "sent", "unknown"
 RETRY_S = (30, 120, 600, 3_600, 14_400, 43_200)

@@ -160,7 +160,7 @@ def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[NamedFindi
     wanted = places.EVERYWHERE if text is None else places.place(engine, text)
     engine.rows.lift_limits()
     listed = engine.rows.list(wanted.roots).items
-    rows = [row for row in listed if wanted.holds(row)]
+    rows = [row for row in listed if wanted.holds(row.address.path)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
     looked = MemoryScanner().look(engine, rows, now_ms(), around=listed, alike=alike)

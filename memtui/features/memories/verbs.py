@@ -108,7 +108,7 @@ def ls(call: Call) -> int:
     text = args.text("place")
     wanted = places.EVERYWHERE if text is None else places.place(call.engine, text)
     found = call.engine.rows.list(wanted.roots)
-    rows = [row for row in found.items if wanted.holds(row)]
+    rows = [row for row in found.items if wanted.holds(row.address.path)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
     scope, agent = args.text("scope"), args.text("agent")
@@ -282,13 +282,11 @@ def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
-        with call.out.progress(call.engine.pace.progress):
-            done = call.engine.memories.delete(addresses, actor=call.actor)
+        done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
     from memtui.pointers import references
 
-    with call.out.progress(call.engine.pace.progress):
-        done = references.trash(call.engine, addresses, actor=call.actor)
+    done = references.trash(call.engine, addresses, actor=call.actor)
     return results.done(call.out, done)
 
 

@@ -6,19 +6,15 @@ nothing is due again within a day; beyond that the claims refuse what already ra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.database import DAY_MS
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.task import Task
 from memtui.features.schedules import team, times
 from memtui.features.schedules.team import KIND
 from memtui.features.tasks.workspace import workspace_of
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.ledger.schedules import PlannedRun
-    from memtui.engine.task import Task
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 
 def begin(session: Session, settings: Settings) -> None:

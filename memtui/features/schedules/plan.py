@@ -16,11 +16,12 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
 from memtui.engine.model import is_person
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import usable_entry
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
 from memtui.features.schedules.team import TeamSchedules
+from memtui.features.schedules.times import invalid
 from memtui.features.tasks.settings import ROOT
 from memtui.mask import mask
 from memtui.wire.params import GLOBALS
@@ -71,7 +72,7 @@ def add(
         RefusedError: `E_TOO_MANY`; `E_DELIVERY`: its target is unusable.
     """
     if not _NAME.fullmatch(wish.name):
-        raise _wrong(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
+        raise invalid(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
     spec = times.check(wish.spec, wish.zone, now)
     words = runnable(settings, wish.words, team=table is not None)
@@ -101,30 +102,30 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
     if words and words[0] == JOB:
         jobs = settings.entries("jobs")
         if len(words) < 2 or words[1] not in jobs:
-            raise _wrong(
+            raise invalid(
                 f"There is no job {words[1] if len(words) > 1 else ''!r} in the settings.",
                 f"There are: {', '.join(jobs) or 'none'}. A job is a table [jobs.NAME] with argv and cwd.",
             )
         text = " ".join(words[2:]).strip()
         if len(text) > MAX_TEXT:
-            raise _wrong(f"The text is over {MAX_TEXT:,} characters.", "Keep long texts in a file that the job reads.")
+            raise invalid(f"The text is over {MAX_TEXT:,} characters.", "Keep long texts in a file that the job reads.")
         return (JOB, words[1], text)
     known = schedulable()
     if not words or words[0] not in known:
-        raise _wrong(
+        raise invalid(
             f"A schedule cannot run {' '.join(words)[:40] or 'nothing'}.", f"It can run: {', '.join(known)}, job NAME."
         )
     if words[0] == "digest" and len(words) > 1:
-        raise _wrong("A digest in a schedule takes no words.", "Name where it goes with --to before the verb.")
+        raise invalid("A digest in a schedule takes no words.", "Name where it goes with --to before the verb.")
     if any(word.startswith("--yes") for word in words):
-        raise _wrong("A schedule agrees to nothing in your place.", "Leave out --yes.")
+        raise invalid("A schedule agrees to nothing in your place.", "Leave out --yes.")
     options = {word.partition("=")[0] for word in words}
     if wrong := options & _FORBIDDEN_OPTIONS:
-        raise _wrong(f"A schedule takes no {min(wrong)}.", "Leave it out: it runs here, and as itself.")
+        raise invalid(f"A schedule takes no {min(wrong)}.", "Leave it out: it runs here, and as itself.")
     if team and (wrong := options & _LOCAL_OPTIONS):
-        raise _wrong(f"A schedule of the team takes no {min(wrong)}.", "Leave it out: it only looks.")
+        raise invalid(f"A schedule of the team takes no {min(wrong)}.", "Leave it out: it only looks.")
     if any("\0" in word or len(word) > MAX_TEXT for word in words):
-        raise _wrong("A word of it cannot be given to a program.", "Leave it out.")
+        raise invalid("A word of it cannot be given to a program.", "Leave it out.")
     return tuple(words)
 
 
@@ -178,7 +179,7 @@ def refuse_waiting(one: PlannedRun) -> None:
 def refuse_reserved(name: str) -> None:
     """Refuse a name reserved for schedules of chats."""
     if name.startswith(CHAT_PREFIX):
-        raise _wrong(f"Names that begin with {CHAT_PREFIX} are those of chats.", "Take another name.")
+        raise invalid(f"Names that begin with {CHAT_PREFIX} are those of chats.", "Take another name.")
 
 
 def split_words(text: str) -> list[str]:
@@ -186,8 +187,4 @@ def split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise _wrong(f"What it is to run cannot be read: {error}.", "Close each quotation.") from None
-
-
-def _wrong(message: str, hint: str) -> UsageError:
-    return UsageError(message, code="E_SCHEDULE", unharmed="No schedule was made or changed.", hint=hint)
+        raise invalid(f"What it is to run cannot be read: {error}.", "Close each quotation.") from None

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.schedules import OnceClaim, PlannedRun
 from memtui.engine.task import OPEN, Task
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times
+from memtui.features.tasks.work import Working
 from memtui.features.team.postgres import TeamServer, team_of
 from memtui.features.team.store import the_server, tolerate_outage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.features.tasks.work import Working
 
 KIND = "scheduled"
 TEAM = "team"

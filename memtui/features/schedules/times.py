@@ -43,23 +43,23 @@ def check(spec: str, zone: str, now: int) -> str:
     try:
         ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        raise _wrong(f"{zone!r} is no time zone.", "Write one such as Europe/Berlin.") from None
+        raise invalid(f"{zone!r} is no time zone.", "Write one such as Europe/Berlin.") from None
     first, _, rest = spec.strip().partition(" ")
     if first == ONCE:
         once = f"{ONCE} {_once(rest.strip(), zone)}"
         if next(due_times(once, zone, now), None) is None:
-            raise _wrong(f"{rest.strip()!r} went by already.", "Write a time that comes.")
+            raise invalid(f"{rest.strip()!r} went by already.", "Write a time that comes.")
         return once
     fields = WORDS.get(spec.strip(), spec).split()
     if len(fields) != 5:
-        raise _wrong(
+        raise invalid(
             f"{spec!r} is no time: it has {len(fields)} fields.",
             f"Write minute, hour, day, month and weekday, or {', '.join(WORDS)}, {ONCE} TIME.",
         )
     try:
         next(CronSim(" ".join(fields), datetime.fromtimestamp(now / 1_000, ZoneInfo(zone))))
     except (CronSimError, StopIteration) as error:
-        raise _wrong(
+        raise invalid(
             f"{spec!r} is no time that comes: {error}.", "`0 9 * * 1-5` is nine o'clock on weekdays."
         ) from None
     return WORDS.get(spec.strip(), " ".join(fields))
@@ -69,7 +69,7 @@ def _once(text: str, zone: str) -> str:
     try:
         return datetime.fromtimestamp(_ms(text, zone) / 1_000, ZoneInfo(zone)).isoformat(timespec="minutes")
     except (ValueError, OverflowError, OSError):
-        raise _wrong(f"{text!r} is no time.", f"Write {ONCE} 2026-12-24T18:00.") from None
+        raise invalid(f"{text!r} is no time.", f"Write {ONCE} 2026-12-24T18:00.") from None
 
 
 def _ms(text: str, zone: str) -> int:
@@ -77,7 +77,8 @@ def _ms(text: str, zone: str) -> int:
     return round((found if found.tzinfo else found.replace(tzinfo=ZoneInfo(zone))).timestamp() * 1_000)
 
 
-def _wrong(message: str, hint: str) -> UsageError:
+def invalid(message: str, hint: str) -> UsageError:
+    """Make the error for an invalid schedule."""
     return UsageError(message, code="E_SCHEDULE", unharmed="No schedule was made or changed.", hint=hint)
 
 

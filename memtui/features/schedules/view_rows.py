@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.ledger.schedules import OnceClaim, PlannedRun, ScheduleTable
 from memtui.features.actors import who_words
 from memtui.features.schedules import due, team
 from memtui.features.schedules.plan import command_text, next_due, off_reason, question, resume
@@ -13,11 +15,6 @@ from memtui.features.schedules.times import Due
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.team.store import outage, the_server
 from memtui.ui.draw.times import full
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.ledger.schedules import OnceClaim, PlannedRun, ScheduleTable
 
 GROUP = "Scheduled"
 _RUNS = 10

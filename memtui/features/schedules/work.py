@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from memtui.config.read import read_environment
 from memtui.engine.ledger.database import DAY_MS
@@ -24,12 +23,9 @@ from memtui.features.schedules import due, team, times
 from memtui.features.schedules.plan import JOB, refuse_waiting, runnable
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
-from memtui.features.tasks.work import Planned
+from memtui.features.tasks.work import Planned, Working
 from memtui.mask import mask
 from memtui.wire.session import Options, Session
-
-if TYPE_CHECKING:
-    from memtui.features.tasks.work import Working
 
 RETRY_MS = (60_000, 300_000, 900_000)
 """Delays before a failed run is retried."""

@@ -11,12 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
 from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
 from memtui.engine.ledger.turns import ReadTurn
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
 from memtui.features.attribution.chat import speaker
 from memtui.features.attribution.qwen_rooms import keep_rooms
@@ -24,13 +27,7 @@ from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_use
 from memtui.transcripts.event import TOOL, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, needles, skim
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent, digest, home_of
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
-    from memtui.engine.model import Root
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 MAX_AGE_MS = 90 * 86_400_000
 """Maximum age of sessions that were never read."""

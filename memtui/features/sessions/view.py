@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from memtui.agents.table import title_of
+from memtui.engine import Engine
 from memtui.engine.ledger.touches import SessionTouches
+from memtui.engine.model import Address
 from memtui.features.host import Host
 from memtui.features.sessions.shown import after_words, calls_of, done_words, placed
 from memtui.safe_text import visible
@@ -19,10 +21,6 @@ from memtui.ui.draw.times import both, stamp
 from memtui.ui.draw.words import count_words, fit
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.engine.model import Address
 
 WIDE = 70
 """Cells from which a row shows the session's folder."""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.ledger.journal import JournalRecord
 from memtui.engine.observation import OBSERVED
 from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.features.team.postgres import TeamServer, team_of
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.engine.ledger.journal import JournalRecord
-    from memtui.wire.session import Session
+from memtui.wire.session import Session
 
 _AWAY = "team:away"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from memtui.engine.model import Finding
@@ -32,13 +33,8 @@ def _init(call: Call) -> int:
         call.out.fact({"sql": script()}, script()) if call.out.json else call.out.text(script())
         return outcomes.DONE
     server = the_server(call.settings)
-    try:
+    with suppress(NotFoundError):
         server.call("known")
-    except NotFoundError:
-        found = False
-    else:
-        found = True
-    if found:
         call.out.fact({"made": False}, "The team is there already.")
         return outcomes.DONE
     call.approve("make a team", f"Make the schema memtui and the role {MEMBER} on the server?", "run it there")

@@ -144,20 +144,19 @@ def test_a_chat_is_no_person_and_a_name_with_a_colon_is_none_of_two(config: Path
     assert "is applied" in say(session, f"/approve {number}", "b:c", "a")
 
 
-def test_one_person_has_one_vote_in_however_many_chats(config: Path) -> None:
-    session = opened(config, '[approvals.two]\nof = ["chat:team", "chat:lobby"]\nneed = 2\n')
+@pytest.mark.parametrize(
+    ("of", "ways"),
+    [('"chat:team", "chat:lobby"', [("team", "bot"), ("lobby", "bot")]),
+     ('"one:u7", "two:u7", "chat:team"', [("room", "one"), ("room", "two")])],
+)  # fmt: skip
+def test_one_person_has_one_vote_in_however_many_chats_and_gateways(
+    config: Path, of: str, ways: list[tuple[str, str]]
+) -> None:
+    session = opened(config, f"[approvals.two]\nof = [{of}]\nneed = 2\n")
     number = suggested(session)
-    say(session, f"/approve {number}", "u7", "team")
-    assert "1 of 2: U7 yes" in say(session, f"/approve {number}", "u7", "lobby")
+    for channel, via in ways:
+        assert "1 of 2: U7 yes" in say(session, f"/approve {number}", "u7", channel, via)
     assert "is applied" in say(session, f"/approve {number}", "u8", "team")
-
-
-def test_one_person_has_one_vote_through_however_many_gateways(config: Path) -> None:
-    session = opened(config, '[approvals.two]\nof = ["one:u7", "two:u7", "chat:team"]\nneed = 2\n')
-    number = suggested(session)
-    for via in ("one", "two"):
-        assert "1 of 2: U7 yes" in say(session, f"/approve {number}", "u7", "room", via)
-    assert "is applied" in say(session, f"/approve {number}", "u8", "team", "two")
 
 
 def test_who_asked_in_the_turn_that_proposed_does_not_agree_to_it(config: Path) -> None:

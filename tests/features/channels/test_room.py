@@ -77,20 +77,8 @@ def test_an_entry_is_one_bullet_and_no_other_byte_changes(session: Session) -> N
     with pytest.raises(RefusedError, match="2,001"):
         append(engine, root, CHAT, "x" * 2_001, actor=Actor("cli"))
     path = Path(root.path, FILE)
-    lines = (
-        "\ufeffintro",
-        "```",
-        "## Remembered",
-        "- no",
-        "```",
-        "## Remembered",
-        "- a",
-        "",
-        "## Remembered",
-        "- b",
-        "",
-    )
-    before = "\r\n".join(lines).encode()
+    head = "## Remembered\n"
+    before = f"\ufeffintro\n```\n{head}- no\n```\n{head}- a\n\n{head}- b\n".replace("\n", "\r\n").encode()
     path.write_bytes(before)
     append(engine, root, CHAT, "c", actor=Actor("cli"))
     assert path.read_bytes() == before.replace(b"- a\r\n", b"- a\r\n- c\r\n")

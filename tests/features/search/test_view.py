@@ -252,16 +252,6 @@ async def test_a_search_that_fails_says_why_and_ends(monkeypatch: pytest.MonkeyP
         assert len(rows(found)) == 3
 
 
-async def test_letters_typed_in_one_go_are_one_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = engine_with(TEXTS)
-    gate = Gate(engine, monkeypatch)
-    async with shown(engine) as running:
-        await running.press("ctrl+f")
-        running.burst(*"tabs never")
-        await running.until(lambda: screen(running).line.text == "tabs never" and settled(screen(running)))
-        assert len(gate.asked) <= 2
-
-
 async def test_toggles_look_elsewhere_and_are_said() -> None:
     engine = engine_with(TEXTS)
     engine.save("memtui:project/notes.md", "Notes with zebras.\n", "Notes.\n")
@@ -453,14 +443,3 @@ async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monk
         found._forget()  # it is being looked at
         await running.press("escape", "escape")
         assert len(forgotten) == 1
-
-
-async def test_the_palette_and_help_know_the_search() -> None:
-    async with shown(engine_with(TEXTS)) as running:
-        await search(running, "tabs")
-        await running.press("f1")
-        await running.until_text("Search in everything.")
-        assert "f7, ctrl+o" in running.text
-        await running.press("escape", "tab", "colon")
-        await running.type("old versions")
-        await running.until_text("Search in old versions")

@@ -4,10 +4,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Hit, Memory, Root, SearchResult, Version
-from memtui.features.search.view_rows import HitGroup, More, hit_runs, items_of, label_of, name_room
-from memtui.matching import typed
+from memtui.features.search.view import hit_page
+from memtui.features.search.view_rows import (
+    HitGroup,
+    More,
+    Sources,
+    count_line,
+    hit_runs,
+    items_of,
+    label_of,
+    name_room,
+    nothing_lines,
+    state_line,
+)
+from memtui.matching import parse, typed
 from memtui.safe_text import cell_width
+from memtui.ui.draw.spans import Line
 from memtui.ui.draw.times import RowStyle
+from tests.workbench.memories import Memories
 
 LOOK = RowStyle(1_000_000)
 
@@ -74,3 +88,52 @@ def test_a_row_is_never_wider_than_its_room_and_holds_no_control(
     assert cell_width(text(runs)) <= max(width, room + 15)
     assert all(letter.isprintable() for letter in text(runs))
     assert 12 <= room <= max(width * 2 // 5, 12)
+
+
+A = "memtui:global/a.md"
+
+
+def page_of(engine: Memories, words: str) -> str:
+    found = hit_page(engine.engine, Hit(engine.rows[Address.parse(A)], "body", 2, "x"), parse(words), 60)
+    return "".join(text for line in found.page for text, _ in line.runs)
+
+
+def test_what_cannot_be_read_says_why() -> None:
+    engine = Memories({A: "x"})
+    engine.path(Address.parse(A)).unlink()
+    assert "There is no memory" in page_of(engine, "x")
+    assert "memtui reads up to" in page_of(Memories({A: "tabs\n" * 300_000}), "tabs")
+
+
+ROW = Memory(Address("r", "a.md"), "global", "files", 1, 0, "0" * 64)
+HIT = Hit(ROW, "body", 1, "x", places=2)
+KEYS = {"search_texts": "f6", "search_versions": "f7", "search_projects": "f8"}
+
+
+def words(line: Line) -> str:
+    return "".join(text for text, _ in line).strip()
+
+
+def test_how_much_was_found() -> None:
+    assert words(count_line(None, searching=False)) == ""
+    assert words(count_line(SearchResult((), 0), searching=False)) == "0 hits"
+    assert words(count_line(SearchResult((HIT,), 1), searching=False)) == "1 hit"
+    assert words(count_line(SearchResult((HIT,), 5_000), searching=True)) == "searching... 1 of 5,000 hits"
+
+
+def test_what_is_looked_in() -> None:
+    said = words(state_line(Sources(), typed("blue -red"), KEYS.__getitem__, 100))
+    assert said.startswith("f6 [x] texts  f7 [ ] old versions  f8 [ ] every project")
+    assert said.endswith("without red")
+    said = words(state_line(Sources(bodies=False, versions=True, everywhere=True), None, KEYS.__getitem__, 60))
+    assert said == "f6 [ ] texts  f7 [x] old versions  f8 [x] every project"
+    said = words(state_line(Sources(), None, lambda id_: "" if id_ == "search_projects" else KEYS[id_], 80))
+    assert said == "f6 [x] texts  f7 [ ] old versions"
+
+
+def test_what_to_try() -> None:
+    assert "f7 looks into old versions" in "\n".join(map(words, nothing_lines(Sources(), KEYS.__getitem__)))
+    everything = Sources(bodies=True, versions=True, everywhere=True)
+    assert [words(line) for line in nothing_lines(everything, KEYS.__getitem__)] == ["", "Nothing holds these words."]
+    off = nothing_lines(Sources(), lambda id_: "" if id_ == "search_projects" else KEYS[id_])
+    assert "every project" not in "\n".join(map(words, off))
