@@ -9,17 +9,13 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from memtui.errors import MemtuiError
 from memtui.features.remember.classify import LIMIT, checked
 from memtui.wire.access import error_text
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
 
 MAX_BODY = 512 * 1024
 """Bytes of a body: the longest text fits, though JSON may write six bytes for one."""
@@ -245,7 +241,6 @@ def wait_of(request: Request) -> int:
 
 
 def _single(given: list[str], pattern: re.Pattern[str], code: str, said: str) -> str | None:
-    """Return a value that may occur once."""
     if len(given) > 1 or (given and not pattern.fullmatch(given[0])):
         raise RequestError(400, code, said)
     return given[0] if given else None

@@ -10,23 +10,20 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import anyio.to_thread
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
 
 from memtui.engine.model import AuditRecord
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, TaskEvent
+from memtui.engine.watch.watch import Watch
 from memtui.errors import MemtuiError
 from memtui.features.tasks.workspace import Workspace
 from memtui.wire.output import without_secrets
 from memtui.wire.session import Session
-
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
-    from memtui.engine.watch.watch import Watch
 
 POLL_S, MIN_POLL_S = 0.25, 0.1
 """Seconds between polls of the ledger; minimum when this process knows of news."""

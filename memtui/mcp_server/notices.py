@@ -7,7 +7,7 @@ from the server because it works on both sides of that border.
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -18,11 +18,9 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 
 from memtui.engine import Engine
 from memtui.engine.model import Changes, Health
+from memtui.engine.watch.watch import Watch
 from memtui.errors import MemtuiError
 from memtui.mcp_server.resources import content_digest, uri_of_address
-
-if TYPE_CHECKING:
-    from memtui.engine.watch.watch import Watch
 
 MAX_SUBSCRIPTIONS = 10_000
 """URIs one client may subscribe to."""
@@ -136,7 +134,6 @@ class Notices:
             await anyio.sleep(PAUSE)
 
     def _follow(self) -> None:
-        """Watch the client's current engine."""
         engine = self._engine()
         if engine is self._followed:
             return
@@ -183,7 +180,6 @@ class Notices:
         return [uri for uri, held in self._held(followed).items() if held != followed[uri]]
 
     def _held(self, uris: Iterable[str]) -> dict[str, object]:
-        """Return the content digests of URIs that the client may follow."""
         engine = self._engine()
         found: dict[str, object] = {}
         if engine is None:

@@ -9,7 +9,6 @@ import binascii
 import os
 import re
 from hashlib import sha256
-from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
@@ -43,14 +42,6 @@ BINARY = "application/octet-stream"
 _NAME_CELLS, _DESCRIPTION_CELLS = 120, 220
 
 
-class Page(NamedTuple):
-    """One page of resources."""
-
-    resources: list[Resource]
-    cursor: str | None
-    """None on the last page."""
-
-
 def template() -> ResourceTemplate:
     """Return the template of all URIs."""
     return ResourceTemplate(
@@ -62,8 +53,8 @@ def template() -> ResourceTemplate:
     )
 
 
-def page(engine: Engine, cursor: str | None) -> Page:
-    """Return the resources after a cursor, which stays valid when others come or go; raises UsageError."""
+def page(engine: Engine, cursor: str | None) -> tuple[list[Resource], str | None]:
+    """Return a page of resources and the next cursor, valid when others come or go; raises UsageError."""
     after = None if cursor is None else _uncursor(cursor)
     found: list[tuple[bytes, str, Memory]] = []
     for shelf in reach.look(engine):
@@ -78,10 +69,8 @@ def page(engine: Engine, cursor: str | None) -> Page:
                 found.append((key, virtual, row))
     found.sort(key=lambda entry: entry[0])
     last = found[PAGE - 1][0] if len(found) > PAGE else None
-    return Page(
-        [_resource(virtual, row) for _, virtual, row in found[:PAGE]],
-        None if last is None else base64.urlsafe_b64encode(last).decode(),
-    )
+    following = None if last is None else base64.urlsafe_b64encode(last).decode()
+    return [_resource(virtual, row) for _, virtual, row in found[:PAGE]], following
 
 
 def read(client: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:

@@ -186,8 +186,8 @@ class Handlers:
         engine = await self._work(self._engine)
         if engine is None:
             return types.ListResourcesResult(resources=[])
-        page = await self._answered(resources.page, engine, params.cursor if params else None)
-        return types.ListResourcesResult(resources=page.resources, next_cursor=page.cursor)
+        found, following = await self._answered(resources.page, engine, params.cursor if params else None)
+        return types.ListResourcesResult(resources=found, next_cursor=following)
 
     async def _list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
         offered = [] if await self._work(self._engine) is None else [resources.template()]
@@ -290,7 +290,6 @@ class SignalEnd:
 
 
 def _folder(uri: str) -> str | None:
-    """Return the local folder of a URI; None for others."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None

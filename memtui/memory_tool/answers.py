@@ -106,7 +106,6 @@ def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) ->
 
 
 def _reason(error: MemtuiError) -> str:
-    """Return the reason from the engine's message about a name."""
     _, colon, reason = error.message.rpartition(" is refused: ")
     return shown(reason.removesuffix(".")) if colon else CODES[error.code]
 

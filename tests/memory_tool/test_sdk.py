@@ -41,37 +41,6 @@ def outside(tmp_path: Path) -> Path:
 # --- the words
 
 
-def test_the_words_of_every_failure(world: SdkWorld) -> None:
-    world.do("create", path="/memories/a.md", file_text="x\ny\nx\n")
-    world.do("create", path="/memories/d/b.md", file_text="")
-    gone = "/memories/gone.md"
-    assert world.no("view", path=gone) == MISSING.format(gone)
-    assert world.no("create", path="/memories/a.md", file_text="x\ny\nx\n") == "File /memories/a.md already exists"
-    for folder in ("/memories", "/memories/d"):
-        assert world.no("create", path=folder, file_text="") == f"File {folder} already exists"
-        edits: dict[str, dict[str, object]] = {
-            "str_replace": {"old_str": "", "new_str": ""},
-            "insert": {"insert_line": 0, "insert_text": ""},
-        }
-        for command, fields in edits.items():
-            assert world.no(command, path=folder, **fields) == f"The path {folder} is not a file."
-            assert world.no(command, path=gone, **fields) == MISSING.format(gone)
-    assert "Multiple occurrences of old_str `x` in lines: 1, 3." in world.no(
-        "str_replace", path="/memories/a.md", old_str="x", new_str=""
-    )
-    assert world.no("insert", path="/memories/a.md", insert_line=4, insert_text="") == (
-        "Invalid `insert_line` parameter: 4. It should be within the range [0, 3]."
-    )
-    assert world.no("delete", path=gone) == f"The path {gone} does not exist"
-    assert world.no("rename", old_path=gone, new_path="/memories/x/y.md") == f"The path {gone} does not exist"
-    for taken in ("/memories/a.md", "/memories/d", "/memories"):
-        words = f"The destination {taken} already exists"
-        assert world.no("rename", old_path="/memories/d/b.md", new_path=taken) == words
-        assert world.no("rename", old_path=gone, new_path=taken) == words
-    os.mkfifo(world.folder / "pipe")
-    assert world.no("view", path="/memories/pipe") == "Unsupported file type for /memories/pipe"
-
-
 @pytest.mark.parametrize("path", ["/memories", "/memories/", "/memories/.", "/memories//", "/memories/sub/.."])
 def test_the_root_is_neither_deleted_nor_renamed(world: SdkWorld, path: str) -> None:
     world.do("create", path="/memories/a.md", file_text="x")
@@ -124,6 +93,11 @@ def test_only_the_root_and_what_is_below_it_is_a_path(world: SdkWorld, path: str
     for command, fields in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
         assert world.no(command, path=path, **fields) == f"Path must start with /memories, got: {path}"
     assert world.disk() == {}
+
+
+def test_a_pipe_is_not_waited_for(world: SdkWorld) -> None:
+    os.mkfifo(world.folder / "pipe")
+    assert world.no("view", path="/memories/pipe") == "Unsupported file type for /memories/pipe"
 
 
 def test_a_file_that_is_not_utf8_is_said_to_be_none_and_left_alone(world: SdkWorld) -> None:

@@ -26,7 +26,6 @@ from memtui.web.server import (
     Codes,
     Server,
     Visitor,
-    bounded,
     listening,
     own_command,
     serve,
@@ -314,11 +313,6 @@ async def test_anything_else_is_no_message(text: str) -> None:
 async def test_no_message_breaks_the_server(value: object) -> None:
     ok, heard, _ = await told(json.dumps(value))
     assert ok or not heard
-
-
-@given(st.integers())
-def test_a_size_is_one_a_terminal_can_have(cells: int) -> None:
-    assert 1 <= bounded(cells, 80) <= MAX_CELLS
 
 
 def test_nothing_in_the_working_directory_is_loaded() -> None:

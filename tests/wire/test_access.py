@@ -1,7 +1,7 @@
 """The doors agents come through: the flag, the table, the switch, and that the engine holds to them."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,10 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine import Engine
 from memtui.engine.look.roots import LEVELS, Access
-from memtui.engine.model import SCOPES, Actor, Address, Root
-from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.engine.model import SCOPES, Root
+from memtui.errors import RefusedError, UsageError
 from memtui.wire.access import LiveAccess, client_access, open_agent_session
-from memtui.wire.session import Options, Session
+from memtui.wire.session import Options
 
 PLACE = Directories("/c", "/s", "/d", "test")
 
@@ -103,31 +103,6 @@ def test_a_word_that_is_no_access_is_named() -> None:
         client_access(settings(), "codex", "write")
 
 
-@pytest.fixture
-def door(home: Path, tmp_path: Path) -> Session:
-    """A door for codex, which may change nothing in a checkout, and not see the workspace."""
-    (tmp_path / "work" / ".git").mkdir()
-    config = home / ".memtui-test"
-    config.mkdir()
-    (config / "config.toml").write_text("[access]\n'*' = 'off'\n[access.codex]\n'*' = 'plan'\nworkspace = 'off'\n")
-    options = Options(actor=Actor("mcp:codex"))
-    return open_agent_session(load_settings(read_environment()), options, client="codex-mcp-client", lock_wait=1)
-
-
-def test_the_engine_holds_to_it(door: Session) -> None:
-    actor = door.options.actor
-    assert actor == Actor("mcp:codex")
-    door.engine.memories.create(Address("memtui:global", "a.md"), "yes", actor=actor)
-    with pytest.raises(RefusedError) as error:
-        door.engine.memories.create(Address("memtui:project", "a.md"), "no", actor=actor)
-    assert error.value.code == "E_ACCESS"
-    with pytest.raises(NotFoundError):
-        door.engine.read(Address("memtui:workspace", "a.md"))
-    assert [root.id for root in door.roots] == [root.id for root in door.engine.roots.all()]
-    assert [root.id for root in door.roots] == ["memtui:global", "memtui:project"]
-    door.engine.close()
-
-
 def test_a_shut_door_touches_nothing(tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(RefusedError):
@@ -161,33 +136,12 @@ def reads(home: Path) -> Iterator[Reads]:
     found.door.close()
 
 
-def code(act: Callable[[], object]) -> str:
-    """What an act is refused with."""
-    with pytest.raises(MemtuiError) as caught:
-        act()
-    return caught.value.code
-
-
 def test_a_door_that_stays_reads_the_settings_only_when_they_changed(reads: Reads) -> None:
     engines = {id(reads.door.engine()) for _ in range(5)}
     assert (len(engines), reads.opened) == (1, 1)
     before = reads.read
     reads.door.engine()
     assert reads.read == before
-
-
-def test_a_door_that_stays_is_shut_and_opened_by_the_settings(reads: Reads) -> None:
-    first = reads.door.engine()
-    reads.config.write_text("[agents]\nenabled = false\n")
-    assert code(reads.door.engine) == "E_DISABLED"
-    reads.config.write_text("nonsense")
-    assert code(reads.door.engine) == code(reads.door.engine) == "E_CONFIG"
-    reads.config.write_text("[access]\ncodex = 'ro'\n")
-    second = reads.door.engine()
-    assert second is not first
-    assert second.access.label == "ro"
-    reads.config.write_text("calm = true\n[access]\ncodex = 'ro'\n")
-    assert reads.door.engine() is second
 
 
 def test_settings_that_are_written_twice_in_one_tick_of_the_clock_count(reads: Reads) -> None:
@@ -199,10 +153,3 @@ def test_settings_that_are_written_twice_in_one_tick_of_the_clock_count(reads: R
     reads.config.write_text("[access]\ncodex = 'ro'\n")
     os.utime(reads.config, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert reads.door.engine().access.label == "ro"
-
-
-def test_a_closed_door_opens_again(reads: Reads) -> None:
-    reads.door.engine()
-    reads.door.close()
-    assert reads.door.engine().access.label == "rw"
-    assert reads.opened == 2

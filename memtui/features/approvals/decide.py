@@ -156,7 +156,6 @@ def _voters(word: ChatCommand, rule: ApprovalRule) -> list[str]:
 
 
 def _asked(word: ChatCommand, one: Proposal) -> bool:
-    """Return whether the chatter asked for the turn that made a proposal."""
     if not one.turn:
         return False
     turn, journal = word.session.engine.turns.get(one.turn), word.session.engine.journal

@@ -153,7 +153,6 @@ def _folded(entry: bytes) -> str:
 
 
 def _begun(chat: Chat) -> bytes:
-    """Return a new file, which names its chat in the front matter."""
     thread = f"thread: {json.dumps(chat.thread)}\n" if chat.thread else ""
     fields = f"name: {json.dumps(chat.channel)}\nchannel: {json.dumps(chat.channel)}\nchat: {json.dumps(chat.chat)}\n"
     return f"---\n{fields}{thread}---\n\n## Remembered\n\n".encode()

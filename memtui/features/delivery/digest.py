@@ -43,7 +43,9 @@ def digest(session: Session, since: int, *, notes: Sequence[str] = ()) -> str:
     if failed:
         lines += ["**Failed**", *(f"- {task.client}: {task.kind}, {(task.error or ('',))[0]}" for task in failed[:10])]
         lines += [f"- and {len(failed) - 10} more"] * (len(failed) > 10)
-    waits = [f"- {part}: {words}" for part, block in _blocks(session).items() if (words := _counts(block))]
+    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
+    blocks = {name: load(each.status)(session) for name, each in entries.items() if each.status}
+    waits = [f"- {part}: {words}" for part, block in blocks.items() if (words := _counts(block))]
     return "\n".join([*lines, *(["**How it is**", *waits] if waits else [])])
 
 
@@ -66,11 +68,6 @@ def _lines(engine: Engine, records: Sequence[AuditRecord]) -> str:
     places = hunks(before, after)
     went, came = (sum(end - begin for begin, end in side) for side in zip(*places, strict=True)) if places else (0, 0)
     return f"+{came} -{went}"
-
-
-def _blocks(session: Session) -> Mapping[str, Mapping[str, object]]:
-    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
-    return {name: load(each.status)(session) for name, each in entries.items() if each.status}
 
 
 def _counts(block: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""The entry in the table of features: messages to places that the settings name, and the digest."""
+"""Feature entry: delivery."""
 
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb

@@ -86,7 +86,6 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
 
 
 def _await_end(call: Call, task: Task) -> Task:
-    """Wait until a part is sent, unless it is postponed."""
     table = call.engine.tasks
     return waited(call.session, task, lambda: table.get(task.id).not_before > table.clock() + 15_000)
 

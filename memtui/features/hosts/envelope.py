@@ -18,13 +18,7 @@ MAX_PACKED = 96 * 1024
 
 
 def pack(mark: str, words: Sequence[str], given: bytes | None = None) -> str:
-    """Pack a command line into one word.
-
-    Args:
-        mark: an unguessable token, printed by the other memtui before its answer.
-        words: the command line, without the program's name.
-        given: the text on standard input, checked by its digest; None: a stream, or nothing.
-    """
+    """Pack a command line into one word, with a token to print before the answer and the digest of its text."""
     whole = [mark, "" if given is None else sha256(given).hexdigest(), *words]
     packed = base64.urlsafe_b64encode(json.dumps(whole).encode("utf-8")).decode("ascii").rstrip("=")
     if len(packed) > MAX_PACKED:

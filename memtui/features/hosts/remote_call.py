@@ -255,7 +255,6 @@ def _read(process: subprocess.Popen[bytes], answer: _AnswerFilter, take: Callabl
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Terminate a process group that still runs."""
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGTERM)
@@ -263,7 +262,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failed(far: RemoteCall, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
-    """Make the error for a call without a whole answer."""
     host = far.host
     last = said.strip().rpartition("\n")[2][-300:]
     why = f": {last}" if last else ""

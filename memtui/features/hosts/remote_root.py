@@ -53,7 +53,6 @@ def root_of(host: str, root_id: str) -> Root:
 
 
 def _row(host: str, item: Json) -> Memory | None:
-    """Parse a row of an answer; return None for an invalid one."""
     root, path, digest = (item.get(key) for key in ("root", "path", "sha256"))
     if not (isinstance(root, str) and isinstance(path, str) and 0 < len(root) <= _NAME_LIMIT and "/" not in root):
         return None

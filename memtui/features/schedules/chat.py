@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from memtui.config.read import local_zone
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import RefusedError, UsageError
-from memtui.features.attribution.chat import ChatReply
+from memtui.features.attribution.chat import ChatCommand, ChatReply
 from memtui.features.schedules import times
 from memtui.features.schedules.plan import CHAT_PREFIX, JOB, ScheduleRequest, add, off_reason
 from memtui.features.tasks.workspace import workspace_of
 from memtui.mask import mask
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from memtui.features.attribution.chat import ChatCommand
 
 _ASKED = re.compile(r'(?:["“]([^"“”]+)["”]|(@[a-z]+))\s+(\S.*)', re.DOTALL)
 _HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N or /schedule cancel N.'

@@ -103,13 +103,7 @@ def _list(call: Call) -> int:
         return outcomes.DONE
     if not found and call.out.terminal:
         call.out.say("There are no schedules.")
-    columns = (
-        Column("NAME"),
-        Column("RUNS", flexible=True, wraps=True),
-        Column("TIME"),
-        Column("NEXT"),
-        Column("LAST"),
-    )
+    runs, by = Column("RUNS", flexible=True, wraps=True), Column("BY", optional=True)
     now, here = call.engine.schedules.clock(), workspace_of(call.session.surroundings).id
     rows = [
         (
@@ -122,7 +116,7 @@ def _list(call: Call) -> int:
         )
         for one, last in found
     ]
-    call.out.table((*columns, Column("BY", optional=True)), rows)
+    call.out.table((Column("NAME"), runs, Column("TIME"), Column("NEXT"), Column("LAST"), by), rows)
     return outcomes.DONE
 
 

@@ -121,7 +121,6 @@ def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, o
 
 
 def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
-    """Run the command; return the task's plan and the text for its recipients."""
     one = one._replace(words=runnable(working.settings, one.words, team=one.workspace == team.TEAM))
     verb = one.words[0]
     if verb in works():

@@ -6,7 +6,7 @@ Text of memories is quoted as data: one short, harmless line for each hit, below
 from collections.abc import Mapping
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Hit
+from memtui.engine.model import Actor, Hit
 from memtui.errors import UsageError
 from memtui.features.feature import Offer
 from memtui.given import neutral, reach
@@ -52,7 +52,7 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     found = [
         hit
         for hit in engine.search.once(query, scope=scope, limit=100_000, given=True)[0]
-        if _openable(hit.memory.address, roots) and not hidden(hit.memory.address, hit.memory.sha256)
+        if (at := hit.memory.address).root in roots and listable(at.path) and not hidden(at, hit.memory.sha256)
     ]
     hits = [hit for hit in found if reach.reviewed(hit.memory)]
     if not hits:
@@ -66,16 +66,10 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
 
 
 def _waiting(count: int) -> str:
-    """Say how many hits are held back until the user reviewed them."""
     if not count:
         return ""
     what = "One more came" if count == 1 else f"{count} more came"
     return f" ({what} with the checkout and {'waits' if count == 1 else 'wait'} for the user's review.)"
-
-
-def _openable(address: Address, roots: Mapping[str, str]) -> bool:
-    """Return whether the path in its line lets an agent open a memory."""
-    return address.root in roots and listable(address.path)
 
 
 def _line(place_of_root: str, hit: Hit) -> str:

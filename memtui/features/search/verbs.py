@@ -39,6 +39,5 @@ def search(call: Call) -> int:
 
 
 def _where(hit: Hit) -> str:
-    """Return the address as `memtui view` takes it."""
     address = str(hit.memory.address)
     return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"

@@ -7,13 +7,15 @@ words and the hit are kept for the next visit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from textual import events, on
 from textual.containers import Container, Vertical
 from textual.geometry import Offset
+from textual.timer import Timer
 from textual.widget import Widget
 
+from memtui.engine import Engine
 from memtui.engine.model import Hit, SearchQuery, SearchResult
 from memtui.errors import MemtuiError
 from memtui.features.host import Host
@@ -46,11 +48,6 @@ from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
-
-if TYPE_CHECKING:
-    from textual.timer import Timer
-
-    from memtui.engine import Engine
 
 DELAY = 0.08
 """Seconds after the last letter before the search starts."""
@@ -110,14 +107,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         }
 
     def _body(self) -> Iterable[Widget]:
-        """Compose the line, the sources, the hits, and the text of one."""
         yield Lines(self._line, id="search-line")
         yield Lines(self._state, id="search-state")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(Vertical(self.list, id="listed-left"), right, id="listed-body")
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         if action.id == "search_open" and self.item is None:
             return "There is nothing to open."
         if action.id.startswith("copy_") and not isinstance(self.item, Hit):
@@ -170,7 +165,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._go_to(line=True)
 
     def _go_to(self, *, line: bool) -> None:
-        """Focus the line or the list."""
         self._in_line = line
         if self.is_mounted:
             self.list.focus()
@@ -213,12 +207,10 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # Searching
 
     def _news(self) -> None:
-        """Search again after a change, keeping the cursor on its hit."""
         if self.line.query is not None and (self._searching or self._found is not None):
             super()._news()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Search again, keeping the cursor on its hit."""
         del awaited
         if not (self._searching and self._kept is not None):
             self._keep()
@@ -393,7 +385,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.give(())
 
     def _read_text(self, item: Item) -> None:
-        """Read the text of a hit."""
         query, width = self._query, self.page.text_width
         if isinstance(item, Hit) and query is not None:
             self.jobs.run(
@@ -415,7 +406,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._beside = None
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the text."""
         return page_title(self.item if isinstance(self.item, Hit) else None)
 
     def _draw_bars(self) -> None:

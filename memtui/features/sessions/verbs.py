@@ -96,7 +96,6 @@ def _list(call: Call) -> int:
 
 
 def _read(call: Call) -> int:
-    """Read what is new."""
     from memtui.features.sessions.read_touches import read_touches
 
     came = read_touches(call.engine, call.settings, call.session.surroundings)
@@ -114,7 +113,6 @@ def _read(call: Call) -> int:
 
 
 def _forget(call: Call) -> int:
-    """Delete what is kept of sessions."""
     call.engine.history.check_settable()
     call.approve("forget agents' sessions", "Forget which session used and wrote which memory, for good?", "forget it")
     count = call.engine.touches.forget()

@@ -46,8 +46,6 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         self._does["session_go"] = self._go
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load the sessions."""
-
         def read(engine: Engine) -> tuple[SessionTouches, ...]:
             return placed(engine, engine.touches.sessions(engine.roots.names(), limit=MAX_SESSIONS))
 
@@ -92,7 +90,6 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         return [[("  No session used a memory yet, as far as they were read.", "strong")]]
 
     def _read_text(self, item: SessionTouches) -> None:
-        """Show what a session did."""
         head = [
             f"{title_of(item.agent)}, session {item.session}",
             f"{both(item.began, self.host.now())}{f', in {self.host.short(item.cwd)}' if item.cwd else ''}",
@@ -102,11 +99,9 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         self._show_text(item, words_page(*map(visible, lines), style="name", width=self.page.text_width))
 
     def _page_words(self) -> tuple[str, list[Run]]:
-        """Return the title of the text."""
         return "What it did", []
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         return "There is no session here." if action.id == "session_go" and self._first is None else ""
 
     @property

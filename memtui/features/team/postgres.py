@@ -208,7 +208,6 @@ def _offline(why: str) -> StorageError:
 
 
 def _refused(error: Exception) -> MemtuiError:
-    """Turn an error of the server into one of memtui's."""
     code, said = str(getattr(error, "sqlstate", "")), _said(error).partition(" CONTEXT:")[0]
     if code == "MT409":
         return ConflictError(said, code="E_DECIDED", hint="memtui team requests lists what waits.")

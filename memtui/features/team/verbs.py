@@ -98,7 +98,6 @@ def _requests(call: Call) -> int:
 
 
 def _vote(call: Call) -> int:
-    """Show a request and record a person's vote."""
     server, given, yes = the_server(call.settings), call.args.text("id") or "", call.args.text("action") == "approve"
     if not given.isdecimal() or len(given) > 15:
         raise UsageError("memtui team approve needs a request.", hint="`memtui team requests` lists them.")

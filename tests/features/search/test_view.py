@@ -359,7 +359,7 @@ async def test_what_changes_while_the_first_search_is_under_way_is_looked_at(mon
             if recent is not None and any("todo.md" in str(record.address) for record in recent.records):
                 heard.set()
 
-        monkeypatch.setattr(SearchView, "news", hear)
+        monkeypatch.setattr(SearchView, "_news", hear)
         await running.press("ctrl+f", "z")
         await running.until(looked.is_set)
         engine.outside("memtui:workspace/todo.md", "a zebra\n")

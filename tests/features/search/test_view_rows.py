@@ -90,19 +90,13 @@ def test_a_row_is_never_wider_than_its_room_and_holds_no_control(
     assert 12 <= room <= max(width * 2 // 5, 12)
 
 
-A = "memtui:global/a.md"
-
-
-def page_of(engine: Memories, words: str) -> str:
-    found = hit_page(engine.engine, Hit(engine.rows[Address.parse(A)], "body", 2, "x"), parse(words), 60)
-    return "".join(text for line in found.page for text, _ in line.runs)
-
-
-def test_what_cannot_be_read_says_why() -> None:
-    engine = Memories({A: "x"})
-    engine.path(Address.parse(A)).unlink()
-    assert "There is no memory" in page_of(engine, "x")
-    assert "memtui reads up to" in page_of(Memories({A: "tabs\n" * 300_000}), "tabs")
+def test_a_text_that_cannot_be_shown_says_why() -> None:
+    engine = Memories({"memtui:global/a.md": "tabs\n" * 300_000})
+    found = hit("memtui:global")
+    for said in ("memtui reads up to", "There is no memory"):
+        page = hit_page(engine.engine, found, parse("tabs"), 60)
+        assert said in "".join(part for line in page.page for part, _ in line.runs)
+        engine.path(found.memory.address).unlink(missing_ok=True)
 
 
 ROW = Memory(Address("r", "a.md"), "global", "files", 1, 0, "0" * 64)
