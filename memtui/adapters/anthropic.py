@@ -53,7 +53,7 @@ class _Store:
         self._inherited: list[object] = []
         self._pid = 0
         self._finish: Callable[[], object] = lambda: None
-        self._door = self._open()
+        self._access = self._open()
 
     def answer(self, do: Callable[[SdkTool], Result]) -> str:
         """Return the text of a result; a failure raises the SDK's error for the model."""
@@ -82,22 +82,22 @@ class _Store:
         with self._guard:
             if self._pid != os.getpid():
                 # A parent's connection to the ledger must be neither used nor closed here.
-                self._inherited.append(getattr(self, "_door", None))
-                self._door = SdkAccess(
+                self._inherited.append(getattr(self, "_access", None))
+                self._access = SdkAccess(
                     lambda: load_settings(read_environment()),
                     self._base,
                     actor=self._actor,
                     lock_wait=LOCK_WAIT,
                     state_dir=self._state_dir,
                 )
-                self._finish = weakref.finalize(self, _close, self._door, os.getpid())
+                self._finish = weakref.finalize(self, _close, self._access, os.getpid())
                 self._pid = os.getpid()
-            return self._door
+            return self._access
 
 
-def _close(door: SdkAccess, pid: int) -> None:
+def _close(access: SdkAccess, pid: int) -> None:
     if pid == os.getpid():
-        door.close()
+        access.close()
 
 
 def _fields(command: Any) -> dict[str, object]:

@@ -97,13 +97,10 @@ def serve(
     """Serve the workspaces of `projects` until SIGTERM, SIGINT or SIGHUP; `/workspace` is the first.
 
     Listens on the socket file (`file`) and on `port` of 127.0.0.1, behind a token. `ready` is called with both,
-    `narrate` with lines for the user.
-
-    Raises:
-        MemtuiError: switched off, already running, or it cannot listen.
+    `narrate` with lines for the user. Raises MemtuiError: switched off, already running, or it cannot listen.
     """
     settings = LiveSettings(load)
-    now = settings.now()
+    now = settings.current()
     client_access(now)
     if not now.daemon_enabled:
         raise RefusedError("The daemon is switched off.", code="E_DISABLED", hint="Set daemon.enabled in config.toml.")
@@ -122,7 +119,7 @@ def serve(
 
         def opener(project: str | None) -> Callable[[Access], Session]:
             chosen = options if project is None else options._replace(project=project)
-            return lambda access: open_session(settings.now(), chosen, lock_wait=LOCK_WAIT, access=access)
+            return lambda access: open_session(settings.current(), chosen, lock_wait=LOCK_WAIT, access=access)
 
         async def run() -> None:
             by_id: dict[str, ServedWorkspace] = {}

@@ -77,8 +77,7 @@ def request_error(error: MemtuiError, kind: str) -> RequestError:
 async def json_body(request: Request, *, empty: bool = False) -> Fields:
     """Read a JSON body of at most `MAX_BODY` bytes; `empty` accepts no body as an empty object.
 
-    Raises:
-        RequestError: 415, 413, 408, or 400 `invalid_json`.
+    Raises RequestError: 415, 413, 408, or 400 `invalid_json`.
     """
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     plain = request.headers.get("Content-Encoding", "identity").lower() == "identity"

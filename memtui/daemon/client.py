@@ -20,7 +20,7 @@ from memtui.daemon.sockets import socket_path
 
 TaskT = TypeVar("TaskT")
 ObjectT = TypeVar("ObjectT")
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds for an answer, besides the wait of a poll."""
 
 
@@ -96,7 +96,7 @@ def _call(
 ) -> dict[str, Any]:
     given = {name.replace("_", "-"): value for name, value in headers.items() if value}
     params = {"wait": wait} if wait else None
-    return {"method": method, "url": path, "json": body, "headers": given, "params": params, "timeout": PATIENCE + wait}
+    return {"method": method, "url": path, "json": body, "headers": given, "params": params, "timeout": TIMEOUT + wait}
 
 
 class _Calls(Generic[TaskT, ObjectT]):
@@ -119,9 +119,7 @@ class _Calls(Generic[TaskT, ObjectT]):
             token: content of `serve.token` in memtui's state folder.
             client_id: keeps this client's tasks apart from others'.
             workspace: id of a workspace (`capabilities()`); None: the first.
-
-        Raises:
-            UsageError: the settings cannot be read.
+        Raises UsageError: the settings cannot be read.
         """
         if socket is None and url is None:
             environ = read_environment()
@@ -202,7 +200,7 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
 
     def events(self, *, last_event_id: str | None = None) -> Iterator[DaemonEvent]:
         """Yield events until the daemon ends; `last_event_id` resumes after an event."""
-        with _answered(), self._http.stream(**self._follow(last_event_id)) as response:
+        with _translate_errors(), self._http.stream(**self._follow(last_event_id)) as response:
             if response.is_error:
                 response.read()
                 _body(response)
@@ -212,7 +210,7 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
         return _task_of(self._object(call))
 
     def _object(self, call: dict[str, Any]) -> dict[str, Any]:
-        with _answered():
+        with _translate_errors():
             return _body(self._http.request(**call))
 
 
@@ -228,7 +226,7 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
 
     async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[DaemonEvent]:
         """Yield events; see `DaemonClient.events`."""
-        with _answered():
+        with _translate_errors():
             async with self._http.stream(**self._follow(last_event_id)) as response:
                 if response.is_error:
                     await response.aread()
@@ -241,12 +239,12 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
         return _task_of(await self._object(call))
 
     async def _object(self, call: dict[str, Any]) -> dict[str, Any]:
-        with _answered():
+        with _translate_errors():
             return _body(await self._http.request(**call))
 
 
 @contextmanager
-def _answered() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except httpx2.TransportError as error:

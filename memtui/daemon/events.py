@@ -84,7 +84,7 @@ class Follower:
         self._shows = shows
         self._waiting: list[bytes] = []
         self._news = asyncio.Event()
-        self._over = False
+        self._ended = False
 
     def wanted(self, events: Sequence[FeedEvent]) -> list[FeedEvent]:
         """Filter out tasks of others and memories in roots it may not see."""
@@ -94,19 +94,19 @@ class Follower:
 
     def put(self, messages: Sequence[bytes]) -> bool:
         """Buffer events; return False over the limit, which ends the stream."""
-        self._over |= len(self._waiting) + len(messages) > MAX_BUFFERED
-        self._waiting += [] if self._over else messages
+        self._ended |= len(self._waiting) + len(messages) > MAX_BUFFERED
+        self._waiting += [] if self._ended else messages
         self._news.set()
-        return not self._over
+        return not self._ended
 
     def end(self) -> None:
         """End the stream after what is buffered."""
-        self._over = True
+        self._ended = True
         self._news.set()
 
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield buffered messages until the stream ends."""
-        while not self._over or self._waiting:
+        while not self._ended or self._waiting:
             await self._news.wait()
             self._news.clear()
             found, self._waiting = self._waiting, []
@@ -117,12 +117,12 @@ class Follower:
 class Feed:
     """The events of one workspace; used on the event loop, except `poke`."""
 
-    def __init__(self, session: Session, workspace: Workspace, woken: Callable[[], None]) -> None:
+    def __init__(self, session: Session, workspace: Workspace, on_queued: Callable[[], None]) -> None:
         """Take the ledger to follow, and a callback for newly queued tasks."""
         self._engine = session.engine
         self._roots = {root.id: root for root in session.roots}
         self._workspace = workspace.id
-        self._woken = woken
+        self._on_queued = on_queued
         self._loop = asyncio.get_running_loop()
         self._news, self._poked = asyncio.Event(), asyncio.Event()
         self._readers: set[Follower] = set()
@@ -142,7 +142,7 @@ class Feed:
         """Poll the ledger until cancelled."""
         try:
             while True:
-                await self._look()
+                await self._poll()
                 await asyncio.sleep(MIN_POLL_S)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._poked.wait(), POLL_S - MIN_POLL_S)
@@ -151,7 +151,7 @@ class Feed:
             if self._watch is not None:
                 self._watch.stop()
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         try:
             if self._at is None:
                 self._at = await anyio.to_thread.run_sync(self._newest)
@@ -159,7 +159,7 @@ class Feed:
         except MemtuiError:
             return  # nothing is lost: the ledger is read from the same place once it can be
         if at.task != self._at.task:
-            self._woken()
+            self._on_queued()
         self._at = at
         messages = {event.id: event.message() for event in events} if self._readers else {}
         for reader in tuple(self._readers):
@@ -227,10 +227,10 @@ class Feed:
     def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[FeedEvent], Position]:
         """Return the events after a position, up to another one, and the position reached."""
         found, at = list[FeedEvent](), start
-        for told in self._engine.tasks.events_after(start.task, limit):
-            if end is None or told.seq <= end.task:
-                at = Position(told.seq, at.audit)
-                found += [_of_task(told, at)] if told.payload.get("workspace") == self._workspace else []
+        for task_event in self._engine.tasks.events_after(start.task, limit):
+            if end is None or task_event.seq <= end.task:
+                at = Position(task_event.seq, at.audit)
+                found += [_of_task(task_event, at)] if task_event.payload.get("workspace") == self._workspace else []
         records, last = self._engine.history.since(start.audit, limit)
         for record in records:
             if record.address.root in self._roots and (end is None or record.seq <= end.audit):
@@ -250,17 +250,17 @@ class Feed:
         return FeedEvent(at, "memory_changed", data, root=record.address.root)
 
 
-def _of_task(told: TaskEvent, at: Position) -> FeedEvent:
+def _of_task(event: TaskEvent, at: Position) -> FeedEvent:
     """Make the event of a task: its changes or proposals when it is done, else its state."""
-    payload = told.payload
+    payload = event.payload
     kind, state, scopes = payload.get("kind"), payload.get("state"), payload.get("touchedScopes")
     made = {"proposals": payload["proposals"]} if "proposals" in payload else {}
     task = {"taskId": payload.get("task"), "status": FAILED if state == CANCELLED else state, **made}
     if state == COMPLETED and scopes:
         changed = {"scope": "managed", "source": f"workspace_memory_{kind}", **task, "touchedScopes": scopes}
-        return FeedEvent(at, "memory_changed", changed, told.client)
+        return FeedEvent(at, "memory_changed", changed, event.client)
     name = "proposals" if state == COMPLETED and made else "dream" if kind == "dream" else "task"
-    return FeedEvent(at, name, {**task, "kind": kind}, told.client)
+    return FeedEvent(at, name, {**task, "kind": kind}, event.client)
 
 
 class _Stream(EventSourceResponse):

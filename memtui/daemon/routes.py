@@ -94,7 +94,7 @@ class WorkspaceRequest(NamedTuple):
 
     def settings(self) -> Settings:
         """Return the current settings; raises `E_CONFIG`, or `E_DISABLED` when the daemon is switched off."""
-        found = self.live.now()
+        found = self.live.current()
         if not found.daemon_enabled:
             raise RefusedError("The daemon is switched off.", code="E_DISABLED")
         return found
@@ -102,8 +102,7 @@ class WorkspaceRequest(NamedTuple):
     def enter(self) -> tuple[str, Access]:
         """Return the client's name for tasks and audit (`http`, `http:<client>`, `agent:<name>`), and its access.
 
-        Raises:
-            RequestError: invalid client. MemtuiError: `E_DISABLED`, `E_CONFIG`.
+        Raises RequestError: invalid client. MemtuiError: `E_DISABLED`, `E_CONFIG`.
         """
         settings = self.settings()
         given = bodies.client_of(self.request, settings.daemon_clients)
@@ -129,12 +128,12 @@ _Run = Callable[[_Act, str, WorkspaceRequest], Awaitable[object]]
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-async def _at_once(act: _Act, kind: str, asking: WorkspaceRequest) -> object:
+async def _at_once(act: _Act, kind: str, call: WorkspaceRequest) -> object:
     """Act on the event loop while no thread uses the ledger, which is faster than a thread for reading one row."""
-    with asking.served.session.engine.tasks.at_hand() as free:
+    with call.served.session.engine.tasks.at_hand() as free:
         if free:
-            return act(kind, asking)
-    return await anyio.to_thread.run_sync(act, kind, asking)
+            return act(kind, call)
+    return await anyio.to_thread.run_sync(act, kind, call)
 
 
 class Routes:
@@ -147,26 +146,26 @@ class Routes:
 
     def all(self) -> list[Route]:
         """Return the routes."""
-        found = [Route("/health", _health), Route("/capabilities", self._told("capabilities", self._capabilities))]
+        found = [Route("/health", _health), Route("/capabilities", self._endpoint("capabilities", self._capabilities))]
         for feature in entries().values():
             for address, place in feature.gateways.items():
-                found.append(Route(f"/{address}", self._told(place, _gateway), methods=["POST"]))
+                found.append(Route(f"/{address}", self._endpoint(place, _gateway), methods=["POST"]))
         for base in ("/workspace/memory", "/workspaces/{workspace}/memory"):
             found += [
-                Route(f"{base}/recall", self._told("recall", _recall), methods=["POST"]),
-                Route(f"{base}/tasks", self._told("task", _tasks)),
-                Route(f"{base}/status", self._told("status", _status)),
-                Route(f"{base}/events", self._told("events", self._events)),
+                Route(f"{base}/recall", self._endpoint("recall", _recall), methods=["POST"]),
+                Route(f"{base}/tasks", self._endpoint("task", _tasks)),
+                Route(f"{base}/status", self._endpoint("status", _status)),
+                Route(f"{base}/events", self._endpoint("events", self._events)),
             ]
             for kind in bodies.FIELDS:
                 found += [
-                    Route(f"{base}/{kind}", self._told(kind, _post), methods=["POST"]),
-                    Route(f"{base}/{kind}/{{task:path}}", self._told(kind, _get, _at_once)),
-                    Route(f"{base}/{kind}/{{task:path}}", self._told(kind, _cancel), methods=["DELETE"]),
+                    Route(f"{base}/{kind}", self._endpoint(kind, _post), methods=["POST"]),
+                    Route(f"{base}/{kind}/{{task:path}}", self._endpoint(kind, _get, _at_once)),
+                    Route(f"{base}/{kind}/{{task:path}}", self._endpoint(kind, _cancel), methods=["DELETE"]),
                 ]
         return found
 
-    def _told(self, kind: str, act: _Act, run: _Run = anyio.to_thread.run_sync) -> _Endpoint:
+    def _endpoint(self, kind: str, act: _Act, run: _Run = anyio.to_thread.run_sync) -> _Endpoint:
         """Make an endpoint: find the workspace, read the body, run `act`, and answer refusals.
 
         `act` returns JSON values, a response, or an awaitable of these.
@@ -174,12 +173,12 @@ class Routes:
 
         async def answer(request: Request) -> Response:
             try:
-                wanted = request.path_params.get("workspace", next(iter(self._served)))
-                if wanted not in self._served:
+                workspace = request.path_params.get("workspace", next(iter(self._served)))
+                if workspace not in self._served:
                     raise RequestError(404, "workspace_not_found", "There is no such workspace: see /capabilities.")
                 body = await bodies.json_body(request, empty=kind == "dream") if request.method == "POST" else {}
-                asking = WorkspaceRequest(request, self._served[wanted], self._settings, body)
-                found = await run(act, kind, asking)
+                call = WorkspaceRequest(request, self._served[workspace], self._settings, body)
+                found = await run(act, kind, call)
                 if isawaitable(found):
                     found = await found
             except RequestError as error:
@@ -192,27 +191,27 @@ class Routes:
 
         return answer
 
-    def _events(self, _: str, asking: WorkspaceRequest) -> object:
-        client = asking.enter()[0]
-        roots = {root.id: root for root in asking.served.session.roots}
+    def _events(self, _: str, call: WorkspaceRequest) -> object:
+        client = call.enter()[0]
+        roots = {root.id: root for root in call.served.session.roots}
 
         def shows(root_id: str) -> bool:
             try:
-                access = asking.enter()[1]
+                access = call.enter()[1]
             except (MemtuiError, RequestError):
                 return False  # shut out since
             return not root_id or access.shows(roots[root_id])
 
-        last = asking.request.headers.get("Last-Event-ID")
+        last = call.request.headers.get("Last-Event-ID")
         position = position_of(last) if last else None
         if last and position is None:
             raise RequestError(400, "invalid_event_id", "Last-Event-ID is an id this daemon gave.")
         if sum(len(served.feed) for served in self._served.values()) >= MAX_STREAMS:
             raise RequestError(503, "too_many_streams", f"{MAX_STREAMS} clients follow already.")
-        return asking.served.feed.follow(client, shows, position)
+        return call.served.feed.follow(client, shows, position)
 
-    def _capabilities(self, _: str, asking: WorkspaceRequest) -> object:
-        asking.enter()
+    def _capabilities(self, _: str, call: WorkspaceRequest) -> object:
+        call.enter()
         answered = [kind for one in entries().values() for kind in one.answers]
         kinds = [*(kind for kind in bodies.FIELDS if kind in works()), *answered, "events", "status"]
         return {
@@ -221,15 +220,15 @@ class Routes:
             "modes": list(bodies.MODES),
             "scopes": list(bodies.SCOPES),
             "limits": {**bodies.LIMITS, "waiting": MAX_WAITING, "background": MAX_BACKGROUND, "streams": MAX_STREAMS},
-            "worker": asking.settings().lifecycle_worker,
+            "worker": call.settings().lifecycle_worker,
             "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
         }
 
 
-def _post(kind: str, asking: WorkspaceRequest) -> Response:
-    fields = bodies.FIELDS[kind](asking.body)
-    (client, access), key, served = asking.enter(), bodies.key_of(asking.request), asking.served
-    served.check(kind, fields, asking.settings(), access)
+def _post(kind: str, call: WorkspaceRequest) -> Response:
+    fields = bodies.FIELDS[kind](call.body)
+    (client, access), key, served = call.enter(), bodies.key_of(call.request), call.served
+    served.check(kind, fields, call.settings(), access)
     tasks = served.session.engine.tasks
     task = tasks.enqueue(kind, served.workspace.id, client, fields, trigger="manual", key=key)
     served.wake()
@@ -237,51 +236,51 @@ def _post(kind: str, asking: WorkspaceRequest) -> Response:
     return JSONResponse(task_json(task), 202)
 
 
-def _get(kind: str, asking: WorkspaceRequest) -> object:
-    seconds, task = bodies.wait_of(asking.request), asking.mine(kind)
-    return task_json(task) if task.state in ENDED or not seconds else _ended(kind, asking, task, seconds)
+def _get(kind: str, call: WorkspaceRequest) -> object:
+    seconds, task = bodies.wait_of(call.request), call.mine(kind)
+    return task_json(task) if task.state in ENDED or not seconds else _ended(kind, call, task, seconds)
 
 
-async def _ended(kind: str, asking: WorkspaceRequest, task: Task, seconds: int) -> object:
-    tasks = asking.served.session.engine.tasks
-    await asking.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
-    return task_json(await anyio.to_thread.run_sync(asking.mine, kind))
+async def _ended(kind: str, call: WorkspaceRequest, task: Task, seconds: int) -> object:
+    tasks = call.served.session.engine.tasks
+    await call.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
+    return task_json(await anyio.to_thread.run_sync(call.mine, kind))
 
 
-def _cancel(kind: str, asking: WorkspaceRequest) -> object:
-    return task_json(asking.served.session.engine.tasks.cancel(asking.mine(kind).id))
+def _cancel(kind: str, call: WorkspaceRequest) -> object:
+    return task_json(call.served.session.engine.tasks.cancel(call.mine(kind).id))
 
 
-def _tasks(_: str, asking: WorkspaceRequest) -> object:
-    client, _access = asking.enter()
-    tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
+def _tasks(_: str, call: WorkspaceRequest) -> object:
+    client, _access = call.enter()
+    tasks = call.served.session.engine.tasks.all(call.served.workspace.id, limit=1_000)
     return {"tasks": [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]}
 
 
-def _recall(kind: str, asking: WorkspaceRequest) -> object:
-    fields = bodies.recall_fields(asking.body)
-    client, access = asking.enter()
+def _recall(kind: str, call: WorkspaceRequest) -> object:
+    fields = bodies.recall_fields(call.body)
+    client, access = call.enter()
     place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
     if place is None:
         raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
-    return load(place)(asking.served.at(access).engine, asking.settings(), client, fields)
+    return load(place)(call.served.at(access).engine, call.settings(), client, fields)
 
 
-def _gateway(place: str, asking: WorkspaceRequest) -> object:
+def _gateway(place: str, call: WorkspaceRequest) -> object:
     """Run a route reserved for gateways, by the socket file alone, because nothing tells what uses the port."""
-    settings = asking.settings()
+    settings = call.settings()
     rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
-    client = bodies.client_of(asking.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
-    peer = asking.request.scope["state"]["peer"]
+    client = bodies.client_of(call.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
+    peer = call.request.scope["state"]["peer"]
     if client is None or client not in rules or peer.pid is None or peer.agent:
         text = "Only a gateway that [gateways] of config.toml names may say that, on the socket file."
         raise RequestError(403, "E_ACCESS", text)
     access = client_access(settings, f"http:{client}", room="*")
-    channel = asking.body.get("channel")
+    channel = call.body.get("channel")
     if channel is not None and channel not in rules[client] and "*" not in rules[client]:
         raise RequestError(403, "E_ACCESS", "The settings do not let this gateway speak for that channel.")
     try:
-        return load(place)(asking.served.at(access), settings, client, asking.body)
+        return load(place)(call.served.at(access), settings, client, call.body)
     except MemtuiError as error:
         status = _GATEWAY.get(EXIT.get(error.code, REFUSED), 503)
         raise RequestError(status, error.code, error_text(error).partition(": ")[2]) from None
@@ -291,9 +290,9 @@ _GATEWAY = {USAGE: 400, CONFLICT: 409, NOT_FOUND: 404, REFUSED: 403, BUSY: 409}
 """HTTP status by the exit status of the same refusal on the command line; else 503."""
 
 
-def _status(_: str, asking: WorkspaceRequest) -> object:
-    asking.enter()
-    return {name: load(one.status)(asking.served.session) for name, one in entries().items() if one.status}
+def _status(_: str, call: WorkspaceRequest) -> object:
+    call.enter()
+    return {name: load(one.status)(call.served.session) for name, one in entries().items() if one.status}
 
 
 async def _health(_: Request) -> Response:

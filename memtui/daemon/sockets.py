@@ -69,8 +69,7 @@ def alone(state_dir: str) -> Iterator[None]:
 def bound_file(path: str) -> Iterator[socket.socket]:
     """Bind the socket file; call it under `alone`, before other threads start (umask).
 
-    Raises:
-        RefusedError: `E_PERMISSION`: others may use its folder. ConflictError: another file is there. StorageError.
+    Raises RefusedError: `E_PERMISSION`: others may use its folder. ConflictError: another file is there. StorageError.
     """
     folder_path, name = os.path.split(path)
     try:

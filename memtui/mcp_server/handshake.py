@@ -37,7 +37,7 @@ class Handshake:
     def __init__(self, source: int, target: int, connection: ClientConnection) -> None:
         """Take two open descriptors, for input and output; neither is changed or closed."""
         self._source, self._target, self._connection = source, target, connection
-        self._said, self._rest = b"", b""
+        self._pending, self._rest = b"", b""
         self._greeted: int | str | None = None
 
     def run(self, load: Callable[[], int]) -> EarlyInput:
@@ -47,49 +47,49 @@ class Handshake:
         BrokenPipeError when the client stopped reading.
         """
         more = True
-        while more and self._greeted is None and not self._said:
+        while more and self._greeted is None and not self._pending:
             select.select([self._source], [], [])
-            more = self._hear()
+            more = self._read()
         loaded = load()
         try:
             while loaded not in select.select([loaded, *([self._source] if more else [])], [], [])[0]:
-                more = self._hear()
+                more = self._read()
         finally:
             os.close(loaded)
-        return EarlyInput(self._said + self._rest, self._greeted)
+        return EarlyInput(self._pending + self._rest, self._greeted)
 
-    def _hear(self) -> bool:
+    def _read(self) -> bool:
         """Read and answer input; return False at its end, or when enough waits."""
         chunk = os.read(self._source, _CHUNK)
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for line in lines:
             answer = self._answer(line)
             if answer is None:
-                self._said += line + b"\n"
+                self._pending += line + b"\n"
             else:
                 self._send(answer)
-        return bool(chunk) and len(self._said) + len(self._rest) < _MAX_WAITING
+        return bool(chunk) and len(self._pending) + len(self._rest) < _MAX_WAITING
 
     def _answer(self, line: bytes) -> "Any":
         """Return the answer to a line; None: it is for the library."""
         try:
-            asked = json.loads(line)
+            request = json.loads(line)
         except (ValueError, RecursionError):
             return None
-        if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0" or asked.keys() - _MEMBERS:
+        if not isinstance(request, dict) or request.get("jsonrpc") != "2.0" or request.keys() - _MEMBERS:
             return None
-        number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
+        number, method, params = request.get("id"), request.get("method"), request.get("params", {})
         if isinstance(number, bool) or not isinstance(number, int | str) or sendable(str(number)) != str(number):
             return None
         result: Any = None
         if self._greeted is None:
-            hello = None if self._said or method != "initialize" else _hello(params)
-            if hello is not None:
+            kept_params = None if self._pending or method != "initialize" else _initialize_params(params)
+            if kept_params is not None:
                 self._connection.set_name(params["clientInfo"]["name"])
                 self._greeted = number
-                self._said += json.dumps(asked | {"params": hello}).encode() + b"\n"
+                self._pending += json.dumps(request | {"params": kept_params}).encode() + b"\n"
                 result = {
-                    "protocolVersion": hello["protocolVersion"],
+                    "protocolVersion": kept_params["protocolVersion"],
                     "capabilities": CAPABILITIES,
                     "serverInfo": SERVER,
                     "instructions": sendable(instructions.compose(self._connection)),
@@ -112,7 +112,7 @@ class Handshake:
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 
 
-def _hello(params: "Any") -> "dict[str, object] | None":
+def _initialize_params(params: "Any") -> "dict[str, object] | None":
     """Return the params of `initialize` that the library needs; None when only the library can judge them."""
     if not isinstance(params, dict) or params.get("protocolVersion") not in VERSIONS:
         return None
@@ -159,10 +159,10 @@ def serve(
 
     The rest is as in `ClientConnection`; `loaded` is called once everything is loaded.
     """
-    speak_plainly()
+    configure_logging()
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _leave)
+            signal.signal(number, _exit)
     connection = ClientConnection(load, options, access=access, context=context, chat=chat)
     try:
         source, target = take_standard_pipes()
@@ -193,7 +193,7 @@ def _load_library() -> int:
     return done
 
 
-def _leave(number: int, _frame: object) -> None:
+def _exit(number: int, _frame: object) -> None:
     """Exit before any call was begun."""
     raise SystemExit(INTERRUPTED if number == signal.SIGINT else 0)
 
@@ -215,7 +215,7 @@ class PlainFormatter(logging.Formatter):
         return f"memtui mcp: {record.levelname.lower()}: {record.name}: {one_line(words, _CELLS)}{fault}"
 
 
-def speak_plainly() -> None:
+def configure_logging() -> None:
     """Log warnings of every library in this format."""
     handler = logging.StreamHandler()
     handler.setFormatter(PlainFormatter())

@@ -90,13 +90,13 @@ class Notices:
     ) -> SubscriptionsListenResult:
         """Serve `subscriptions/listen` of the later protocol."""
         uris = list(params.notifications.resource_subscriptions or [])[:MAX_SUBSCRIPTIONS]
-        self._streamed |= await anyio.to_thread.run_sync(self._held, uris)
+        self._streamed |= await anyio.to_thread.run_sync(self._digests, uris)
         self.list_read()
         return await self._serve(context, params)
 
     def watch_own(self, engine: Engine) -> None:
         """Subscribe to the client's own changes through an engine; callable from any thread."""
-        engine.events.subscribe(self._heard)
+        engine.events.subscribe(self._on_changes)
 
     # --- telling
 
@@ -115,13 +115,13 @@ class Notices:
                     updated = sorted({*updated, *await anyio.to_thread.run_sync(self._missed)})
                 # Asked again before anything is told: the user may have shut the client out meanwhile.
                 if await anyio.to_thread.run_sync(self._engine) is not None:
-                    await self._tell(listed and not self._stale, updated)
+                    await self._send(listed and not self._stale, updated)
         finally:
             self._ended = True
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._leave)
+                await anyio.to_thread.run_sync(self._stop_watch)
 
-    async def _tell(self, listed: bool, updated: list[str]) -> None:
+    async def _send(self, listed: bool, updated: list[str]) -> None:
         for uri in updated:
             await self._bus.publish(ResourceUpdated(uri=uri))
             if self._session is not None and uri in self._subscribed:
@@ -137,17 +137,17 @@ class Notices:
         engine = self._engine()
         if engine is self._followed:
             return
-        self._leave()
+        self._stop_watch()
         if engine is not None:
-            self._followed, self._watch = engine, engine.watch.start(self._heard, self._live)
+            self._followed, self._watch = engine, engine.watch.start(self._on_changes, self._on_health)
             self._watch.focus(focused=False)
 
-    def _leave(self) -> None:
+    def _stop_watch(self) -> None:
         if self._watch is not None:
             self._watch.stop()
         self._followed = self._watch = None
 
-    def _heard(self, changes: Changes) -> None:
+    def _on_changes(self, changes: Changes) -> None:
         """Take changes from any thread."""
         listed = bool(changes.roots)
         uris = set()
@@ -158,28 +158,28 @@ class Notices:
                     uris.add(uri)
                     listed |= change.kind != "modified"
         if (listed or uris) and not self._ended:
-            self._loop.call_soon_threadsafe(self._keep, listed, uris)
+            self._loop.call_soon_threadsafe(self._collect, listed, uris)
 
-    def _keep(self, listed: bool, uris: set[str]) -> None:
+    def _collect(self, listed: bool, uris: set[str]) -> None:
         self._listed |= listed
         self._updated |= uris
         self._news.set()
 
-    def _live(self, health: Health) -> None:
+    def _on_health(self, health: Health) -> None:
         """Compare once the watch is running or scanning; called on its thread."""
         if health.state != "stopped" and not self._ended:
-            self._loop.call_soon_threadsafe(self._compare)
+            self._loop.call_soon_threadsafe(self._note_start)
 
-    def _compare(self) -> None:
+    def _note_start(self) -> None:
         self._began = True
         self._news.set()
 
     def _missed(self) -> list[str]:
         """Return the URIs that changed between their subscription and the start of the watch."""
         followed = {**self._streamed, **self._subscribed}
-        return [uri for uri, held in self._held(followed).items() if held != followed[uri]]
+        return [uri for uri, held in self._digests(followed).items() if held != followed[uri]]
 
-    def _held(self, uris: Iterable[str]) -> dict[str, object]:
+    def _digests(self, uris: Iterable[str]) -> dict[str, object]:
         engine = self._engine()
         found: dict[str, object] = {}
         if engine is None:

@@ -162,8 +162,7 @@ def virtual_path_of(uri: str) -> str:
 def address_of(engine: Engine, uri: str) -> Address:
     """Return the address of a URI in an engine, whether or not a memory is there.
 
-    Raises:
-        UsageError: invalid URI. RefusedError: `E_NAME`. NotFoundError: `E_NO_ROOT`: this client has no such scope.
+    Raises UsageError: invalid URI. RefusedError: `E_NAME`. NotFoundError: `E_NO_ROOT`: this client has no such scope.
     """
     virtual = virtual_path_of(uri)
     try:

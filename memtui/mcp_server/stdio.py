@@ -37,7 +37,7 @@ MAX_MESSAGE = 64 * 1024 * 1024
 DRAIN_SECONDS = 20.0
 """Time that running calls get after the client closed its end."""
 _CHUNK = 1024 * 1024
-_STANDING = "subscriptions/listen"
+_LONG_LIVED = "subscriptions/listen"
 """A request that stays open until the client disconnects."""
 
 Received = SessionMessage | Exception
@@ -50,7 +50,7 @@ class Pipes:
         """Take two open descriptors; neither is changed or closed."""
         self._source = source
         self._target = target
-        self._said, self._greeted = opened
+        self._early, self._greeted = opened
         self._ready = select.poll()
         self._ready.register(target, select.POLLOUT)
         self._waiting: set[str] = set()
@@ -73,7 +73,7 @@ class Pipes:
                     if isinstance(message, JSONRPCError):
                         await answers.send(SessionMessage(message))
                         continue
-                    self._note(message)
+                    self._track(message)
                     await messages.send(SessionMessage(message))
             with anyio.move_on_after(0 if self._closing else DRAIN_SECONDS):
                 while self._waiting and not self._closing:
@@ -90,7 +90,7 @@ class Pipes:
             return False
         self._closing = True
         self._reading.cancel()
-        self._tick()
+        self._notify()
         return True
 
     def begin(self, request_id: object) -> bool:
@@ -127,8 +127,8 @@ class Pipes:
     async def _lines(self) -> AsyncIterator[bytes]:
         """Yield lines; one over the limit becomes `b""`."""
         kept, start, skipping = bytearray(), 0, False
-        while chunk := self._said or await self._chunk():
-            self._said = b""
+        while chunk := self._early or await self._chunk():
+            self._early = b""
             kept += chunk
             while (end := kept.find(b"\n", start)) >= 0:
                 line, start = bytes(kept[:end]), 0
@@ -153,8 +153,8 @@ class Pipes:
             await anyio.wait_readable(self._source)
         return os.read(self._source, _CHUNK)
 
-    def _note(self, message: JSONRPCMessage) -> None:
-        if isinstance(message, JSONRPCRequest) and message.method != _STANDING:
+    def _track(self, message: JSONRPCMessage) -> None:
+        if isinstance(message, JSONRPCRequest) and message.method != _LONG_LIVED:
             self._waiting.add(str(message.id))
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             # A cancelled call is never answered.
@@ -163,9 +163,9 @@ class Pipes:
     def _done(self, request_id: object) -> None:
         self._waiting.discard(str(request_id))
         self._begun.discard(str(request_id))
-        self._tick()
+        self._notify()
 
-    def _tick(self) -> None:
+    def _notify(self) -> None:
         self._answered.set()
         self._answered = anyio.Event()
 
@@ -202,16 +202,16 @@ def _encoded(message: JSONRPCMessage) -> bytes:
     except ValueError:
         found = message.model_dump(by_alias=True, exclude_unset=True)
         if "id" in found:
-            return json.dumps({**_spelled_out(found), "id": found["id"]}).encode()
-        return json.dumps(_spelled_out(found)).encode()
+            return json.dumps({**_escaped(found), "id": found["id"]}).encode()
+        return json.dumps(_escaped(found)).encode()
 
 
-def _spelled_out(value: Any) -> Any:
+def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return sendable(value)
     if isinstance(value, dict):
-        return {sendable(str(key)): _spelled_out(inner) for key, inner in value.items()}
-    return [_spelled_out(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {sendable(str(key)): _escaped(inner) for key, inner in value.items()}
+    return [_escaped(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _utf8(value: object) -> bool:

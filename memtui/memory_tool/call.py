@@ -32,7 +32,7 @@ ALIASES = {"content": "file_text", "old_string": "old_str", "new_string": "new_s
 PATH_ALIASES = ("file_path", "filePath")
 """Used when there is no `path` at all."""
 
-_WORDS = {
+_FIELD_HELP = {
     "path": "Such as /memories/global/notes.md; /memories lists everything.",
     "file_text": "create: the text",
     "old_str": "str_replace: what must occur once",
@@ -92,7 +92,7 @@ class VirtualPath(NamedTuple):
         return "/".join((ROOT, *([self.scope] if self.scope else []), *self.parts))
 
 
-_SHOWN = 2_048
+_MAX_ECHO = 2_048
 """Characters of a name that an answer repeats."""
 
 
@@ -115,8 +115,8 @@ class Refusal(Exception):  # noqa: N818
 
 def shown(name: str) -> str:
     """Return a name as an answer repeats it: exact, unless it is very long or has no UTF-8 form."""
-    if len(name) > _SHOWN:
-        name = name[:_SHOWN] + "…"
+    if len(name) > _MAX_ECHO:
+        name = name[:_MAX_ECHO] + "…"
     return sendable(name)
 
 
@@ -156,7 +156,7 @@ def schema(limits: str = "") -> dict[str, object]:
     properties: dict[str, object] = {
         "command": command | ({"description": f"view works everywhere. {limits}"} if limits else {})
     }
-    for name, words in _WORDS.items():
+    for name, words in _FIELD_HELP.items():
         properties[name] = {"type": "integer" if name in NUMBERS else "string", "description": words}
     return {"type": "object", "properties": properties, "required": ["command"]}
 
@@ -313,9 +313,7 @@ def str_replace(data: bytes, old: str, new: str) -> bytes:
     """Replace the single occurrence of a text.
 
     In a file with CR LF line ends, text with bare LF matches too, and the new lines end in CR LF.
-
-    Raises:
-        NotText; NotUnique; UnicodeEncodeError: a text has no UTF-8 form.
+    Raises NotText; NotUnique; UnicodeEncodeError: a text has no UTF-8 form.
     """
     if not is_text(data):
         raise NotText
@@ -336,9 +334,7 @@ def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
     """Insert lines after a line as `view` numbers them (0: the top); return the content and the number of new lines.
 
     CR LF line ends are kept and a byte-order mark stays first; one final newline of the text is dropped.
-
-    Raises:
-        NotText; NoSuchLine; UnicodeEncodeError: the text has no UTF-8 form.
+    Raises NotText; NoSuchLine; UnicodeEncodeError: the text has no UTF-8 form.
     """
     if not is_text(data):
         raise NotText
@@ -400,15 +396,15 @@ def _crlf(text: bytes) -> bytes:
     return text.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
 
-_USUAL = str.maketrans("-_. ", "aaaa")
+_COMMON_SIGNS = str.maketrans("-_. ", "aaaa")
 _ENCODED = ("%2e", "%2f", "%5c")
-_STRUCTURE = frozenset('<>"')
+_MARKUP = frozenset('<>"')
 """Characters that a list for an agent escapes, so that the listed name is no longer the real one."""
 
 
 def segment_problem(part: str) -> tuple[str, bool]:
     """Return why a path segment is refused (empty: it is not), and whether even where something has that name."""
-    if ".." not in part and part[:1] != "." and part.translate(_USUAL).isalnum():
+    if ".." not in part and part[:1] != "." and part.translate(_COMMON_SIGNS).isalnum():
         return "", False  # as most names are; no rule below says anything about letters and digits
     found = [(reason, hard) for wrong, reason, hard in _rules(part) if wrong]
     return (found[0][0], any(hard for _, hard in found)) if found else ("", False)
@@ -440,4 +436,4 @@ def reachable_path(path: str) -> bool:
 
 def listable(path: str) -> bool:
     """Return whether a path below a root stays the same in a list where markup is escaped."""
-    return _STRUCTURE.isdisjoint(path) and reachable_path(path)
+    return _MARKUP.isdisjoint(path) and reachable_path(path)

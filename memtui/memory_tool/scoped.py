@@ -288,13 +288,13 @@ class ScopedTool:
             if gone and not whole:
                 some_gone = True  # somebody else deleted a part of it: whether there is more is seen in the next round
             elif errors and whole:
-                self._again(errors[0], address, place)
+                self._check_retry(errors[0], address, place)
             elif errors:
                 raise Refusal(self._partly(place, done, failed))
             _pause(attempt)
         raise Refusal(about(answers.UNSTEADY, place))
 
-    def _again(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
+    def _check_retry(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
         """Return when a folder operation should be retried after concurrent changes; else refuse."""
         now = at(self._engine, address)
         if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
@@ -332,11 +332,11 @@ class ScopedTool:
                     raise Refusal(f"Destination {shown(new.given)} already exists") from None
                 raise self._refusal(error, new) from None
             except NotFoundError:
-                self._not_there(source, target, old, new)
+                self._check_missing(source, target, old, new)
                 _pause(attempt)
                 continue
             except MemtuiError as error:
-                self._again(error, source, new if error.code in answers.NAMES else old)
+                self._check_retry(error, source, new if error.code in answers.NAMES else old)
                 _pause(attempt)
                 continue
             if all(outcome.ok for outcome in done.outcomes):
@@ -348,7 +348,7 @@ class ScopedTool:
 
     # --- failures
 
-    def _not_there(self, source: Address, target: Address, old: VirtualPath, new: VirtualPath) -> None:
+    def _check_missing(self, source: Address, target: Address, old: VirtualPath, new: VirtualPath) -> None:
         """Refuse with what is missing, the source or a folder of the target; return when neither is any more."""
         now = at(self._engine, source)
         if now in (NOTHING, EMPTY):

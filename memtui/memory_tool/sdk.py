@@ -59,7 +59,7 @@ class SdkTool:
         except CallFailed as refusal:
             return Result(ok=False, text=sendable(str(refusal)))
         except MemtuiError as error:
-            return Result(ok=False, text=_words(error, f"{command} failed"))
+            return Result(ok=False, text=_error_text(error, f"{command} failed"))
 
     def _do(self, command: str, fields: Mapping[str, object]) -> str:
         do: Callable[[Mapping[str, object]], str] = getattr(self, f"_{command}")
@@ -82,14 +82,14 @@ class SdkTool:
             self.make_root()
             self._engine.folders.delete(Address(self._root.id, ""), actor=self._actor)
         except MemtuiError as error:
-            return Result(ok=False, text=_words(error, "Clearing the memory failed"))
+            return Result(ok=False, text=_error_text(error, "Clearing the memory failed"))
         return Result(ok=True, text="All memory cleared")
 
     # --- the commands
 
     def _view(self, fields: Mapping[str, object]) -> str:
         path = _text(fields, "view", "path")
-        at = self._place(path)
+        at = self._parse_path(path)
         window = _window(fields.get("view_range"))
         try:
             address, data = self._linked(at, path, self._read)
@@ -97,7 +97,7 @@ class SdkTool:
             if error.code in _NO_FILE:
                 raise CallFailed(_missing(path)) from None
             if error.code != "E_NOT_REGULAR":
-                raise CallFailed(_words(error, f"The path {path} cannot be viewed")) from None
+                raise CallFailed(_error_text(error, f"The path {path} cannot be viewed")) from None
             return self._view_folder(at, path)
         text = _decoded(data, path, "shown")
         self._used(address)
@@ -114,7 +114,7 @@ class SdkTool:
 
     def _create(self, fields: Mapping[str, object]) -> str:
         path, text = _text(fields, "create", "path"), _text(fields, "create", "file_text")
-        at = self._place(path)
+        at = self._parse_path(path)
         taken = f"File {path} already exists"
         if not at.path:
             raise CallFailed(taken)
@@ -126,7 +126,7 @@ class SdkTool:
                 raise CallFailed(taken) from None
             if error.code in _NO_FILE:
                 raise CallFailed(f"Cannot create {path}: a part of its path is a file, not a directory.") from None
-            raise CallFailed(_words(error, f"Cannot create {path}")) from None
+            raise CallFailed(_error_text(error, f"Cannot create {path}")) from None
         if not isinstance(done, Saved):
             raise CallFailed(taken)  # with the same text, but not by this call
         self._used(done.address, wrote=True)
@@ -161,7 +161,7 @@ class SdkTool:
         return f"The file {path} has been edited."
 
     def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
-        at = self._place(path)
+        at = self._parse_path(path)
         if not at.path:
             raise CallFailed(f"The path {path} is not a file." if self._engine.folders.kind(at) else _missing(path))
         for _ in range(MAX_TRIES):
@@ -172,7 +172,7 @@ class SdkTool:
                     raise CallFailed(_missing(path)) from None
                 if error.code == "E_NOT_REGULAR":
                     raise CallFailed(f"The path {path} is not a file.") from None
-                raise CallFailed(_words(error, f"Cannot edit {path}")) from None
+                raise CallFailed(_error_text(error, f"Cannot edit {path}")) from None
             if not isinstance(done, Conflict):
                 self._used(done.address, wrote=True)
                 return
@@ -180,22 +180,22 @@ class SdkTool:
 
     def _delete(self, fields: Mapping[str, object]) -> str:
         path = _text(fields, "delete", "path")
-        at = self._place(path)
+        at = self._parse_path(path)
         if not at.path:
             raise CallFailed("Cannot delete the /memories directory itself")
         try:
-            self._take_away(at, path)
+            self._remove(at, path)
         except MemtuiError as error:
             if error.code in (*_NO_FILE, "E_NOT_REGULAR"):
                 raise CallFailed(f"The path {path} does not exist") from None
-            raise CallFailed(_words(error, f"Cannot delete {path}")) from None
+            raise CallFailed(_error_text(error, f"Cannot delete {path}")) from None
         return f"Successfully deleted {path}"
 
     def _rename(self, fields: Mapping[str, object]) -> str:
         old, new = _text(fields, "rename", "old_path"), _text(fields, "rename", "new_path")
-        source = self._place(old)
+        source = self._parse_path(old)
         try:
-            target = self._place(new)
+            target = self._parse_path(new)
         except CallFailed:
             self._follow(source, old)  # of two wrong paths the SDK's tool names the first
             raise
@@ -223,7 +223,7 @@ class SdkTool:
             return f"Cannot rename {old} to {new}: a directory cannot be moved inside itself."
         if error.code in _NO_FILE or target.path.startswith(f"{source.path}/"):
             return f"Cannot rename {old} to {new}: a part of the new path is a file, not a directory."
-        return _words(error, f"Cannot rename {old} to {new}")
+        return _error_text(error, f"Cannot rename {old} to {new}")
 
     def _move(self, source: Address, target: Address, old: str, new: str) -> None:
         def move(source: Address, target: Address) -> None:
@@ -248,7 +248,7 @@ class SdkTool:
 
     # --- paths
 
-    def _place(self, path: str) -> Address:
+    def _parse_path(self, path: str) -> Address:
         """Parse a path lexically; links are followed later, except before `..`."""
         if path != ROOT and not path.startswith(f"{ROOT}/"):
             raise CallFailed(f"Path must start with {ROOT}, got: {path}")
@@ -297,7 +297,7 @@ class SdkTool:
                 raise CallFailed(f"path '{path}' is a symlink") from None
             raise
 
-    def _take_away(self, at: Address, path: str) -> None:
+    def _remove(self, at: Address, path: str) -> None:
         try:
             self._engine.folders.delete(at, actor=self._actor)
             return
@@ -382,7 +382,7 @@ def _escapes(path: str) -> str:
     return f"Path {path} would escape /memories directory"
 
 
-def _words(error: MemtuiError, what: str) -> str:
+def _error_text(error: MemtuiError, what: str) -> str:
     """Write an error without a path of this machine."""
     limit, found = error.details.get("limit"), error.details.get("bytes")
     if error.code == "E_TOO_BIG" and limit:

@@ -185,7 +185,7 @@ class Server:
 
     async def _serve(self, request: web.Request) -> web.WebSocketResponse:
         assert isinstance(request.protocol, Connection)
-        request.protocol.stays()
+        request.protocol.keep()
         socket_ = web.WebSocketResponse(heartbeat=15, max_msg_size=MESSAGE_BYTES)
         await socket_.prepare(request)
         visitor = Visitor(self._command, socket_)
@@ -227,26 +227,26 @@ class Server:
 class Connection(web.RequestHandler):
     """A connection that gives way to newer ones, so that nobody can exhaust them."""
 
-    def __init__(self, server: web.Server, passing: dict[Connection, None], patience: float) -> None:
-        super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=patience)
-        self._passing = passing
+    def __init__(self, server: web.Server, idle: dict[Connection, None], timeout: float) -> None:
+        super().__init__(server, loop=asyncio.get_running_loop(), keepalive_timeout=timeout)
+        self._idle = idle
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Close the oldest connection over the limit."""
         super().connection_made(transport)
-        self._passing[self] = None
-        if len(self._passing) > MAX_IDLE:
-            oldest = next(iter(self._passing))
-            del self._passing[oldest]
+        self._idle[self] = None
+        if len(self._idle) > MAX_IDLE:
+            oldest = next(iter(self._idle))
+            del self._idle[oldest]
             oldest.force_close()
 
-    def stays(self) -> None:
+    def keep(self) -> None:
         """Keep this connection, which drives a workbench."""
-        self._passing.pop(self, None)
+        self._idle.pop(self, None)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Forget this connection."""
-        self.stays()
+        self.keep()
         super().connection_lost(exc)
 
     def handle_error(
@@ -307,18 +307,18 @@ async def _run(
 
 @contextlib.asynccontextmanager
 async def listening(
-    app: web.Application, listener: socket.socket, *, patience: float = REQUEST_SECONDS
+    app: web.Application, listener: socket.socket, *, timeout: float = REQUEST_SECONDS
 ) -> AsyncIterator[None]:
     """Serve on a bound socket; at the end, end every visitor's workbench first."""
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    server, passing = runner.server, dict[Connection, None]()
+    server, idle = runner.server, dict[Connection, None]()
     assert server is not None
-    door = await asyncio.get_running_loop().create_server(lambda: Connection(server, passing, patience), sock=listener)
+    acceptor = await asyncio.get_running_loop().create_server(lambda: Connection(server, idle, timeout), sock=listener)
     try:
         yield
     finally:
-        door.close()
+        acceptor.close()
         await runner.cleanup()
 
 

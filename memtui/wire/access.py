@@ -85,17 +85,17 @@ class LiveSettings:
         self._read: Settings | None = None
         self._file = ""
         """The settings file; empty until the first read."""
-        self._seen: object = None
+        self._stamp: object = None
 
-    def now(self) -> Settings:
+    def current(self) -> Settings:
         """Return the current settings, the same object while the file is unchanged; raises `E_CONFIG`."""
         with self._guard:
-            if self._read is None or self._seen is None or self._seen != _look(self._file):
+            if self._read is None or self._stamp is None or self._stamp != _fingerprint(self._file):
                 # Looked at before it is read: what is written meanwhile is read again at the next call.
-                seen = _look(self._file) if self._file else None
-                self._seen = None
+                fingerprint = _fingerprint(self._file) if self._file else None
+                self._stamp = None
                 self._read = self._load()
-                self._seen, self._file = seen, self._read.config_file
+                self._stamp, self._file = fingerprint, self._read.config_file
             return self._read
 
 
@@ -121,36 +121,35 @@ class LiveAccess:
         self._flag = access
         self._room = room
         self._guard = threading.Lock()
-        self._settled: Settings | None = None
+        self._in_effect: Settings | None = None
         """The settings in effect; None while access is refused."""
         self._engine: Engine | None = None
-        self._left: list[Engine] = []
+        self._retired: list[Engine] = []
         self._access: Access | None = None
         self._notices: list[str] = []
 
     def engine(self) -> Engine:
         """Return the engine for the current settings; a new one when the access changed.
 
-        Raises:
-            MemtuiError: `E_DISABLED`; `E_CONFIG`; or why nothing could be opened.
+        Raises MemtuiError: `E_DISABLED`; `E_CONFIG`; or why nothing could be opened.
         """
         with self._guard:
             try:
-                settings = self._settings.now()
-                if self._engine is None or settings is not self._settled:
+                settings = self._settings.current()
+                if self._engine is None or settings is not self._in_effect:
                     access = client_access(settings, self._client, self._flag, self._room(settings))
                     if self._engine is None or self._access != access:
-                        self._put_away()
+                        self._retire_engine()
                         self._engine, self._access = self._open(settings, access), access
-                    self._settled = settings
+                    self._in_effect = settings
             except MemtuiError:
-                self._put_away()
+                self._retire_engine()
                 raise
             return self._engine
 
     def settings(self) -> Settings:
         """Return the current settings; raises `E_CONFIG`."""
-        return self._settings.now()
+        return self._settings.current()
 
     def notices(self) -> tuple[str, ...]:
         """Return the engines' notices for the user."""
@@ -165,15 +164,15 @@ class LiveAccess:
             for engine in self._all():
                 engine.close()
                 self._notices += engine.events.notices()
-            self._left, self._engine = [], None
+            self._retired, self._engine = [], None
 
     def _all(self) -> list[Engine]:
-        return [*self._left, *([] if self._engine is None else [self._engine])]
+        return [*self._retired, *([] if self._engine is None else [self._engine])]
 
-    def _put_away(self) -> None:
+    def _retire_engine(self) -> None:
         """Replace the engine, and close it only at the end, because a call may still use it."""
         if self._engine is not None:
-            self._left.append(self._engine)
+            self._retired.append(self._engine)
             self._engine = None
 
 
@@ -181,7 +180,7 @@ _SETTLED_MS = 100
 """Age below which a file may change again without a visible trace, because clocks of file systems are coarse."""
 
 
-def _look(config_file: str) -> object:
+def _fingerprint(config_file: str) -> object:
     """Return a fingerprint of the settings file; None where a change could not be told."""
     try:
         status = os.stat(config_file)

@@ -36,7 +36,7 @@ class Call:
         self.out = out
         self._given = options
         self._session: Session | None = None
-        self._told: list[str] = []
+        self._notices: list[str] = []
 
     @cached_property
     def agent(self) -> str:
@@ -74,7 +74,7 @@ class Call:
             roots=tuple(given.texts("root")),
         )
 
-    def again(self, without: Collection[str] = ()) -> list[str]:
+    def global_words(self, without: Collection[str] = ()) -> list[str]:
         """Return the global options as words for another memtui, leaving some out."""
         words = []
         for param in GLOBALS:
@@ -97,7 +97,7 @@ class Call:
         """Open the session once; raises MemtuiError for a malformed root."""
         if self._session is None:
             self._session = open_session(self.settings, self.options, lock_wait=LOCK_WAIT, front=front)
-            self._session.engine.events.subscribe(self._hear)
+            self._session.engine.events.subscribe(self._on_notices)
         return self._session
 
     @property
@@ -116,9 +116,7 @@ class Call:
         Standard input and options do not count, because a program can write them. A read-only command asks nobody: the
         engine refuses its change. `act` completes `Only a person may ...`, `elsewhere` completes `Do it in a terminal
         of your own, or ...`.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or the answer is another one.
+        Raises RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or the answer is another one.
         """
         if self.options.read_only:
             return
@@ -165,16 +163,16 @@ class Call:
         """Close the session and print the engine's notices."""
         if self._session is not None:
             self._session.engine.close()
-            self._told += self._session.engine.events.notices()
-        for text in self._told:
+            self._notices += self._session.engine.events.notices()
+        for text in self._notices:
             self.out.say(f"memtui: {text}")
 
-    def _hear(self, batch: Changes) -> None:
+    def _on_notices(self, batch: Changes) -> None:
         for notice in batch.notices:
             if notice.kind == "waiting":
                 self.out.say(f"memtui: {notice.text}")  # at once: it explains why nothing happens
             else:
-                self._told.append(notice.text)
+                self._notices.append(notice.text)
 
 
 def _actor(name: str | None) -> Actor:

@@ -29,8 +29,7 @@ EVERYWHERE = MemorySelection(None)
 def place(engine: Engine, text: str) -> MemorySelection:
     """Parse a root id or alias, `/memories/SCOPE`, the address of a memory or folder, or a file-system path.
 
-    Raises:
-        NotFoundError: no such root. UsageError: the text is none of these.
+    Raises NotFoundError: no such root. UsageError: the text is none of these.
     """
     bare = text.rstrip("/")
     if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
@@ -83,8 +82,7 @@ def whole_version(engine: Engine, address: Address, sha: str) -> str:
 def target(engine: Engine, old: Address, text: str) -> Address:
     """Parse the destination of a memory; a text that ends in `/`, or names a root, keeps the memory's name.
 
-    Raises:
-        NotFoundError: no such root. UsageError: it is no address.
+    Raises NotFoundError: no such root. UsageError: it is no address.
     """
     into = folder(engine, text)
     return engine.roots.resolve(text) if into is None else Address(into.root, f"{into.path}/{old.name}".lstrip("/"))

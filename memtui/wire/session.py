@@ -81,9 +81,7 @@ def open_session(
     """Find the roots around the working directory and open an engine; nothing on disk is touched yet.
 
     `lock_wait` is in seconds, before `E_LOCKED`; `front` is the actor of a person, `cli` or `tui`.
-
-    Raises:
-        UsageError: malformed root, or the working directory is gone. NotFoundError: no folder of `--project`.
+    Raises UsageError: malformed root, or the working directory is gone. NotFoundError: no folder of `--project`.
     """
     try:
         cwd = os.getcwd()

@@ -75,14 +75,6 @@ async def line() -> AsyncIterator[Line]:
                 continue  # the test closed it
 
 
-async def test_requests_come_in_and_answers_go_out() -> None:
-    async with line() as it:
-        it.say(ASK % 1 + b"\n  \n" + ASK % 2)
-        assert [(await it.got()).id, (await it.got()).id] == [1, 2]
-        await it.answer(1, text="a\nb ü")
-        assert (await it.said())["result"] == {"text": "a\nb ü"}
-
-
 async def test_an_answer_larger_than_the_pipe_goes_out_while_others_work() -> None:
     async with line() as it, anyio.create_task_group() as group:
         it.say(ASK % 1)

@@ -326,17 +326,6 @@ def test_another_program_that_is_always_faster_ends_in_a_sentence(
     assert text == f"{FAILED}another program keeps changing {A}; view it, then try again"
 
 
-def test_a_name_taken_in_the_last_moment_is_not_overwritten(tool: Tool, a: Path) -> None:
-    theirs = tool.folder() / "b.md"
-    with hooked(meddling("rename_noreplace", lambda: theirs.write_text("theirs"))):
-        assert tool.refused("rename", old_path=A, new_path=B) == f"Destination {B} already exists"
-    assert (a.read_text(), theirs.read_text()) == ("one\n", "theirs")
-    theirs.unlink()
-    with hooked(meddling("rename_noreplace", lambda: theirs.write_text("theirs"))):
-        assert tool.refused("create", path=B, file_text="ours").startswith("A file already exists")
-    assert theirs.read_text() == "theirs"
-
-
 def test_two_clients_that_edit_one_file_both_land(tool: Tool, a: Path) -> None:
     a.write_text("".join(f"line {n}: 0\n" for n in range(8)))
     failures: list[str] = []

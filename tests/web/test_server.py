@@ -38,7 +38,7 @@ TOKEN = "the-token-of-this-test"
 
 @asynccontextmanager
 async def served(
-    words: tuple[str, ...] = ("--version",), *, patience: float = 10.0
+    words: tuple[str, ...] = ("--version",), *, timeout: float = 10.0
 ) -> AsyncIterator[tuple[aiohttp.ClientSession, Server, Guard]]:
     """A server on a free port, and a client that keeps no cookies."""
     listener = socket.socket()
@@ -46,7 +46,7 @@ async def served(
     guard = Guard(TOKEN, listener.getsockname()[1])
     server = Server(words, guard)
     async with (
-        listening(server.app(), listener, patience=patience),
+        listening(server.app(), listener, timeout=timeout),
         aiohttp.ClientSession(f"http://127.0.0.1:{guard.port}", cookie_jar=aiohttp.DummyCookieJar()) as session,
     ):
         yield session, server, guard
@@ -109,7 +109,7 @@ async def test_idle_connections_keep_nobody_out() -> None:
 
 
 async def test_a_connection_without_a_request_is_closed() -> None:
-    async with served(patience=0.2) as (_, _, guard):
+    async with served(timeout=0.2) as (_, _, guard):
         for start in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1"):
             reader, writer = await asyncio.open_connection("127.0.0.1", guard.port)
             writer.write(start)

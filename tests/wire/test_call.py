@@ -46,12 +46,12 @@ def test_what_the_engine_has_to_say_is_told_at_the_end(capsys: pytest.CaptureFix
     made = call()
     notice = Notice("late-write", "Another program finished later.")
     made.open()
-    made._hear(Changes(notices=(notice,)))
+    made._on_notices(Changes(notices=(notice,)))
     made.close()
     assert capsys.readouterr().err == "memtui: Another program finished later.\n"
 
 
 def test_whom_a_change_waits_for_is_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     made = call()
-    made._hear(Changes(notices=(Notice("waiting", "agent (process 7) is writing to this root."),)))
+    made._on_notices(Changes(notices=(Notice("waiting", "agent (process 7) is writing to this root."),)))
     assert capsys.readouterr().err == "memtui: agent (process 7) is writing to this root.\n"

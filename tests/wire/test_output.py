@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
 from memtui.safe_text import cell_width
-from memtui.wire.output import Column, Output, age, count, size, without_secrets, wrapped
+from memtui.wire.output import Column, Output, age, size, without_secrets, wrapped
 from tests.cli.conftest import Piped, Tty
 from tests.test_mask import GITHUB, KEY
 
@@ -168,10 +168,6 @@ def test_sizes(number: int, text: str) -> None:
 )
 def test_ages(seconds: int, text: str) -> None:
     assert age(NOW - seconds * 1000, NOW) == text
-
-
-def test_counts() -> None:
-    assert (count(1, "memory", "memories"), count(1200, "file")) == ("1 memory", "1,200 files")
 
 
 def test_paragraphs_are_broken_between_words_by_cells() -> None:

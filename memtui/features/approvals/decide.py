@@ -129,55 +129,53 @@ def vote_here(engine: Engine, settings: Settings, number: str, actor: Actor, *, 
     return f"Proposal {number} is {found.state}." if decided else tally(rule, engine.votes.of(found))[1]
 
 
-def approve(word: ChatCommand) -> ChatReply:
+def approve(command: ChatCommand) -> ChatReply:
     """Agree to a proposal in a chat; without a number, list what waits."""
-    return _vote(word, yes=True) if word.text else _waiting(word)
+    return _vote(command, yes=True) if command.text else _waiting(command)
 
 
-def deny(word: ChatCommand) -> ChatReply:
+def deny(command: ChatCommand) -> ChatReply:
     """Refuse a proposal in a chat."""
-    return _vote(word, yes=False) if word.text else _waiting(word)
+    return _vote(command, yes=False) if command.text else _waiting(command)
 
 
-def _voters(word: ChatCommand, rule: ApprovalRule) -> list[str]:
+def _voters(command: ChatCommand, rule: ApprovalRule) -> list[str]:
     """Return the voters somebody in a chat may vote as: their id at this channel or gateway, else the whole chat.
 
     `chat` and, where there is a team, `team` are no places of persons; a place with `:` would be ambiguous, and the
-    name
-    of a gateway cannot be used as a channel.
+    name of a gateway cannot be used as a channel.
     """
-    places = (
-        [word.client] if word.chat.channel in word.settings.entries("gateways") else [word.chat.channel, word.client]
-    )
-    barred = ("chat", "team") if word.settings.team_url else ("chat",)
-    own = [f"{place}:{word.person}" for place in places if word.person and ":" not in place and place not in barred]
-    chat = [f"chat:{word.chat.channel}"] if word.allowed else []
+    channel, person = command.chat.channel, command.person
+    places = [command.client] if channel in command.settings.entries("gateways") else [channel, command.client]
+    barred = ("chat", "team") if command.settings.team_url else ("chat",)
+    own = [f"{place}:{person}" for place in places if person and ":" not in place and place not in barred]
+    chat = [f"chat:{channel}"] if command.allowed else []
     return [one for one in (*own, *chat) if one in rule.of]
 
 
-def _asked(word: ChatCommand, one: Proposal) -> bool:
+def _asked(command: ChatCommand, one: Proposal) -> bool:
     if not one.turn:
         return False
-    turn, journal = word.session.engine.turns.get(one.turn), word.session.engine.journal
-    said = (word.person, f"name:{word.name}")
+    turn, journal = command.session.engine.turns.get(one.turn), command.session.engine.journal
+    said = (command.person, f"name:{command.name}")
     return turn.person in [journal.hashed(turn.channel or turn.via, each) for each in said]
 
 
-def _vote(word: ChatCommand, *, yes: bool) -> ChatReply:
-    engine, (number, *more) = word.session.engine, word.text.split()
+def _vote(command: ChatCommand, *, yes: bool) -> ChatReply:
+    engine, (number, *more) = command.session.engine, command.text.split()
     if more:
         raise UsageError("Give one number: each proposal is voted about by itself. None was.")
     one = apply.find(engine, number)
-    rule = rule_for(engine, word.settings, one)
-    voters = _voters(word, rule) if rule is not None else []
+    rule = rule_for(engine, command.settings, one)
+    voters = _voters(command, rule) if rule is not None else []
     if rule is None or not voters:
         raise RefusedError("Nobody asked you about that proposal.", code="E_ACCESS")
-    if _asked(word, one):
+    if _asked(command, one):
         raise RefusedError("You asked for that yourself: somebody else agrees to it.", code="E_ACCESS")
     for root in _roots(engine, one):
         engine.access.require(root)
-    vote = Vote(voters[0], word.name, yes, engine.journal.hashed("vote", word.person))
-    decided = cast(engine, rule, one, vote, Actor(f"http:{word.client}"))
+    vote = Vote(voters[0], command.name, yes, engine.journal.hashed("vote", command.person))
+    decided = cast(engine, rule, one, vote, Actor(f"http:{command.client}"))
     found = engine.proposals.get(number)
     if not decided:
         return ChatReply(f"Proposal {number}: {tally(rule, engine.votes.of(found))[1]}.")
@@ -209,14 +207,14 @@ def is_late(engine: Engine, rule: ApprovalRule, one: Proposal) -> bool:
     return engine.turns.clock() > one.at + rule.within
 
 
-def _waiting(word: ChatCommand) -> ChatReply:
+def _waiting(command: ChatCommand) -> ChatReply:
     from memtui.features.proposals.verbs import patch  # only who asks in a chat what waits needs it
 
-    engine = word.session.engine
+    engine = command.session.engine
     lines = []
     for one in apply.waiting(engine, VOTED_ON):
-        rule = rule_for(engine, word.settings, one)
-        if rule is not None and _voters(word, rule):
+        rule = rule_for(engine, command.settings, one)
+        if rule is not None and _voters(command, rule):
             stand = tally(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
             lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}\n{mask.shown(one.why)}")
             shown = patch(apply.preview(engine, one.id), person=False)

@@ -51,8 +51,7 @@ class ChatReply(NamedTuple):
 def checked_id(what: str, text: str, *, needed: bool = True) -> str:
     """Validate the id of a channel, chat, thread, session or person.
 
-    Raises:
-        RefusedError: `E_NAME`: it is empty, a URL, too long, or has a control character.
+    Raises RefusedError: `E_NAME`: it is empty, a URL, too long, or has a control character.
     """
     wrong = ""
     if not text and needed:

@@ -120,8 +120,8 @@ def admit_prompt(session: Session, settings: Settings, client: str, fields: Fiel
     return admission_json(admit(session.engine, settings, channel, lane=workspace_of(session.surroundings).id))
 
 
-def answer(word: ChatCommand) -> ChatReply:
+def answer(command: ChatCommand) -> ChatReply:
     """Answer `/budget` with what is spent and left."""
-    states = admit(word.session.engine, word.settings, word.chat.channel).states
+    states = admit(command.session.engine, command.settings, command.chat.channel).states
     lines = [f"{one.key}: {budget_words(one)}, until {rfc3339(one.end)}" for one in states]
     return ChatReply("\n".join(lines) or "No budget is set here.")

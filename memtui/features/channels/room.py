@@ -65,8 +65,7 @@ def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]
 def room_path(settings: Settings, chat: Chat) -> str:
     """Return the folder of a chat for a client restricted to it.
 
-    Raises:
-        RefusedError: `E_ACCESS`: no gateway of the user's speaks in that channel.
+    Raises RefusedError: `E_ACCESS`: no gateway of the user's speaks in that channel.
     """
     spoken = {name for one in settings.named if one.table == "gateways" for name in one.texts("channels")}
     if not spoken & {chat.channel, "*"}:
@@ -116,9 +115,9 @@ def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -
     for _ in range(TRIES):
         try:
             if entries_of(engine, root) is None:
-                engine.memories.create(address, _begun(chat) + entry + b"\n", actor=actor)
+                engine.memories.create(address, _new_file(chat) + entry + b"\n", actor=actor)
                 return True
-            result = engine.memories.edit(address, lambda data: _with(data, entry), actor=actor)
+            result = engine.memories.edit(address, lambda data: _with_entry(data, entry), actor=actor)
         except _KnownError:
             return False
         except MemtuiError as error:
@@ -134,9 +133,9 @@ class _KnownError(Exception):
     """The entry exists already."""
 
 
-def _with(data: bytes, entry: bytes) -> bytes:
+def _with_entry(data: bytes, entry: bytes) -> bytes:
     file = parse(data, FORMAT)
-    if _folded(entry) in {_folded(file.text(one)) for one in file.entries}:
+    if _normalized(entry) in {_normalized(file.text(one)) for one in file.entries}:
         raise _KnownError
     if len(file.entries) >= MAX_ENTRIES:
         raise RefusedError(
@@ -147,12 +146,12 @@ def _with(data: bytes, entry: bytes) -> bytes:
     return changing.add(file, entry)
 
 
-def _folded(entry: bytes) -> str:
+def _normalized(entry: bytes) -> str:
     text = unicodedata.normalize("NFKC", entry.decode("utf-8", "replace")).casefold()
     return " ".join(text.lstrip("-*+ ").split())
 
 
-def _begun(chat: Chat) -> bytes:
+def _new_file(chat: Chat) -> bytes:
     thread = f"thread: {json.dumps(chat.thread)}\n" if chat.thread else ""
     fields = f"name: {json.dumps(chat.channel)}\nchannel: {json.dumps(chat.channel)}\nchat: {json.dumps(chat.chat)}\n"
     return f"---\n{fields}{thread}---\n\n## Remembered\n\n".encode()

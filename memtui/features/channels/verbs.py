@@ -71,14 +71,14 @@ def say_in_chat(session: Session, settings: Settings, client: str, fields: Field
     session.engine.turns.chat(chat)
     rule = next((one for one in settings.named if (one.table, one.name) == ("channels", chat.channel)), None)
     allowed = rule.texts("allowed") if rule is not None else ()
-    word = ChatCommand(
+    command = ChatCommand(
         *(session, settings, client, chat, person, plain_name(text_field(fields, "name"), person)),
         agent_session=checked_id("session", text_field(fields, "session"), needed=False),
         text=text_field(fields, "text"),
         allowed=not allowed or person in allowed,
         listed=bool(person) and person in allowed,
     )
-    answer = say(word)
+    answer = say(command)
     return {"reply": answer.reply, "action": answer.action or None}
 
 
@@ -130,16 +130,16 @@ def _fields(call: Call) -> dict[str, object]:
     return fields | {"group": not call.args.flag("alone")}
 
 
-def say(word: ChatCommand) -> ChatReply:
+def say(command: ChatCommand) -> ChatReply:
     """Dispatch a chat command to the feature that answers it."""
     known: Mapping[str, str] = {name: place for one in load(_TABLE)().values() for name, place in one.chat.items()}
-    found = _WORD.match(word.text.strip())
+    found = _WORD.match(command.text.strip())
     if found is None or found[1] not in known:
         return ChatReply("That is not a command. There are: " + " ".join(f"/{name}" for name in sorted(known)))
-    if any(next_word[1] in known for next_word in re.finditer(r"\n\s*/([a-z]+)\b", word.text.strip())):
+    if any(next_word[1] in known for next_word in re.finditer(r"\n\s*/([a-z]+)\b", command.text.strip())):
         return ChatReply("Send one command at a time: none of these was done.")
     try:
-        answer: ChatReply = load(known[found[1]])(word._replace(text=word.text.strip()[found.end() :].strip()))
+        answer: ChatReply = load(known[found[1]])(command._replace(text=command.text.strip()[found.end() :].strip()))
     except MemtuiError as error:
         answer = ChatReply(f"{error.message} {error.hint}".strip())
     return ChatReply(inert(answer.reply), answer.action)
@@ -151,17 +151,17 @@ def inert(text: str) -> str:
     return text if len(text) <= MAX_REPLY else text[: MAX_REPLY - 2] + " …"
 
 
-def who(word: ChatCommand) -> ChatReply:
+def who(command: ChatCommand) -> ChatReply:
     """Report the executing turn, what waits, the speakers and the last change."""
-    engine, chat = word.session.engine, word.chat
-    mine = [one for one in engine.turns.all(since=engine.turns.clock() - WEEK_MS, limit=2_000) if _is_of(one, word)]
-    running = engine.turns.executing(word.agent_session, word.client) if word.agent_session else None
+    engine, chat = command.session.engine, command.chat
+    mine = [one for one in engine.turns.all(since=engine.turns.clock() - WEEK_MS, limit=2_000) if _is_of(one, command)]
+    running = engine.turns.executing(command.agent_session, command.client) if command.agent_session else None
     waiting = sum(one.state == "requested" for one in mine)
     spoke = ", ".join(dict.fromkeys(one.who for one in mine)) or "nobody"
-    file = entries_of(engine, room_of(word.session, chat))
-    last = next(iter(engine.history.audit(address=Address(room_of(word.session, chat).id, FILE), limit=1)), None)
+    file = entries_of(engine, room_of(command.session, chat))
+    last = next(iter(engine.history.audit(address=Address(room_of(command.session, chat).id, FILE), limit=1)), None)
     lines = [
-        f"Session: {word.agent_session or 'not said'}",
+        f"Session: {command.agent_session or 'not said'}",
         f"Executing: {running.who if running else 'nothing'}",
         f"Waiting: {waiting}",
         f"Spoke in 7 days: {spoke}",
@@ -171,45 +171,45 @@ def who(word: ChatCommand) -> ChatReply:
     return ChatReply("\n".join(lines))
 
 
-def _is_of(turn: object, word: ChatCommand) -> bool:
-    return tuple(getattr(turn, name) for name in ("channel", "chat", "thread")) == tuple(word.chat[:3])
+def _is_of(turn: object, command: ChatCommand) -> bool:
+    return tuple(getattr(turn, name) for name in ("channel", "chat", "thread")) == tuple(command.chat[:3])
 
 
-def memory(word: ChatCommand) -> ChatReply:
+def memory(command: ChatCommand) -> ChatReply:
     """List what the chat remembers."""
-    file = entries_of(word.session.engine, room_of(word.session, word.chat))
+    file = entries_of(command.session.engine, room_of(command.session, command.chat))
     lines = [mask.shown(file.text(one).decode("utf-8", "replace")) for one in file.entries] if file else []
     return ChatReply("\n".join(lines) or "Nothing is remembered here.")
 
 
-def remember_word(word: ChatCommand) -> ChatReply:
+def remember_word(command: ChatCommand) -> ChatReply:
     """Remember a text in the chat."""
-    kept = _remember(word.session, word.chat, word.text, Actor(f"http:{word.client}"))
+    kept = _remember(command.session, command.chat, command.text, Actor(f"http:{command.client}"))
     return ChatReply("Remembered." if kept["outcome"] == "saved" else "That is known already.")
 
 
-def audit(word: ChatCommand) -> ChatReply:
+def audit(command: ChatCommand) -> ChatReply:
     """Show the last records of this chat."""
-    journal = word.session.engine.journal
-    records = journal.records(chat=(journal.chat(*word.chat[:3])["chat"],), limit=10)
+    journal = command.session.engine.journal
+    records = journal.records(chat=(journal.chat(*command.chat[:3])["chat"],), limit=10)
     return ChatReply("\n".join(f"{one.n} {one.kind} {one.body}" for one in records) or "Nothing is recorded here.")
 
 
-def clear(word: ChatCommand) -> ChatReply:
+def clear(command: ChatCommand) -> ChatReply:
     """End the shared session or move the memory to the trash; in a group after a confirmation code."""
-    chat, turns = word.chat, word.session.engine.turns
-    if not word.allowed:
+    chat, turns = command.chat, command.session.engine.turns
+    if not command.allowed:
         return ChatReply("Only those may do that whom the settings allow for this channel.")
-    what, _, code = word.text.partition(" ")
+    what, _, code = command.text.partition(" ")
     if what != "confirm":
         wanted = what if what == "memory" else "session"
         if not chat.several:
-            return _cleared(word, wanted)
+            return _cleared(command, wanted)
         code = f"{secrets.randbelow(10**6):06}"
-        turns.keep_asked(chat, wanted, word.person, code)
+        turns.keep_asked(chat, wanted, command.person, code)
         said = "the memory of this chat goes to the trash" if wanted == "memory" else "the session of all here ends"
         return ChatReply(f"If you write /clear confirm {code} within a minute, {said}.")
-    asked = turns.take_asked(chat, word.person)
+    asked = turns.take_asked(chat, command.person)
     if asked is None:
         return ChatReply("Nothing waits for a confirmation of yours.")
     wanted, known, at = asked
@@ -217,14 +217,14 @@ def clear(word: ChatCommand) -> ChatReply:
         return ChatReply("That was more than a minute ago. Ask again.")
     if not secrets.compare_digest(known.encode(), code.strip().encode()):
         return ChatReply("That is not the code. Ask again.")
-    return _cleared(word, wanted)
+    return _cleared(command, wanted)
 
 
-def _cleared(word: ChatCommand, wanted: str) -> ChatReply:
+def _cleared(command: ChatCommand, wanted: str) -> ChatReply:
     if wanted == "session":
         return ChatReply("The session ends; what is remembered stays.", CLEAR)
-    engine, root = word.session.engine, room_of(word.session, word.chat)
+    engine, root = command.session.engine, room_of(command.session, command.chat)
     if entries_of(engine, root) is None:
         return ChatReply("Nothing is remembered here.")
-    engine.memories.delete([Address(root.id, FILE)], actor=Actor(f"http:{word.client}"))
+    engine.memories.delete([Address(root.id, FILE)], actor=Actor(f"http:{command.client}"))
     return ChatReply("The memory of this chat is in the trash, from where a person can restore it.")

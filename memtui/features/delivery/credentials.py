@@ -25,8 +25,7 @@ _MIN_TOKEN = 8
 def target_of(entry: NamedEntry, home: str | None) -> DeliveryTarget:
     """Resolve a delivery of the settings with its secrets.
 
-    Raises:
-        RefusedError: `E_CREDENTIAL`: a secret is missing, empty, unusable, or in a file that others may read.
+    Raises RefusedError: `E_CREDENTIAL`: a secret is missing, empty, unusable, or in a file that others may read.
     """
     url = entry.text("url")
     target = DeliveryTarget(

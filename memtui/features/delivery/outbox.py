@@ -30,8 +30,7 @@ _RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
 def usable_entry(settings: Settings, name: str) -> NamedEntry:
     """Return the settings of a delivery, or refuse one that is unknown, incomplete or not allowed to speak.
 
-    Raises:
-        RefusedError: `E_DELIVERY`.
+    Raises RefusedError: `E_DELIVERY`.
     """
     known = settings.entries("delivery")
     entry = known.get(name)

@@ -46,8 +46,7 @@ _conversations: dict[tuple[str, str], str] = {}
 def deliver(working: Working) -> Planned:
     """Send the part that a task names.
 
-    Raises:
-        RefusedError: `E_DELIVERY`, with `delivery_refused` or `delivery_unknown`; `E_CREDENTIAL`; as `usable_entry`.
+    Raises RefusedError: `E_DELIVERY`, with `delivery_refused` or `delivery_unknown`; `E_CREDENTIAL`; as `usable_entry`.
     """
     request, claims = working.task.request, working.engine.claims
     name, key = str(request.get("delivery")), str(request.get("key"))

@@ -138,9 +138,7 @@ class RemoteRoot:
     def write(self, address: Address, data: bytes, expected: str | None) -> Saved | Unchanged | Conflict:
         """Save a text if the memory still is the expected version; takes effect once, also when answers are lost.
 
-        Raises:
-            BusyError: `E_OFFLINE`: out of reach; nothing is sent later by itself.
-            MemtuiError: what `ask` raises.
+        Raises BusyError: `E_OFFLINE`: out of reach; nothing is sent later by itself. MemtuiError: what `ask` raises.
         """
         ours, wanted, project = sha256(data).hexdigest(), expected or "absent", _project(self._host)
         theirs = self._theirs(address)
@@ -175,8 +173,7 @@ class RemoteRoot:
     def change(self, words: Sequence[str], places: Sequence[Address], expected: str | None) -> None:
         """Run a verb on memories of this root, if the first one still is the expected version (None: any).
 
-        Raises:
-            ConflictError: it is another version. MemtuiError: what `ask` raises.
+        Raises ConflictError: it is another version. MemtuiError: what `ask` raises.
         """
         if expected is not None and self._ask(places[0]).sha256 != expected:
             raise ConflictError(f"{places[0]} changed meanwhile.", unharmed="It stays as it is on that machine.")

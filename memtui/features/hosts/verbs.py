@@ -24,7 +24,7 @@ from memtui.wire.verb import Arguments, Verb
 
 _LOCAL_OPTIONS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
 """Global options that concern this machine."""
-_DOORS = ("mcp", "tool", "context")
+_AGENT_VERBS = ("mcp", "tool", "context")
 _STREAMS = ("mcp", "tool", "watch")
 """Verbs that run until somebody ends them."""
 _NEEDS_TERMINAL = ("edit", "demo", "web", "keys", "serve")
@@ -38,7 +38,7 @@ _READS = ("ls", "view", "search", "history", "blame", "diff", "trash", "status",
 def run_remote(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
     """Run the command line on another machine; without a verb, open the workbench there."""
     host = host_named(given.settings, on)
-    words = given.again(_LOCAL_OPTIONS)
+    words = given.global_words(_LOCAL_OPTIONS)
     if host.project and given.options.project is None:
         words = ["--project", host.project, *words]
     if verb is None and not version:
@@ -47,8 +47,8 @@ def run_remote(given: Call, verb: Verb | None, on: str, *, version: bool) -> int
         raise UsageError(f"{verb.name} is done at that machine.", hint=f"memtui --on {host.name} opens memtui there.")
     text, stream = _text(given, verb)
     name = verb.name if verb else ""
-    if verb is not None and name in _DOORS:
-        _door(given, verb)
+    if verb is not None and name in _AGENT_VERBS:
+        _restrict_access(given, verb)
     if name not in ("mcp", "tool") or given.options.actor != Actor("cli"):
         words = ["--actor", remote_actor(given), *words]
     asks = [*words, *_words(verb, given.args, text=text is not None)]
@@ -156,7 +156,7 @@ def _words(verb: Verb | None, args: Arguments, *, text: bool) -> list[str]:
     return [verb.name, *options, *(("--", *places) if places else ())]
 
 
-def _door(given: Call, verb: Verb) -> None:
+def _restrict_access(given: Call, verb: Verb) -> None:
     """Apply this machine's access rules to an agent that calls there. Raises `E_DISABLED`."""
     found = run_by(given.options)
     client = given.args.text("client") or (found.agent if found else "")

@@ -23,35 +23,35 @@ _ASKED = re.compile(r'(?:["“]([^"“”]+)["”]|(@[a-z]+))\s+(\S.*)', re.DOTA
 _HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N or /schedule cancel N.'
 
 
-def answer(word: ChatCommand) -> ChatReply:
+def answer(command: ChatCommand) -> ChatReply:
     """Add, list, disable or cancel a schedule of this chat."""
-    first, _, rest = word.text.partition(" ")
+    first, _, rest = command.text.partition(" ")
     if first in ("", "list"):
-        return ChatReply("\n".join(map(_line, _mine(word))) or f"Nothing is scheduled here. {_HOW}")
+        return ChatReply("\n".join(map(_line, _mine(command))) or f"Nothing is scheduled here. {_HOW}")
     if first in ("disable", "cancel"):
-        return _end(word, rest.strip(), cancel=first == "cancel")
-    return _add(word)
+        return _end(command, rest.strip(), cancel=first == "cancel")
+    return _add(command)
 
 
-def _prefix(word: ChatCommand) -> str:
-    return f"{CHAT_PREFIX}{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
+def _prefix(command: ChatCommand) -> str:
+    return f"{CHAT_PREFIX}{sha256(chr(0).join(command.chat[:3]).encode()).hexdigest()[:10]}-"
 
 
-def _mine(word: ChatCommand) -> list[PlannedRun]:
-    return [one for one in word.session.engine.schedules.all() if one.name.startswith(_prefix(word))]
+def _mine(command: ChatCommand) -> list[PlannedRun]:
+    return [one for one in command.session.engine.schedules.all() if one.name.startswith(_prefix(command))]
 
 
 def _line(one: PlannedRun) -> str:
     return f"{one.id}: {one.spec} {one.zone}, {one.label}, {off_reason(one) or 'on'}"
 
 
-def _end(word: ChatCommand, number: str, *, cancel: bool) -> ChatReply:
-    found = next((one for one in _mine(word) if str(one.id) == number), None)
+def _end(command: ChatCommand, number: str, *, cancel: bool) -> ChatReply:
+    found = next((one for one in _mine(command) if str(one.id) == number), None)
     if found is None:
         return ChatReply(f"There is no schedule {number[:20]} here. /schedule list shows them.")
-    if not word.allowed:
+    if not command.allowed:
         return ChatReply("The settings do not name you for that.")
-    table = word.session.engine.schedules
+    table = command.session.engine.schedules
     if cancel:
         table.remove(found.id)
     else:
@@ -59,29 +59,30 @@ def _end(word: ChatCommand, number: str, *, cancel: bool) -> ChatReply:
     return ChatReply(f"{found.id} is {'cancelled' if cancel else 'disabled'}.")
 
 
-def _add(word: ChatCommand) -> ChatReply:
-    channel = word.settings.entries("channels").get(word.chat.channel)
+def _add(command: ChatCommand) -> ChatReply:
+    channel = command.settings.entries("channels").get(command.chat.channel)
     job = channel.text("job") if channel is not None else ""
     if channel is None or not job:
         raise RefusedError(
-            "Nothing can be scheduled here.", code="E_SCHEDULE", hint=f"Set job in [channels.{word.chat.channel}]."
+            "Nothing can be scheduled here.", code="E_SCHEDULE", hint=f"Set job in [channels.{command.chat.channel}]."
         )
-    found = _ASKED.fullmatch(word.text.strip())
+    found = _ASKED.fullmatch(command.text.strip())
     if found is None:
         raise UsageError("That is no schedule.", code="E_SCHEDULE", hint=_HOW)
-    spec, said, engine = found[1] or found[2], " ".join(found[3].split()), word.session.engine
-    places = [one for one in word.settings.entries("delivery").values() if one.text("channel") == word.chat.channel]
-    target = next((one.name for one in places if one.text("to") == word.chat.chat), "")
-    count = max((int(n) for one in _mine(word) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
+    spec, said, engine = found[1] or found[2], " ".join(found[3].split()), command.session.engine
+    here = command.chat.channel, command.chat.chat
+    places = command.settings.entries("delivery").values()
+    target = next((one.name for one in places if (one.text("channel"), one.text("to")) == here), "")
+    count = max((int(n) for one in _mine(command) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
     zone = channel.text("zone") or local_zone()
-    wish = ScheduleRequest(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, mask(said).text[:60])
+    request = ScheduleRequest(f"{_prefix(command)}{count}", spec, (JOB, job, said), zone, target, mask(said).text[:60])
     made = add(
         engine,
-        word.settings,
-        wish,
-        workspace=workspace_of(word.session.surroundings).id,
-        creator=f"chat:{word.name or word.person or 'unknown'}",
-        agreed=word.listed and channel.text("schedule") == "allowed",
+        command.settings,
+        request,
+        workspace=workspace_of(command.session.surroundings).id,
+        creator=f"chat:{command.name or command.person or 'unknown'}",
+        agreed=command.listed and channel.text("schedule") == "allowed",
     )
     coming = next(times.due_times(made.spec, made.zone, engine.schedules.clock()), None)
     when = rfc3339(coming) if coming is not None else "never"

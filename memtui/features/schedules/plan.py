@@ -58,7 +58,7 @@ def schedulable() -> tuple[str, ...]:
 def add(
     engine: Engine,
     settings: Settings,
-    wish: ScheduleRequest,
+    request: ScheduleRequest,
     *,
     workspace: str,
     creator: str,
@@ -71,22 +71,22 @@ def add(
         UsageError: `E_SCHEDULE`: invalid name, time, zone or command. ConflictError: `E_EXISTS`.
         RefusedError: `E_TOO_MANY`; `E_DELIVERY`: its target is unusable.
     """
-    if not _NAME.fullmatch(wish.name):
-        raise invalid(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
+    if not _NAME.fullmatch(request.name):
+        raise invalid(f"{request.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
-    spec = times.check(wish.spec, wish.zone, now)
-    words = runnable(settings, wish.words, team=table is not None)
-    if wish.target:
-        usable_entry(settings, wish.target)
-    label = " ".join(wish.label.split())[:80] or wish.name
+    spec = times.check(request.spec, request.zone, now)
+    words = runnable(settings, request.words, team=table is not None)
+    if request.target:
+        usable_entry(settings, request.target)
+    label = " ".join(request.label.split())[:80] or request.name
     return (table or engine.schedules).add(
         PlannedRun(
             0,
-            wish.name,
+            request.name,
             spec,
-            wish.zone,
+            request.zone,
             words,
-            wish.target,
+            request.target,
             label,
             creator,
             workspace,
@@ -155,8 +155,7 @@ def question(one: PlannedRun) -> str:
 def resume(engine: Engine, table: ScheduleTable | TeamSchedules, one: PlannedRun) -> None:
     """Resume a schedule, and record the consent where it waited for a person.
 
-    Raises:
-        RefusedError: `E_PERSON`: it waits for a person, and an agent runs this process.
+    Raises RefusedError: `E_PERSON`: it waits for a person, and an agent runs this process.
     """
     with engine.claims.together():
         if one.waits:

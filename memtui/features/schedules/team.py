@@ -21,7 +21,7 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times
 from memtui.features.tasks.work import Working
 from memtui.features.team.postgres import TeamServer, team_of
-from memtui.features.team.store import the_server, tolerate_outage
+from memtui.features.team.store import require_server, tolerate_outage
 
 KIND = "scheduled"
 TEAM = "team"
@@ -148,7 +148,7 @@ def team_run(settings: Settings, request: Mapping[str, object]) -> TeamRun | Non
     if "fence" not in request:
         return None
     number, due, fence = (int(str(request.get(name))) for name in ("id", "due", "fence"))
-    return TeamRun(the_server(settings), number, due, str(request.get("holder")), fence)
+    return TeamRun(require_server(settings), number, due, str(request.get("holder")), fence)
 
 
 def queue_due(engine: Engine, settings: Settings, lane: str) -> None:

@@ -29,7 +29,7 @@ from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.team.store import outage, the_server
+from memtui.features.team.store import outage, require_server
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -64,7 +64,7 @@ def schedule(call: Call) -> int:
 
 
 def _table(call: Call) -> ScheduleTable | TeamSchedules:
-    return TeamSchedules(the_server(call.settings)) if call.args.flag("team") else call.engine.schedules
+    return TeamSchedules(require_server(call.settings)) if call.args.flag("team") else call.engine.schedules
 
 
 def _add(call: Call, words: list[str]) -> int:
@@ -76,7 +76,7 @@ def _add(call: Call, words: list[str]) -> int:
     name, spec, *what = words
     refuse_reserved(name)
     here = workspace_of(call.session.surroundings)
-    wish = ScheduleRequest(
+    request = ScheduleRequest(
         name,
         spec,
         split_words(what[0]) if len(what) == 1 else what,
@@ -88,7 +88,7 @@ def _add(call: Call, words: list[str]) -> int:
     team = table if isinstance(table, TeamSchedules) else None
     if team is not None and not is_person(call.actor.name):
         call.approve("make a schedule of the team", f"Make {name} of {' '.join(what)[:200]!r}?", "ask the user to")
-    made = add(call.engine, call.settings, wish, workspace=here.id, creator=call.actor.name, table=team)
+    made = add(call.engine, call.settings, request, workspace=here.id, creator=call.actor.name, table=team)
     said = off_reason(made) or f"next {_next(made, call.engine.schedules.clock()) or 'never'}"
     call.out.fact(schedule_json(call.session, made), f"{made.name}: {command_text(made)}, {said}")
     return outcomes.DONE
@@ -134,7 +134,7 @@ def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     now, table = call.engine.schedules.clock(), _table(call)
     if isinstance(table, TeamSchedules):
         at, lane = times.Due(table.clock()), workspace_of(call.session.surroundings).id
-        task = take(call.engine, the_server(call.settings), chosen[0], at, lane=lane, trigger="manual")
+        task = take(call.engine, require_server(call.settings), chosen[0], at, lane=lane, trigger="manual")
     else:
         task = due.take(call.engine, chosen[0], now, trigger="manual")
     if task is None:

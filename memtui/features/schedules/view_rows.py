@@ -13,7 +13,7 @@ from memtui.features.schedules.plan import command_text, next_due, off_reason, q
 from memtui.features.schedules.state import BY_HAND
 from memtui.features.schedules.times import Due
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
-from memtui.features.team.store import outage, the_server
+from memtui.features.team.store import outage, require_server
 from memtui.ui.draw.times import full
 
 GROUP = "Scheduled"
@@ -64,7 +64,7 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
 
     def run(engine: Engine) -> str:
         if shared:
-            server = the_server(settings)
+            server = require_server(settings)
             at = Due(team.TeamSchedules(server).clock())
             task = team.take(engine, server, one, at, lane=lane, trigger="manual")
         else:
@@ -88,4 +88,4 @@ def _due(run: OnceClaim) -> int:
 
 
 def _table(engine: Engine, settings: Settings, one: PlannedRun) -> ScheduleTable | team.TeamSchedules:
-    return team.TeamSchedules(the_server(settings)) if one.workspace == team.TEAM else engine.schedules
+    return team.TeamSchedules(require_server(settings)) if one.workspace == team.TEAM else engine.schedules

@@ -164,7 +164,7 @@ the machine can read, holds its name only."""
 def web(call: Call) -> int:
     """Print the address to open, and serve until interrupted."""
     write = call.args.flag("write") and not call.options.read_only
-    words = [word for word in call.again() if word not in ("--json", "--read-only")]
+    words = [word for word in call.global_words() if word not in ("--json", "--read-only")]
     words += [] if write else ["--read-only"]
     words += ["demo"] if call.args.flag("demo") else []
 

@@ -87,14 +87,14 @@ class TeamServer:
                     self._drop()  # a connection that was made before may only be stale
                     if not reused:
                         self._away = time.monotonic() + AWAY_S
-                        raise _offline(_said(error)) from error
+                        raise _offline(_message(error)) from error
                 except errors.Error as error:
                     raise _refused(error) from error
 
     @contextmanager
     def _answers(self, *, made: bool) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         """Yield the connection, and cut it when the answer takes too long."""
-        connection = self._connection or _psycopg().connect(**{**_OPTIONS, **_parts(self._url)})
+        connection = self._connection or _psycopg().connect(**{**_OPTIONS, **_connection_options(self._url)})
         wire = socket.socket(fileno=os.dup(connection.fileno()))
         timer = threading.Timer(ANSWER_S, wire.shutdown, (socket.SHUT_RDWR,))
         timer.daemon = True
@@ -104,13 +104,13 @@ class TeamServer:
                 self._connection = connection
                 connection.execute(f"SET statement_timeout = {ANSWER_S * 1_000}".encode())
                 if made:
-                    self._look(connection)
+                    self._check_version(connection)
             yield connection
         finally:
             timer.cancel()
             wire.close()
 
-    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def _check_version(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
         version, self.login = connection.execute(b"SELECT * FROM memtui.known()").fetchall()[0]
         if version != VERSION:
             self._drop()
@@ -167,7 +167,7 @@ def _psycopg() -> Any:
     return psycopg
 
 
-def _parts(url: str) -> dict[str, Any]:
+def _connection_options(url: str) -> dict[str, Any]:
     """Parse an address, and require a verified certificate for every host but this machine.
 
     libpq takes missing parts from the environment, so the check covers these defaults too. Raises `E_CONFIG`.
@@ -197,7 +197,7 @@ def _config(what: str, hint: str) -> UsageError:
     return UsageError(f"team.url {what}.", code="E_CONFIG", unharmed=_LOCAL, hint=hint)
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
 
@@ -208,7 +208,7 @@ def _offline(why: str) -> StorageError:
 
 
 def _refused(error: Exception) -> MemtuiError:
-    code, said = str(getattr(error, "sqlstate", "")), _said(error).partition(" CONTEXT:")[0]
+    code, said = str(getattr(error, "sqlstate", "")), _message(error).partition(" CONTEXT:")[0]
     if code == "MT409":
         return ConflictError(said, code="E_DECIDED", hint="memtui team requests lists what waits.")
     if code == "MT404":

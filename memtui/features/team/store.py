@@ -95,7 +95,7 @@ def _sent(engine: Engine, one: JournalRecord) -> dict[str, object]:
     return {"n": one.n, "at": one.at, "kind": one.kind, "body": told, **hashes, "whole": told == one.body}
 
 
-def the_server(settings: Settings) -> TeamServer:
+def require_server(settings: Settings) -> TeamServer:
     """Return the team's server; raises `E_DISABLED` where the settings name none."""
     found = team_of(settings)
     if found is None:

@@ -10,7 +10,7 @@ from memtui.engine.model import Finding
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.tasks.settings import ROOT
 from memtui.features.team.postgres import MEMBER, script
-from memtui.features.team.store import outage, push, store_name, the_server, tolerate_outage
+from memtui.features.team.store import outage, push, require_server, store_name, tolerate_outage
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -32,7 +32,7 @@ def _init(call: Call) -> int:
     if call.args.flag("dry_run"):
         call.out.fact({"sql": script()}, script()) if call.out.json else call.out.text(script())
         return outcomes.DONE
-    server = the_server(call.settings)
+    server = require_server(call.settings)
     with suppress(NotFoundError):
         server.call("known")
         call.out.fact({"made": False}, "The team is there already.")
@@ -44,7 +44,7 @@ def _init(call: Call) -> int:
 
 
 def _join(call: Call) -> int:
-    server, engine = the_server(call.settings), call.engine
+    server, engine = require_server(call.settings), call.engine
     records = _last(call)
     if call.args.flag("dry_run"):
         said = f"{records:,} records of the journal would leave: ids, addresses and hashes, never a text."
@@ -66,7 +66,7 @@ def _join(call: Call) -> int:
 
 def _leave(call: Call) -> int:
     call.approve("leave a team", "Send nothing more to the team's server?", "take [team] url out of the settings")
-    the_server(call.settings).call("leave", store_name(call.engine, call.settings))
+    require_server(call.settings).call("leave", store_name(call.engine, call.settings))
     call.engine.history.record_setting(ROOT, "team = left")
     call.out.fact({"joined": False}, "Left. What is on this machine stays; so do the records on the server.")
     return outcomes.DONE
@@ -74,7 +74,7 @@ def _leave(call: Call) -> int:
 
 def _log(call: Call) -> int:
     names = ("login", "store", "n", "at", "kind", "body")
-    rows = the_server(call.settings).call("records", 200)
+    rows = require_server(call.settings).call("records", 200)
     if call.out.json:
         found = ({**dict(zip(names, row, strict=True)), "at": rfc3339(row[3])} for row in rows)
         call.out.document(values.listing(found))
@@ -86,7 +86,7 @@ def _log(call: Call) -> int:
 
 def _requests(call: Call) -> int:
     names = ("id", "by", "store", "title", "at", "until", "voters", "said", "state", "note")
-    rows = [dict(zip(names, row, strict=True)) for row in the_server(call.settings).call("requests")]
+    rows = [dict(zip(names, row, strict=True)) for row in require_server(call.settings).call("requests")]
     if call.out.json:
         found = ({**row, "at": rfc3339(row["at"]), "until": rfc3339(row["until"])} for row in rows)
         call.out.document(values.listing(found))
@@ -98,7 +98,8 @@ def _requests(call: Call) -> int:
 
 
 def _vote(call: Call) -> int:
-    server, given, yes = the_server(call.settings), call.args.text("id") or "", call.args.text("action") == "approve"
+    server, given = require_server(call.settings), call.args.text("id") or ""
+    yes = call.args.text("action") == "approve"
     if not given.isdecimal() or len(given) > 15:
         raise UsageError("memtui team approve needs a request.", hint="`memtui team requests` lists them.")
     found = server.call("request", int(given))
@@ -120,7 +121,7 @@ def _last(call: Call) -> int:
 
 
 def _status(call: Call) -> int:
-    the_server(call.settings)
+    require_server(call.settings)
     found = team_json(call.session)
     if call.out.json:
         call.out.document(found)
@@ -136,7 +137,7 @@ def _status(call: Call) -> int:
 def team_json(session: Session) -> Json:
     """Ask the server, and turn the state of the team into JSON."""
     engine, settings = session.engine, session.settings
-    server, name, rows = the_server(settings), store_name(engine, settings), list[tuple[Any, ...]]()
+    server, name, rows = require_server(settings), store_name(engine, settings), list[tuple[Any, ...]]()
     with tolerate_outage(engine):
         rows = server.call("stores")
     away = outage(engine)

@@ -11,7 +11,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.errors import MemtuiError
 from memtui.features.budgets.limits import admit, debit, state
 from memtui.features.team.postgres import TeamServer
-from memtui.features.team.store import outage, store_name, the_server
+from memtui.features.team.store import outage, require_server, store_name
 from memtui.features.team.verbs import team_json
 from memtui.wire.session import Options, Session, open_session
 from tests.examples import sized, tried
@@ -39,12 +39,12 @@ def machine(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         found = open_session(load_settings(read_environment()), Options(only_roots=True), lock_wait=5)
         opened.append(found)
         found.engine.journal.add("team", {"joined": "x"})
-        the_server(found.settings).call("join_as", store_name(found.engine, found.settings))
+        require_server(found.settings).call("join_as", store_name(found.engine, found.settings))
         return found
 
     yield make
     for one in opened:
-        the_server(one.settings).close()
+        require_server(one.settings).close()
         one.engine.close()
 
 
@@ -100,7 +100,7 @@ def test_while_the_server_is_away_what_others_spent_warns_and_declines_nobody(se
         assert away[1] == "E_OFFLINE"
     finally:
         server.start()
-    the_server(second.settings).close()
+    require_server(second.settings).close()
     assert spent(second) == (LIMIT + CALL, 0)
     assert team_json(second)["away"] is None
 

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.errors import MemtuiError, StorageError
 from memtui.features.team import postgres
-from memtui.features.team.postgres import TeamServer, _parts, team_server_of
+from memtui.features.team.postgres import TeamServer, _connection_options, team_server_of
 from tests import team_server
 from tests.examples import sized, tried
 from tests.team_server import MEMBERS, Server, needed
@@ -88,8 +88,8 @@ def test_an_address_that_is_led_elsewhere_is_only_spoken_to_with_its_certificate
     monkeypatch: pytest.MonkeyPatch, url: str, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert _parts(url)["sslmode"] == "verify-full"
-    assert "sslmode" not in _parts("postgresql://ann@localhost/team") or name == "PGHOSTADDR"
+    assert _connection_options(url)["sslmode"] == "verify-full"
+    assert "sslmode" not in _connection_options("postgresql://ann@localhost/team") or name == "PGHOSTADDR"
 
 
 @pytest.mark.parametrize(("url", "name"), [("postgresql:///team?service=x", "X"), ("postgresql:///team", "PGSERVICE")])
@@ -100,7 +100,7 @@ def test_no_service_file_says_where_the_server_is(
     monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
     monkeypatch.setenv(name, "x")
     with pytest.raises(MemtuiError, match="E_CONFIG"):
-        _parts(url)
+        _connection_options(url)
 
 
 def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> None:
