@@ -26,8 +26,6 @@ from memtui.safe_text import one_line
 from memtui.wire.times import rfc3339
 
 PREFIX = "memory://"
-TEMPLATE = "memory:///memories/{scope}/{+path}"
-"""RFC 6570; the path may hold slashes."""
 MAX_URI = 8_192
 """Characters of a URI."""
 _HINT = "Write memory:///memories/<scope>/<path>, as resources/list gives it."
@@ -42,15 +40,13 @@ BINARY = "application/octet-stream"
 _NAME_CELLS, _DESCRIPTION_CELLS = 120, 220
 
 
-def template() -> ResourceTemplate:
-    """Return the template of all URIs."""
-    return ResourceTemplate(
-        name="memory",
-        title="A memory",
-        uri_template=TEMPLATE,
-        description="One memory, by its scope (global, project or workspace) and its path in it.",
-        mime_type=MARKDOWN,
-    )
+TEMPLATE = ResourceTemplate(
+    name="memory",
+    title="A memory",
+    uri_template="memory:///memories/{scope}/{+path}",  # RFC 6570; the path may hold slashes
+    description="One memory, by its scope (global, project or workspace) and its path in it.",
+    mime_type=MARKDOWN,
+)
 
 
 def page(engine: Engine, cursor: str | None) -> tuple[list[Resource], str | None]:

@@ -190,7 +190,7 @@ class Handlers:
         return types.ListResourcesResult(resources=found, next_cursor=following)
 
     async def _list_templates(self, _context: Context, _params: object) -> types.ListResourceTemplatesResult:
-        offered = [] if await self._work(self._engine) is None else [resources.template()]
+        offered = [] if await self._work(self._engine) is None else [resources.TEMPLATE]
         return types.ListResourceTemplatesResult(resource_templates=offered)
 
     async def _read_resource(

@@ -186,7 +186,8 @@ def _message(line: bytes) -> JSONRPCMessage:
         return _refusal(None, PARSE_ERROR, "The line is not JSON.")
     asked = found.get("id") if isinstance(found, dict) else None
     known = asked if isinstance(asked, str | int) and not isinstance(asked, bool) else None
-    if isinstance(found, dict) and not all(_utf8(found.get(name)) for name in ("id", "method")):
+    names = [str(found.get(name)) for name in ("id", "method")] if isinstance(found, dict) else []
+    if any(sendable(name) != name for name in names):
         return _refusal(known, INVALID_REQUEST, "The id or the method holds a character that has no UTF-8 form.")
     with contextlib.suppress(ValueError):
         message = jsonrpc_message_adapter.validate_python(found, by_name=False)
@@ -212,10 +213,6 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, dict):
         return {sendable(str(key)): _escaped(inner) for key, inner in value.items()}
     return [_escaped(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _utf8(value: object) -> bool:
-    return not isinstance(value, str) or sendable(value) == value
 
 
 def _refusal(request_id: RequestId | None, code: int, message: str) -> JSONRPCError:

@@ -122,8 +122,6 @@ def shown(name: str) -> str:
 
 def sendable(text: str) -> str:
     """Escape characters that have no UTF-8 form."""
-    if text.isascii():
-        return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -72,9 +72,7 @@ def _writers(call: Call, named: str) -> int:
     engine = call.engine
     address = engine.roots.resolve(named)
     makers = engine.turns.makers(engine.roots.uid(engine.roots.find(address.root)), address.path)
-    rows = []
-    for each in engine.history.of(address):
-        rows.append((each, makers.get(each.sha256)))
+    rows = [(each, makers.get(each.sha256)) for each in engine.history.of(address)]
     if call.out.json:
         found: list[Json] = [
             {

@@ -109,7 +109,7 @@ def _ended_with_us() -> Iterator[None]:
 
 
 @_ended_with_us()
-def call(far: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
+def call(remote: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
     """Run memtui there, and pass on its output as it comes.
 
     `take` gets bytes of the answer, `tell` the lines of standard error; both are hostile. Returns the exit status.
@@ -120,18 +120,18 @@ def call(far: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], o
         StorageError: `E_REMOTE`: the output is no answer of memtui.
     """
     mark = secrets.token_hex(16)
-    given = far.given if isinstance(far.given, bytes) else None
-    argv = command_line(far.host, (envelope.pack(mark, far.words, given),))
-    process = _start(far, argv)
+    given = remote.given if isinstance(remote.given, bytes) else None
+    argv = command_line(remote.host, (envelope.pack(mark, remote.words, given),))
+    process = _start(remote, argv)
     late = Event()
 
     def end_late() -> None:
         late.set()
         _end(process)
 
-    timer = Timer(far.seconds or 0.0, end_late)
+    timer = Timer(remote.seconds or 0.0, end_late)
     timer.daemon = True
-    if far.seconds is not None:
+    if remote.seconds is not None:
         timer.start()
     beside = _AnswerFilter(mark, None)
     if process.stdin is not None and given is not None:
@@ -139,7 +139,7 @@ def call(far: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], o
         process.stdin = None
     reader = Thread(target=_listen, args=(process.stderr, beside, tell), daemon=True)
     reader.start()
-    answer, wrong = _AnswerFilter(mark, far.limit), ""
+    answer, wrong = _AnswerFilter(mark, remote.limit), ""
     try:
         wrong = _read(process, answer, take)
         status = process.wait()
@@ -152,7 +152,7 @@ def call(far: RemoteCall, take: Callable[[bytes], None], tell: Callable[[str], o
                 pipe.close()
     said = beside.before if not beside.begun else b""
     if wrong or late.is_set() or status not in _STATUSES or not answer.begun:
-        raise _failed(far, status, wrong, said.decode("utf-8", "replace"), late=late.is_set(), begun=answer.begun)
+        raise _failed(remote, status, wrong, said.decode("utf-8", "replace"), late=late.is_set(), begun=answer.begun)
     return status
 
 
@@ -197,8 +197,8 @@ def working_directory(host: RemoteHost) -> str | None:
     return host.run
 
 
-def _start(far: RemoteCall, argv: list[str]) -> subprocess.Popen[bytes]:
-    given: int | IO[bytes] = subprocess.PIPE if isinstance(far.given, bytes) else far.given or subprocess.DEVNULL
+def _start(remote: RemoteCall, argv: list[str]) -> subprocess.Popen[bytes]:
+    given: int | IO[bytes] = subprocess.PIPE if isinstance(remote.given, bytes) else remote.given or subprocess.DEVNULL
     try:
         return subprocess.Popen(
             argv,
@@ -206,7 +206,7 @@ def _start(far: RemoteCall, argv: list[str]) -> subprocess.Popen[bytes]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            cwd=working_directory(far.host),
+            cwd=working_directory(remote.host),
         )
     except (OSError, ValueError) as error:
         raise RefusedError(
@@ -261,15 +261,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _failed(far: RemoteCall, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
-    host = far.host
+def _failed(remote: RemoteCall, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
+    host = remote.host
     last = said.strip().rpartition("\n")[2][-300:]
     why = f": {last}" if last else ""
     if wrong:
         return _remote(host, f"it {wrong}")
     if late:
         return BusyError(
-            f"{host.name} gave no answer within {far.seconds:g} seconds.", code="E_OFFLINE", unharmed=_UNKNOWN
+            f"{host.name} gave no answer within {remote.seconds:g} seconds.", code="E_OFFLINE", unharmed=_UNKNOWN
         )
     if any(words in said for words in _UNTRUSTED):
         return RefusedError(
@@ -289,7 +289,7 @@ def _failed(far: RemoteCall, status: int, wrong: str, said: str, *, late: bool, 
     return BusyError(
         f"{host.name} is not in reach{why}",
         code="E_OFFLINE",
-        unharmed="Nothing was changed." if far.reads else _UNKNOWN,
+        unharmed="Nothing was changed." if remote.reads else _UNKNOWN,
         hint=f"Look whether this works: {host.shown}",
     )
 

@@ -10,6 +10,7 @@ import re
 import socket
 from binascii import Error, a2b_base64
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 from memtui.engine import now_ms
@@ -162,10 +163,14 @@ class RemoteRoot:
             ) from None
         except MemtuiError as error:
             self._lost.pop(address, None)
-            now = self._now(address) if error.code == ConflictError.code else None
-            if error.code != ConflictError.code or (now.sha256 if now else None) == expected:
+            if error.code != ConflictError.code:
                 raise
-            return Conflict(address, now.sha256 if now else None, expected, ours, "")
+            now = None
+            with suppress(NotFoundError):
+                now = self._ask(address).sha256
+            if now == expected:
+                raise
+            return Conflict(address, now, expected, ours, "")
         self._lost.pop(address, None)
         self._keep(address, data)
         return Unchanged(address, ours) if done.get("result") == "unchanged" else Saved(address, ours, expected, "")
@@ -179,12 +184,6 @@ class RemoteRoot:
             raise ConflictError(f"{places[0]} changed meanwhile.", unharmed="It stays as it is on that machine.")
         named = map(self._theirs, places)
         ask(self._host, (*_project(self._host), "--actor", ssh_name(), *words, "--", *named), given=b"")
-
-    def _now(self, address: Address) -> Snapshot | None:
-        try:
-            return self._ask(address)
-        except NotFoundError:
-            return None
 
 
 def refuse_taken_back(host: RemoteHost, words: Sequence[str], address: str, expected: str, ours: str) -> None:
