@@ -42,8 +42,9 @@ class Model:
         if path not in self.files or not old:
             return False
         text = self.files[path]
-        if text.count("\n") == text.count("\r\n") > 0 and "\r" not in old and "\n" in old and old not in text:
-            old, new = old.replace("\n", "\r\n"), new.replace("\r\n", "\n").replace("\n", "\r\n")
+        if text.count("\n") == text.count("\r\n") > 0:
+            new = new.replace("\r\n", "\n").replace("\n", "\r\n")
+            old = old if "\r" in old or old in text else old.replace("\n", "\r\n")
         if sum(text.startswith(old, at) for at in range(len(text))) != 1:
             return False
         self.files[path] = text.replace(old, new, 1)
