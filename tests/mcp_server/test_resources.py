@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set.assemble import build, hook
 from memtui.errors import MemtuiError, RefusedError
+from memtui.features.hot_set.assemble import build, hook
 from memtui.mcp_server import resources
 from memtui.mcp_server.resources import address_of, uri_of, uri_of_address, virtual_path_of
 from tests.mcp_server.talk import ProtocolError, Store, talk
