@@ -10,6 +10,7 @@ from memtui.agents.known.mux import project_folder
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_projects_checkout import worktree
+from tests.agents.test_session_start_agents import started
 
 
 def listing(machine: Machine, projects: dict[Path, list[tuple[str, Path]]], home: str = "~/.xum") -> None:
@@ -175,3 +176,11 @@ def test_instructions_of_its_own_and_of_the_project(machine: Machine) -> None:
         "mux:project:instructions": "instructions",
     }
     assert roots["mux:project:instructions"].policy.include == ("AGENTS.md", "AGENTS.local.md")
+
+
+def test_agents_md_is_loaded_and_memories_are_read_on_demand(machine: Machine) -> None:
+    homes.mux(machine.home, machine.app)
+    machine.write("app/AGENTS.md")
+    first, *others = started(machine, "mux")
+    assert (first.path, first.mark) == (str(machine.app / "AGENTS.md"), "")
+    assert {one.mark for one in others} == {"on demand"}
