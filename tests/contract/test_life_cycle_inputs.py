@@ -137,7 +137,7 @@ async def test_row_38_what_is_accepted_while_a_draft_is_open_is_merged_by_the_pe
     async with bench.run_test() as pilot:
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
+        bench.editor.replace_text(YOURS)
         step = Write(address(), AGENT_TEXT, bench.engine.read(address()).sha256)
         shown = [Evidence("memory", str(address()), quote="one")]
         made = proposal(bench.engine, kind="replace", steps=[step], by="claude", why="so", evidence=shown)

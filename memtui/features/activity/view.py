@@ -113,7 +113,7 @@ class StepUndo:
                 screen.host.say(words, "warning")
                 screen.read_row()
             else:
-                screen.host.say(f"Took back: {name}. {view_texts.brings_back(result)}.", "good")
+                screen.host.say(f"Took back: {name}. {view_texts.restoring_key(result)}.", "good")
             screen.load()
 
         bridge.run(

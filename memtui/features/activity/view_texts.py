@@ -189,7 +189,7 @@ def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[
     return engine.undo.take_back(done, actor=actor)
 
 
-def brings_back(done: Done) -> str:
+def restoring_key(done: Done) -> str:
     """Name the key that restores what was taken back."""
     alone = done.operation != "undo" or done.label.startswith(("undo ", "do again "))
     return "u brings it back" if alone else "U does it again"

@@ -242,11 +242,11 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
             states = [one.state for one in self.rows.proposals]
-            said = view_proposals.words(states) if item.alone else self._change_words()
+            said = view_proposals.decision_words(states) if item.alone else self._change_words()
             return [("Proposed: " if item.alone else "Changed: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
         if item.proposal is not None:
-            return [(mark, "mark"), *view_proposals.runs(item.proposal, self.rows.votes, width - 1, clock)]
+            return [(mark, "mark"), *view_proposals.proposal_runs(item.proposal, self.rows.votes, width - 1, clock)]
         return [
             (mark, "mark"),
             *view_rows.row_runs(
@@ -281,7 +281,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def _change_words(self) -> str:
         """Say how many changes wait and are decided: `4 to decide, 2 accepted, ctrl+s`."""
-        return view_proposals.words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
+        return view_proposals.decision_words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list."""

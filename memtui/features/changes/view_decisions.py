@@ -17,7 +17,7 @@ from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError
 from memtui.features.approvals.decide import vote_here
 from memtui.features.changes.view_proposals import ID, ShownProposal, turn_page
-from memtui.features.changes.view_rows import BACK, UNDECIDED, hunks_out, with_hunk
+from memtui.features.changes.view_rows import BACK, UNDECIDED, decide_hunk, rejected_hunks
 from memtui.features.changes.view_texts import draft_for_conflict, remaining
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
@@ -239,7 +239,7 @@ class Decisions:
         number, step, hunk = place
         if isinstance(number, Change):
             state, count = view.rows.decision(number), len(view.shown.hunks if view.shown is not None else ())
-            after = with_hunk(state, hunk, count, out=rejected)
+            after = decide_hunk(state, hunk, count, out=rejected)
             self._keep([(number, state)], [(number, after)], go_on=False)
             return True
 
@@ -268,7 +268,7 @@ class Decisions:
         seen, back = (
             [one for one in rows.matching if rows.decision(one) == state] for state in ("accepted", "rejected")
         )
-        parts = [one for one in rows.matching if hunks_out(rows.decision(one))]
+        parts = [one for one in rows.matching if rejected_hunks(rows.decision(one))]
         return _Choices(accepted, rejected, seen, back, parts)
 
     @property
@@ -464,7 +464,7 @@ def _stands(engine: Engine, decided: _Decided) -> bool:
 def _said(decided: _Decided) -> str:
     """Say what was decided: `Accepted 2 proposals.`"""
     state = decided[0][1] if decided else "open"
-    if out := hunks_out(state):
+    if out := rejected_hunks(state):
         return f"{count_words(len(out), 'hunk')} {BACK}."
     said = {
         "accepted": "Accepted",

@@ -56,7 +56,7 @@ class ShownProposal(NamedTuple):
     """Step and hunk of each place."""
 
 
-def runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: RowStyle) -> list[Run]:
+def proposal_runs(one: Proposal, votes: Mapping[str, VoteStatus], width: int, look: RowStyle) -> list[Run]:
     """Draw a row, without cursor and mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit("memtui" if one.by.startswith("rule:") else who_words(one.by), 14, plain=look.ascii) + " "
@@ -160,7 +160,7 @@ def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, l
     return words_page(f"The session is not shown: {why}.", shown.quote, width=look.width)
 
 
-def words(states: Sequence[str], rejected: str = "rejected") -> str:
+def decision_words(states: Sequence[str], rejected: str = "rejected") -> str:
     """Say how many wait and how many are decided: `4 to decide, 2 accepted, ctrl+s`; `rejected` names the rejected."""
     counts = [(sum(state in UNDECIDED for state in states), "to decide")]
     counts += [(states.count("accepted"), "accepted"), (states.count("rejected"), rejected)]

@@ -51,15 +51,15 @@ Key = tuple[object, ...]
 Counts = Mapping[Change, tuple[int, int]]
 
 
-def hunks_out(state: str) -> frozenset[int]:
+def rejected_hunks(state: str) -> frozenset[int]:
     """Return the hunks of a change to be taken back, by its decision."""
     word, *numbers = state.split()
     return frozenset(map(int, numbers)) if word == PART else frozenset()
 
 
-def with_hunk(state: str, hunk: int, count: int, *, out: bool) -> str:
+def decide_hunk(state: str, hunk: int, count: int, *, out: bool) -> str:
     """Return the decision about a change of `count` hunks after one more hunk is taken back (`out`) or accepted."""
-    before = frozenset(range(count)) if state == "rejected" else hunks_out(state)
+    before = frozenset(range(count)) if state == "rejected" else rejected_hunks(state)
     chosen = before | {hunk} if out else before - {hunk}
     if len(chosen) == count:
         return "rejected"

@@ -13,7 +13,7 @@ from memtui.engine.model import Change, Draft
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import by, session_words, who_words
 from memtui.features.changes.bursts import since_seen
-from memtui.features.changes.view_rows import BACK, hunks_out
+from memtui.features.changes.view_rows import BACK, rejected_hunks
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.times import ago, since
@@ -138,15 +138,16 @@ def show(engine: Engine, change: Change, at: int, now: int, look: DiffStyle) -> 
     before, after = version(engine, change, change.before), version(engine, change, change.after)
     told = heading(change, [(one.actor, one.at) for one in news], at, now)
     told += session_words(engine, change.address, change.after)
-    return draw(change, before, after, told, look, hunks_out(engine.changes.chosen([change]).get(change, "open")))
+    return draw(change, before, after, told, look, rejected_hunks(engine.changes.chosen([change]).get(change, "open")))
 
 
 def remaining(engine: Engine, change: Change, state: str) -> bytes:
     """Return the text left after taking back the hunks that `state` names; ConflictError if a text is not kept."""
-    before, after, out = version(engine, change, change.before), version(engine, change, change.after), hunks_out(state)
+    before, after = version(engine, change, change.before), version(engine, change, change.after)
+    rejected = rejected_hunks(state)
     if before is None or after is None:
         raise ConflictError(f"A text of {change.address} is not kept any more.", hint="Decide about it as a whole.")
-    return take_back(before, after, *(one for at, one in enumerate(hunks(before, after)) if at in out))
+    return take_back(before, after, *(one for at, one in enumerate(hunks(before, after)) if at in rejected))
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:

@@ -17,7 +17,7 @@ from memtui.errors import RefusedError
 NAMES = ("name", "description", "type", "tags")
 LISTED = 200
 """Characters of a description that an index shows."""
-HOLDER = "metadata"
+NESTED_IN = "metadata"
 """Field in which some agents nest further ones."""
 _AROUND = 3
 
@@ -94,17 +94,17 @@ def _note(front: FrontMatter, root: Root | None, path: str) -> str:
 
 
 def _field(fields: Mapping[str, Value], name: str) -> FormField:
-    inner = fields.get(HOLDER)
+    inner = fields.get(NESTED_IN)
     path: tuple[str, ...] = (name,)
     found = fields.get(name)
     if name not in fields and isinstance(inner, dict) and name in inner:
-        path, found = (HOLDER, name), inner[name]
+        path, found = (NESTED_IN, name), inner[name]
     there = found is not None
     if isinstance(found, list):
         texts = [one for one in found if isinstance(one, str)]
         if len(texts) < len(found) or name != "tags":
             return FormField(name, path, _words(found), True, there, "It holds more than a list of texts.")  # noqa: FBT003
-        return FormField(name, path, joined(texts), True, there)  # noqa: FBT003
+        return FormField(name, path, join_list(texts), True, there)  # noqa: FBT003
     if isinstance(found, dict):
         return FormField(name, path, _words(found), False, there, "It holds further fields.")  # noqa: FBT003
     return FormField(name, path, found or "", name == "tags" and not found, there)
@@ -125,7 +125,7 @@ def _checked(data: bytes, field: FormField) -> FormField:
 def _others(fields: Mapping[str, Value], shown: Iterable[FormField]) -> Iterable[tuple[str, str]]:
     paths = {field.path for field in shown if field.there}
     for name, value in fields.items():
-        if name == HOLDER and isinstance(value, dict):
+        if name == NESTED_IN and isinstance(value, dict):
             yield from ((f"{name}.{inner}", _words(one)) for inner, one in value.items() if (name, inner) not in paths)
         elif (name,) not in paths:
             yield name, _words(value)
@@ -142,7 +142,7 @@ def _words(value: Value) -> str:
 # --- a list on one line
 
 
-def joined(items: Iterable[str]) -> str:
+def join_list(items: Iterable[str]) -> str:
     """Write a list on one line: `a, b, c`; an ambiguous item is quoted."""
     return ", ".join(map(_quoted, items))
 
@@ -153,7 +153,7 @@ def _quoted(item: str) -> str:
     return '"' + item.replace('"', '""') + '"'
 
 
-def parted(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     """Read a list from one line, without empty unquoted items."""
     items: list[str] = []
     at = 0
@@ -197,12 +197,12 @@ def edits(form: Form, typed: Mapping[str, str]) -> tuple[FieldEdit, ...]:
                 found.append(FieldEdit(field.path, None))
         elif not field.is_list:
             found.append(FieldEdit(field.path, text.strip()))
-        elif parted(text) != parted(field.value) or not field.there:
-            found.append(FieldEdit(field.path, parted(text)))
+        elif split_list(text) != split_list(field.value) or not field.there:
+            found.append(FieldEdit(field.path, split_list(text)))
     return tuple(found)
 
 
-def applied(form: Form, typed: Mapping[str, str]) -> bytes:
+def apply_edits(form: Form, typed: Mapping[str, str]) -> bytes:
     """Apply what was typed to the text and change no other byte; raises as `set_fields`."""
     from memtui.engine.frontmatter.edit import set_fields
 
@@ -232,7 +232,7 @@ def rebased(old: Form, typed: Mapping[str, str], new: Form) -> Rebased:
     return Rebased(after, tuple(clashes))
 
 
-def heads(before: bytes, after: bytes) -> tuple[bytes, bytes]:
+def preview_parts(before: bytes, after: bytes) -> tuple[bytes, bytes]:
     """Cut two texts to what a preview shows: the front matter and a few lines below it."""
     first, second = split(before).body, split(after).body
     below = b"".join(after[second : second + 2_000].splitlines(keepends=True)[:_AROUND])

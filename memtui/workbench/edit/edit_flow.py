@@ -193,7 +193,7 @@ class EditFlow:
             decided = () if loaded.conflict is None else (loaded.conflict.yours.decode(errors="replace"),)
             self.drafts.found[loaded.address] = (loaded.draft.text, *decided)
         self._show(loaded, loaded.last)
-        self.editor.disk_is(loaded.disk)
+        self.editor.set_disk(loaded.disk)
         self.opened_at = self.options.clock()
         self.editor.text_area.focus()
         if self.editor.state is FileState.RAW:
@@ -234,7 +234,7 @@ class EditFlow:
         if line:
             area.move_cursor(area.clamp_visitable((line - 1, column - 1)), center=True)
         if words:
-            self.editor.found_by(words, jump=not line)
+            self.editor.show_matches(words, jump=not line)
 
     def _show(self, loaded: guarded_save.LoadedMemory, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
@@ -280,11 +280,11 @@ class EditFlow:
         if draft.base_sha256 != editor.subject.base_sha256:
             base = Snapshot(draft.address, loaded.draft_base, draft.base_sha256 or "", draft.at)
             self._show(loaded, base if draft.base_sha256 else None)
-        if not editor.put(draft.text.encode()):
+        if not editor.replace_text(draft.text.encode()):
             editor.say("The draft cannot be shown as text here; it is kept as it is.")
             return
         editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
-        if editor.disk_is(loaded.disk):
+        if editor.set_disk(loaded.disk):
             self.compare_sides()
         self.bridge.store(lambda engine: engine.drafts.take(draft))
         self.drafts.mine.add(draft.address)
@@ -321,7 +321,7 @@ class EditFlow:
 
     def _close(self) -> None:
         self.drafts.keeper.close(self.editor)
-        self.editor.forget()
+        self.editor.clear()
 
     def renamed(self, old: Address, new: Address) -> None:
         """Follow a memory to another address, together with its draft."""
@@ -360,7 +360,7 @@ class EditFlow:
                 return
             shown = self.editor.subject
             before = shown.disk_sha256 if shown is not None else None
-            differs = self.editor.disk_is(disk)
+            differs = self.editor.set_disk(disk)
             if self.editor.dirty and before != (disk.snapshot.sha256 if disk.snapshot else None):
                 # Another window may have stored its own draft over this one, saved, and dropped it.
                 self.drafts.keeper.invalidate(self.editor)
@@ -392,7 +392,7 @@ class EditFlow:
         base, yours, disk = subject.base, self.editor.data, subject.disk
         self.run(
             lambda _: guarded_save.compare(base, yours, disk),
-            lambda found: self.editor.compared(found) if self.editor.data == yours else None,
+            lambda found: self.editor.set_comparison(found) if self.editor.data == yours else None,
             what="compare both sides",
             latest="editor-compare",
         )
@@ -487,7 +487,7 @@ class EditFlow:
         """Handle a save that found a newer version: nothing was written; merge or ask."""
         editor = self.editor
         self.drafts.write()
-        editor.disk_is(written.disk)
+        editor.set_disk(written.disk)
         subject = editor.subject
         if subject is None or subject.disk is None:
             self.compare_screen()
@@ -495,7 +495,7 @@ class EditFlow:
         base, yours, disk = subject.base, editor.data, subject.disk
 
         def compared(found: Comparison) -> None:
-            editor.compared(found)
+            editor.set_comparison(found)
             if editor.state is FileState.MERGEABLE:
                 self._merge_then_show()
             else:
@@ -516,7 +516,7 @@ class EditFlow:
             text, session = found
             if self.address != address or self.editor.data != yours:
                 return
-            if text is None or not self.editor.put(text):
+            if text is None or not self.editor.replace_text(text):
                 self.compare_screen()
                 return
             self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.options.clock()))
@@ -536,11 +536,11 @@ class EditFlow:
 
         self.run(merge, merged, what="merge both sides", lane=DRAFTS)
 
-    def adopt(self, snapshot: Snapshot, words: str) -> None:
+    def show_saved(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as the one that is open."""
         self.drafts.track()
         yours = self.editor.data if self.editor.dirty else None
-        if self.editor.put(snapshot.bytes):
+        if self.editor.replace_text(snapshot.bytes):
             if yours is not None:
                 self.editor.merged(yours, snapshot)
             self.editor.saved(snapshot)

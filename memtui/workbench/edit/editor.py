@@ -152,7 +152,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.say("")
         self._update_state()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         self._stop_timers()
         self.subject = None
         self.text_area.open_text("", read_only=True)
@@ -167,7 +167,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     # --- what others do
 
-    def disk_is(self, disk: DiskState) -> bool:
+    def set_disk(self, disk: DiskState) -> bool:
         """Take in what is on disk now; an unedited text follows it. True when both sides have to be compared."""
         subject, snapshot = self.subject, disk.snapshot
         if subject is None:
@@ -188,7 +188,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._update_state()
         return self.dirty and sha256 not in (None, self.subject.base_sha256)
 
-    def compared(self, found: Comparison) -> None:
+    def set_comparison(self, found: Comparison) -> None:
         self._compared = found
         self.text_area.set_marks(found.marks)
         self._update_state()
@@ -262,7 +262,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         elif subject.disk_sha256 not in (None, subject.base_sha256) and self.data == subject.disk:
             self.saved(Snapshot(subject.address, subject.disk, subject.disk_sha256 or "", self.disk_at))
 
-    def put(self, data: bytes) -> bool:
+    def replace_text(self, data: bytes) -> bool:
         """Replace the text as one undo step; False when these bytes cannot be edited as text."""
         form = read_form(data, limit=self.text_area.byte_limit)
         if self.subject is None or not form.editable or self.text_area.read_only:
@@ -444,7 +444,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     def action_find_previous(self) -> None:
         self.query_one(FindBar).step(-1)
 
-    def found_by(self, words: str, *, jump: bool) -> None:
+    def show_matches(self, words: str, *, jump: bool) -> None:
         self.query_one(FindBar).prime(words, jump=jump)
 
     def action_text_undo(self) -> None:

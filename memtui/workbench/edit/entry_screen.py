@@ -30,7 +30,7 @@ from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit.drafts import DraftFlow
 from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
-from memtui.workbench.edit.screens import TextScreen, cannot_fill
+from memtui.workbench.edit.screens import TextScreen, dismiss_unfilled
 from memtui.workbench.keys import room_bindings
 from memtui.workbench.views.stack import Views
 
@@ -233,7 +233,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
     def _give_up(self, screen: EntryScreen, why: str) -> None:
         if self.screen is screen:
             self.screen = None
-            cannot_fill(screen, why)
+            dismiss_unfilled(screen, why)
         self._browser.say(why, "warning")
 
     def _unreadable(self, screen: EntryScreen, error: MemtuiError) -> None:

@@ -83,7 +83,7 @@ class _ExternalEdit:
         # Beside an editor with a window of its own the user can go on typing here: then they save both.
         typed = here not in (came, data)
         both = guarded_save.merge(came, here, data)[0] if typed else data
-        if not editor.put(data if both is None else both):
+        if not editor.replace_text(data if both is None else both):
             save_raw(editing, data)
             return
         editing.drafts.write()
@@ -164,7 +164,7 @@ def save_raw(editing: EditFlow, data: bytes) -> None:
         if editing.address != address:
             return
         if isinstance(done.result, Conflict):
-            editing.editor.disk_is(done.disk)
+            editing.editor.set_disk(done.disk)
             who = by(editing.editor.who)
             editing.editor.say(f"Nothing was written: it was saved first {who}. Your text is in the history (H).")
         else:

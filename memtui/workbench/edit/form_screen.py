@@ -20,7 +20,17 @@ from textual.message import Message
 from memtui.engine.model import Address, Conflict, Draft, Root, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import did
-from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, edits, form_of, heads, rebased
+from memtui.features.edit.form import (
+    LISTED,
+    NAMES,
+    Form,
+    FormField,
+    apply_edits,
+    edits,
+    form_of,
+    preview_parts,
+    rebased,
+)
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw import bars
@@ -36,7 +46,7 @@ from memtui.workbench.edit import guarded_save
 from memtui.workbench.edit.drafts import DraftFlow
 from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.open_memory import DiskState
-from memtui.workbench.edit.screens import TextScreen, cannot_fill
+from memtui.workbench.edit.screens import TextScreen, dismiss_unfilled
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -66,13 +76,13 @@ def preview_of(form: Form, typed: dict[str, str], width: int, *, plain: bool = F
         words = words_page(form.refusal, hint, f"({form.code})", style="problem", width=width)
         return Preview((*words, *kept), None, form.refusal)
     try:
-        after = applied(form, typed)
+        after = apply_edits(form, typed)
     except MemtuiError as error:
         words = words_page(error.message, error.hint, f"({error.code})", style="problem", width=width)
         return Preview((*words, *kept), None, error.message)
     if after == form.data:
         return Preview((*words_page("Nothing yet.", style="dim", width=width), *kept), after)
-    return Preview((*difference(*heads(form.data, after), DiffStyle(width, plain=plain)), *kept), after)
+    return Preview((*difference(*preview_parts(form.data, after), DiffStyle(width, plain=plain)), *kept), after)
 
 
 def _kept(form: Form, width: int) -> Page:
@@ -207,14 +217,14 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         if self.is_mounted and not self.reading:
             self._flow.preview(self)
 
-    def previewed(self, preview: Preview, typed: dict[str, str]) -> None:
+    def show_preview(self, preview: Preview, typed: dict[str, str]) -> None:
         """Show a preview unless something else is typed by now."""
         if self.is_mounted and typed == self.typed:
             self.preview = preview
             self.page.show(preview.page, keep_place=True)
             self._draw("#form-page-title")
 
-    def moved(self, form: Form, typed: dict[str, str], words: str) -> None:
+    def rebase(self, form: Form, typed: dict[str, str], words: str) -> None:
         """Go on with what is typed over a newer text of somebody else."""
         self.busy = False
         self.form = form
@@ -377,7 +387,7 @@ class FormFlow(DraftFlow[FormScreen]):
         def failed(error: MemtuiError) -> None:
             if self.screen is screen:
                 self.screen = None
-                cannot_fill(screen, error.message)
+                dismiss_unfilled(screen, error.message)
             refused(error)
 
         self.bridge.run(read, filled, what=screen.reading, otherwise=failed)
@@ -395,7 +405,7 @@ class FormFlow(DraftFlow[FormScreen]):
         plain = bool(getattr(self._app, "plain", False))
         self.bridge.run(
             lambda _: preview_of(form, typed, width, plain=plain),
-            lambda found: screen.previewed(found, typed),
+            lambda found: screen.show_preview(found, typed),
             what="compare front matter",
             latest=PREVIEW,
         )
@@ -412,7 +422,7 @@ class FormFlow(DraftFlow[FormScreen]):
         if screen is None or not screen.changed:
             return None
         try:
-            text = applied(screen.form, screen.typed).decode()
+            text = apply_edits(screen.form, screen.typed).decode()
         except MemtuiError:
             return None  # what is typed would be refused by a save as well, and the screen says so
         sha256, base = self.base()
@@ -464,11 +474,11 @@ class EditorFormFlow(FormFlow):
             self._follow(screen)
             return False
         try:
-            after = applied(screen.form, screen.typed)
+            after = apply_edits(screen.form, screen.typed)
         except MemtuiError as error:
             screen.refused(f"Not saved. {error}")
             return False
-        if not editing.editor.put(after):
+        if not editing.editor.replace_text(after):
             screen.refused("The text cannot be edited here.")
             return False
         return True
@@ -477,7 +487,7 @@ class EditorFormFlow(FormFlow):
         """Continue on the newer text that the clean editor followed."""
         form = self.form(self._editing.editor.data)
         found = rebased(screen.form, screen.typed, form)
-        screen.moved(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
+        screen.rebase(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
 
     def leave(self, screen: FormScreen) -> None:
         self.close(screen)
@@ -559,7 +569,7 @@ class DiskFormFlow(FormFlow):
             self._hand_over(screen, "compare")
             return
         self.snapshot = disk
-        screen.moved(form, found.typed, _moved_words(there.who, ()))
+        screen.rebase(form, found.typed, _moved_words(there.who, ()))
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
         """Turn what is typed into a draft and continue in the editor."""

@@ -90,7 +90,7 @@ def rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:
     return [("-- ", "rule"), (words, style), (f" {rest}", "rule"), (tail.removesuffix("-"), "key"), ("-", "rule")]
 
 
-def cannot_fill(screen: KeyedScreen[None], why: str) -> None:
+def dismiss_unfilled(screen: KeyedScreen[None], why: str) -> None:
     """Dismiss a screen that cannot be filled, together with the keys typed for it."""
     fence = fence_of(screen.app)
     screen.dismiss(None)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import FieldEdit, Policy, Root
 from memtui.errors import RefusedError
-from memtui.features.edit.form import applied, edits, form_of, heads, joined, parted, rebased
+from memtui.features.edit.form import apply_edits, edits, form_of, join_list, preview_parts, rebased, split_list
 from tests.engine.yaml_blocks import block, blocks, values
 
 CLAUDE = Root(
@@ -34,14 +34,14 @@ def test_only_what_was_typed_becomes_an_edit() -> None:
         FieldEdit(("metadata", "type"), "project"),
         FieldEdit(("tags",), ("a", "z")),
     )
-    assert applied(form, {"tags": "a"}) == FULL.replace(b"  - 'b, c'\n", b"")
+    assert apply_edits(form, {"tags": "a"}) == FULL.replace(b"  - 'b, c'\n", b"")
 
 
 def test_tags_that_are_one_text_stay_one_text() -> None:
     form = form_of(block("tags: a, b\n"))
     assert not form.field("tags").is_list
-    assert applied(form, {"tags": "a, b, c"}) == block("tags: a, b, c\n")
-    assert applied(form_of(block("tags:\n")), {"tags": "a, b"}) == block("tags: [a, b]\n")
+    assert apply_edits(form, {"tags": "a, b, c"}) == block("tags: a, b, c\n")
+    assert apply_edits(form_of(block("tags:\n")), {"tags": "a, b"}) == block("tags: [a, b]\n")
 
 
 def test_what_the_form_cannot_edit_is_shown_and_left_alone() -> None:
@@ -66,7 +66,7 @@ def test_a_block_that_cannot_be_edited_says_why(data: bytes, code: str, words: s
     assert form.code == code
     assert words in form.refusal
     with pytest.raises(RefusedError):
-        applied(form, {"name": "x"})
+        apply_edits(form, {"name": "x"})
 
 
 def test_notes_say_what_will_happen() -> None:
@@ -91,22 +91,22 @@ def test_what_was_typed_moves_to_a_newer_text() -> None:
 def test_a_preview_holds_the_block_and_a_little_below() -> None:
     body = b"".join(b"line %d\n" % number for number in range(5_000))
     before = b"---\nname: n\n---\n" + body
-    first, second = heads(before, applied(form_of(before), {"name": "m"}))
+    first, second = preview_parts(before, apply_edits(form_of(before), {"name": "m"}))
     assert first == b"---\nname: n\n---\nline 0\nline 1\nline 2\n"
     assert second == first.replace(b"name: n", b"name: m")
-    assert heads(body, applied(form_of(body), {"name": "m"}))[1].startswith(b"---\nname: m\n---\nline 0\n")
+    assert preview_parts(body, apply_edits(form_of(body), {"name": "m"}))[1].startswith(b"---\nname: m\n---\nline 0\n")
 
 
 @given(st.lists(st.one_of(values, st.text(max_size=6)), max_size=5))
 def test_a_list_on_one_line_is_read_as_it_was_written(items: list[str]) -> None:
-    assert parted(joined(items)) == tuple(items)
+    assert split_list(join_list(items)) == tuple(items)
 
 
 def test_a_typed_list_is_read_as_people_mean_it() -> None:
-    assert parted(' a ,b,, "c, d" , e f,') == ("a", "b", "c, d", "e f")
-    assert parted('"open, a') == ('"open', "a")
-    assert parted('say "hi", b') == ('say "hi"', "b")
-    assert parted("") == ()
+    assert split_list(' a ,b,, "c, d" , e f,') == ("a", "b", "c, d", "e f")
+    assert split_list('"open, a') == ('"open', "a")
+    assert split_list('say "hi", b') == ('say "hi"', "b")
+    assert split_list("") == ()
 
 
 @given(blocks, values, values)
@@ -114,7 +114,7 @@ def test_a_form_on_any_block_changes_its_fields_or_refuses(text: str, name: str,
     data = f"---\n{text}---\nbody".encode()
     form, before = form_of(data), split(data, plain=False)
     try:
-        after = split(applied(form, {"name": name, "tags": tags}), plain=False)
+        after = split(apply_edits(form, {"name": name, "tags": tags}), plain=False)
     except RefusedError:
         return
     kept = {key: value for key, value in before.fields.items() if key not in ("name", "tags", "metadata")}

@@ -394,7 +394,7 @@ async def test_what_cannot_be_read_says_why_in_its_place(tmp_path: Path) -> None
 
 async def test_a_saved_text_that_is_too_large_here_is_read_only(tmp_path: Path) -> None:
     async with editing(tmp_path, {"a.md": b"one\n"}) as (bench, pilot):
-        assert bench.editor.put(b"one\n" + b"x" * 9_000 + b"\n")
+        assert bench.editor.replace_text(b"one\n" + b"x" * 9_000 + b"\n")
         area = bench.editor.text_area
         area.insert("x" * 9_000, (1, 0))
         await pilot.press("ctrl+s")

@@ -42,7 +42,7 @@ class Shell(App[None]):
         self.form.reading = ""
 
     def preview(self, screen: FormScreen) -> None:
-        screen.previewed(preview_of(screen.form, screen.typed, screen.width, plain=self.plain), screen.typed)
+        screen.show_preview(preview_of(screen.form, screen.typed, screen.width, plain=self.plain), screen.typed)
 
     def save(self, screen: FormScreen) -> None:
         self.asked.append("save")

@@ -33,7 +33,7 @@ from memtui.workbench.edit.merge.stored_decisions import (
     encode_decisions,
 )
 from memtui.workbench.edit.open_memory import DiskState
-from memtui.workbench.edit.screens import cannot_fill, close_screen
+from memtui.workbench.edit.screens import close_screen, dismiss_unfilled
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
@@ -130,7 +130,7 @@ class ConflictFlow(ShownConflict):
 
         def failed(error: MemtuiError) -> None:
             if screen is not None and self._screen is screen and screen.is_current:
-                cannot_fill(screen, error.message)
+                dismiss_unfilled(screen, error.message)
             self._screen = editing.conflict = None
             editing.editor.say(str(error))
 
@@ -202,7 +202,7 @@ class ConflictFlow(ShownConflict):
         screen, texts = self._screen, self.texts
         if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
             return None
-        spot = screen.spot._replace(rounds=self._rounds)
+        spot = screen.position._replace(rounds=self._rounds)
         decisions = encode_decisions(screen.session, spot)
         at = self.editing.options.clock()
         return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
@@ -250,7 +250,7 @@ class ConflictFlow(ShownConflict):
         if self._alone:
             self.editing.abandon(words)
         else:
-            self.editing.adopt(snapshot, words)
+            self.editing.show_saved(snapshot, words)
 
     def _take_theirs(self) -> None:
         texts, address = self.texts, self.address
@@ -291,7 +291,7 @@ class ConflictFlow(ShownConflict):
         def again(found: tuple[bytes | None, MergeSession]) -> None:
             if self.texts == texts and self.editing.conflict is self:
                 session = self._carried(screen.session, found[1])
-                screen.take_session(self._parties(), session, self._again_words(session))
+                screen.replace_session(self._parties(), session, self._again_words(session))
 
         self.editing.run(lambda _: guarded_save.merge(base, yours, snapshot.bytes), again, what="merge both sides")
 
@@ -339,7 +339,7 @@ class ConflictFlow(ShownConflict):
         def edited(data: bytes) -> None:
             form = read_form(data)
             if form.editable:
-                screen.take_whole(data.decode())
+                screen.take_edited_text(data.decode())
             else:
                 screen.say(f"That text cannot be used: {form.reason}.")
 
@@ -350,7 +350,7 @@ class ConflictFlow(ShownConflict):
             if found is not None and data != before and read_form(data).editable:
                 after = deepcopy(screen.session)
                 after.read_back(data.decode())
-                decisions = encode_decisions(after, screen.spot)
+                decisions = encode_decisions(after, screen.position)
                 self.editing.bridge.store_conflict(found._replace(decisions=decisions))
 
         edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
@@ -451,7 +451,7 @@ def ask_renamed(editing: EditFlow, new: Address) -> None:
             editing.check_disk(editing.compare_screen)  # somebody took the old name meanwhile
             return
         snapshot = Snapshot(old, data, done.result.sha256, editing.options.clock())
-        editing.adopt(snapshot, "Saved under the old name; the renamed memory is as they left it.")
+        editing.show_saved(snapshot, "Saved under the old name; the renamed memory is as they left it.")
         editing.drafts.drop(old)
 
     def failed(error: MemtuiError) -> None:

@@ -23,16 +23,16 @@ KEY_MASK = f"{mask.BEGIN}private key]"
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
 
 
-def body(change: LineChange) -> str:
+def line_text(change: LineChange) -> str:
     return change.text if change.ended else f"{change.text}  (no line end)"
 
 
-def pieces(line: str, style: str) -> list[Run]:
+def line_runs(line: str, style: str) -> list[Run]:
     """Draw a line without its line end; a missing one is said."""
     return [(line.removesuffix("\n") if line.endswith("\n") else f"{line}  (no line end)", style)]
 
 
-def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: bool) -> tuple[str, ...]:
+def mask_key_lines(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: bool) -> tuple[str, ...]:
     """Mask each line that lies in a key block, because the block may be cut here; `bare`: mask nothing."""
     keys = frozenset[str]() if bare else _key_lines(hunks)
     return tuple(f"{KEY_MASK}\n" if line.strip() in keys else line for line in lines) if keys else lines
@@ -57,7 +57,7 @@ def _texts(hunks: tuple[Hunk, ...]) -> Iterator[str]:
         yield "".join(line for lines in texts for line in lines)
 
 
-def marked(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]:
+def marked_runs(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]:
     """Cut a line into runs, with marked spans between braces, so that no colour is needed.
 
     A line with a secret stays whole: half a secret would not be recognized.
@@ -74,7 +74,7 @@ def marked(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]
     return [*runs, (text[at:], style)]
 
 
-def numbered(sign: Run, number: int, runs: list[Run], width: int, *, bare: bool = False) -> list[list[Run]]:
+def numbered_rows(sign: Run, number: int, runs: list[Run], width: int, *, bare: bool = False) -> list[list[Run]]:
     """Draw one line with its number, folded at the width; a carriage return stays visible."""
     room, lead = max(width - 11, 10), (f"{number:>4}  ", "number")
     if len(runs) == 1 and 2 * len(text := runs[0][0]) <= room and text.isascii() and text.isprintable():
@@ -177,12 +177,12 @@ def result_lines(session: MergeSession, index: int, width: int, *, bare: bool = 
         if index in session.started:
             words += "; e goes on with what you had typed"
         return [[("  ?????  ", "conflict"), (words, "description")]]
-    text = covered(session.lines(index), session.chunks, bare=bare)
+    text = mask_key_lines(session.lines(index), session.chunks, bare=bare)
     if not text:
         return [[("    (these lines go)", "description")]]
     start = session.chunks[index].yours_line + 1
     sign = ("    ", "good")
-    rows = [numbered(sign, start + n, pieces(part, "name"), width, bare=bare) for n, part in enumerate(text)]
+    rows = [numbered_rows(sign, start + n, line_runs(part, "name"), width, bare=bare) for n, part in enumerate(text)]
     return [line for row in rows for line in row]
 
 
@@ -210,7 +210,7 @@ class MergedFile:
                 if session.is_open(index):
                     part = [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
                 else:
-                    shown = covered(text, session.chunks, bare=bare)
+                    shown = mask_key_lines(text, session.chunks, bare=bare)
                     part = _file_part(shown, number, width, choice, here, bare=bare)
             drawn[index] = (key, part)
             lines += part
@@ -223,8 +223,8 @@ def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, here
     sign = ("  > " if here and choice else "    ", "good")
     lines: list[Line] = []
     for at, part in enumerate(text):
-        runs = pieces(part, "name" if choice else "description")
-        rows = numbered(sign, number + at, runs, width - 7, bare=bare)
+        runs = line_runs(part, "name" if choice else "description")
+        rows = numbered_rows(sign, number + at, runs, width - 7, bare=bare)
         if choice:
             rows[0] = with_note(rows[0], f"{NAMES.get(choice, ''):>6}", _STYLE.get(choice, "good"), width)
         lines += rows
@@ -241,7 +241,7 @@ def file_change(base: str, yours: str, width: int) -> list[Line]:
         if n in near:
             sign, style = SIGNS[change.kind]
             number = change.other_line or change.base_line or 0
-            lines += numbered((f"  {sign} ", style), number, [(body(change), style)], width)
+            lines += numbered_rows((f"  {sign} ", style), number, [(line_text(change), style)], width)
         elif n - 1 in near or not n:
             lines.append([("    ...", "dim")])
     return lines

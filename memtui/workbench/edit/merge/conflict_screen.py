@@ -98,14 +98,14 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.draw()
 
     @property
-    def spot(self) -> ScreenPosition:
+    def position(self) -> ScreenPosition:
         text = self.small.text if self.editing else None
         return ScreenPosition(self.index, self.chosen_view, self.pair, editing=text)
 
     def come_back_later(self) -> None:
         self.action_later()
 
-    def take_session(self, parties: Parties, session: MergeSession, words: str) -> None:
+    def replace_session(self, parties: Parties, session: MergeSession, words: str) -> None:
         """Continue with a third writer's text; decisions that still fit and a text being typed stay."""
         self.parties, self.session, self.said, self.level = parties, session, words, "conflict"
         self.index = self._first_place()
@@ -323,7 +323,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         else:
             self.say("These bytes cannot be edited as text; take a side.")
 
-    def take_whole(self, text: str) -> None:
+    def take_edited_text(self, text: str) -> None:
         """Take a text of the whole file: what was touched in it is decided, as one step of undo."""
         self.session.read_back(text)
         self.said, self.level = "The text of your editor is the result now.", "good"

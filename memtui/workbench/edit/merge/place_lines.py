@@ -12,7 +12,15 @@ from memtui.diff.differences import ADDED, REMOVED, LineChange, Span, line_chang
 from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.ui.draw.spans import Line, Run
-from memtui.workbench.edit.merge.conflict_lines import SIGNS, body, covered, marked, numbered, pieces, side_by_side
+from memtui.workbench.edit.merge.conflict_lines import (
+    SIGNS,
+    line_runs,
+    line_text,
+    marked_runs,
+    mask_key_lines,
+    numbered_rows,
+    side_by_side,
+)
 from memtui.workbench.edit.merge.decisions import MergeSession
 
 SIDE_BY_SIDE = 110
@@ -98,7 +106,7 @@ def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) ->
 
 def _shown(session: MergeSession, index: int, *, bare: bool) -> Hunk:
     one, hunks = session.chunks[index], session.chunks
-    base, yours, theirs = (covered(lines, hunks, bare=bare) for lines in (one.base, one.yours, one.theirs))
+    base, yours, theirs = (mask_key_lines(lines, hunks, bare=bare) for lines in (one.base, one.yours, one.theirs))
     return one._replace(base=base, yours=yours, theirs=theirs)
 
 
@@ -122,7 +130,8 @@ def _base(chunk: Hunk, width: int, *, chosen: bool, bare: bool) -> list[Line]:
     side = _Side("BASE", "[o] or 0", chunk.base, chunk.base_line, "strong", chosen=chosen)
     lines: list[Line] = [side.label(width)]
     for number, part in enumerate(chunk.base):
-        lines += numbered(("    ", "name"), chunk.base_line + number + 1, pieces(part, "name"), width, bare=bare)
+        runs = line_runs(part, "name")
+        lines += numbered_rows(("    ", "name"), chunk.base_line + number + 1, runs, width, bare=bare)
     return lines if chunk.base else [*lines, [("    (no lines)", "description")]]
 
 
@@ -135,7 +144,7 @@ def _around(session: MergeSession, index: int, *, bare: bool) -> tuple[Lines, Li
 
 def _context(lines: Lines, start: int, width: int, *, bare: bool) -> list[Line]:
     rows = [
-        numbered(("    ", "dim"), start + n + 1, pieces(part, "description"), width, bare=bare)
+        numbered_rows(("    ", "dim"), start + n + 1, line_runs(part, "description"), width, bare=bare)
         for n, part in enumerate(lines)
     ]
     return [line for row in rows for line in row]
@@ -158,8 +167,8 @@ def _change(
         number = (change.other_line or change.base_line or 1) + side.start
         here = change.other_line if change.kind != REMOVED else None
         shown = spans or (marks.get(here - 1, []) if here is not None else [])
-        runs = marked(body(change), shown, style, bare=bare)
-        lines += numbered((f"  {sign} ", style), number, runs, width, bare=bare)
+        runs = marked_runs(line_text(change), shown, style, bare=bare)
+        lines += numbered_rows((f"  {sign} ", style), number, runs, width, bare=bare)
     return lines
 
 

@@ -38,7 +38,7 @@ async def in_conflict(
     """Open, type, let an agent save, and press the key that leads to the conflict screen."""
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
-    bench.editor.put(yours)
+    bench.editor.replace_text(yours)
     bench.engine.save(address(), agent, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
     bench.flow.check_disk()
     await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)

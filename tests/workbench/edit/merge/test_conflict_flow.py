@@ -77,7 +77,7 @@ async def test_a_side_that_is_not_text_can_still_be_chosen(tmp_path: Path) -> No
     async with bench.run_test() as pilot:
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
+        bench.editor.replace_text(YOURS)
         bench.path("a.md").write_bytes(hostile)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
@@ -193,22 +193,22 @@ async def test_the_screen_opens_at_once_and_does_not_come_back_once_it_was_left(
 async def test_decisions_and_place_survive_leaving_and_a_restart(tmp_path: Path) -> None:
     async with three(tmp_path, size=(120, 40)) as (bench, pilot, screen):
         await pilot.press("a", "b", "N", "v", "w")
-        before = screen.session.places, screen.session.undo_steps, screen.spot
+        before = screen.session.places, screen.session.undo_steps, screen.position
         assert screen.index == screen.session.open[0]
         await pilot.press("escape")
         await closed(bench, pilot)
         await pilot.press("f8")
         screen = await shown(bench, pilot)
-        assert (screen.session.places, screen.session.undo_steps, screen.spot) == before
+        assert (screen.session.places, screen.session.undo_steps, screen.position) == before
         await pilot.press("[")
-        before = screen.session.places, screen.session.undo_steps, screen.spot
-        await until(pilot, lambda: stored_spot(bench) == screen.spot)
+        before = screen.session.places, screen.session.undo_steps, screen.position
+        await until(pilot, lambda: stored_spot(bench) == screen.position)
     bench.engine.close()
     bench = make(tmp_path)
     async with bench.run_test(size=(120, 40)) as pilot:
         bench.flow.open(address())
         screen = await shown(bench, pilot)
-        assert (screen.session.places, screen.session.undo_steps, screen.spot) == before
+        assert (screen.session.places, screen.session.undo_steps, screen.position) == before
         await pilot.press("u")
         await until(pilot, lambda: len(screen.session.open) == 2)
         await pilot.press("U", "n", "y", "ctrl+s")
@@ -430,7 +430,7 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
         bench.flow.options = bench.flow.options._replace(when_mergeable=wish)
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
-        bench.editor.put(YOURS)
+        bench.editor.replace_text(YOURS)
         agent = BASE.replace(b"- four", b"- four by agent")
         bench.engine.save(address(), agent, expected_sha256=bench.engine.read(address()).sha256, actor=AGENT)
         bench.flow.check_disk()

@@ -18,7 +18,7 @@ from tests.workbench.workbench import AGENT, Bench, address, until
 async def draft(bench: Bench, pilot: Pilot[None]) -> None:
     bench.flow.open(address())
     await until(pilot, lambda: bench.flow.address == address())
-    bench.editor.put(YOURS)
+    bench.editor.replace_text(YOURS)
 
 
 @asynccontextmanager
