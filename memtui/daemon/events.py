@@ -21,7 +21,7 @@ from memtui.engine.model import AuditRecord
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, TaskEvent
 from memtui.engine.watch.watch import Watch
 from memtui.errors import MemtuiError
-from memtui.features.tasks.workspace import Workspace
+from memtui.features.tasks.work import Workspace
 from memtui.wire.output import without_secrets
 from memtui.wire.session import Session
 

@@ -14,7 +14,7 @@ from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.tasks.lanes import BEGIN_INTERVAL_S, begin_due, refuse_off, work_off, works
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Session
 
 PAUSE = 5.0

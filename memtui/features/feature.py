@@ -57,7 +57,7 @@ class Feature(NamedTuple):
     tools: tuple[Tool, ...] = ()
     """Its MCP tools."""
     works: Mapping[str, str] = {}
-    """Its kinds of tasks and their handlers as `module:function`: take a `Working`, return a `Planned`; may raise a
+    """Its kinds of tasks and their handlers as `module:function`: take a `TaskContext`, return a `TaskPlan`; may raise a
     `MemtuiError`."""
     answers: Mapping[str, str] = {}
     """HTTP handlers by the last part of the address, as `module:function`: take an engine with the client's access,

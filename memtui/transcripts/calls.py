@@ -1,7 +1,6 @@
 """What tool calls did to which files and what they read from outside, as far as their arguments tell.
 
-No named file is opened; paths are resolved as text. Tool names are those of Claude Code 2.1, Codex 0.169, Gemini CLI
-0.61 and Qwen Code 0.24. It is apart because readers parse one agent's lines, and this interprets calls of any agent.
+Tool names are those of Claude Code 2.1, Codex 0.169, Gemini CLI 0.61 and Qwen Code 0.24.
 """
 
 from __future__ import annotations
@@ -179,7 +178,6 @@ def is_changed_by_user(event: SessionEvent) -> bool:
 
 
 def _patched(patch: str, cwd: str, home: str) -> Iterator[FileTouch]:
-    """Parse a patch in the form of Codex' `apply_patch`."""
     kind, path, added, after_path = "", "", list[str](), ""
     for line in (*patch.splitlines(), "*** End Patch"):
         head = _PATCHED.fullmatch(line.rstrip())
@@ -205,7 +203,6 @@ def _section(kind: str, path: str, new_path: str, added: list[str], cwd: str, ho
 
 
 def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[FileTouch]:
-    """Parse the changes of Codex' newer format."""
     for name, said in changes.items():
         change, path = mapping(said), resolved(name, cwd, home)
         kind = string(change.get("type")) or next(iter(change), "")

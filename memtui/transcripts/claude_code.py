@@ -1,4 +1,4 @@
-"""Reader of Claude Code's sessions, a tree of records; seen in 2.1. It is apart because one agent is one file.
+"""Reader of Claude Code's sessions, a tree of records; seen in 2.1.
 
 Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and parsers' tests of others.
 """

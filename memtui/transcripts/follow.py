@@ -202,19 +202,16 @@ def _refusal(found: os.stat_result) -> str:
 
 
 def _fits(handle: int, found: os.stat_result, cursor: SessionCursor, reader: Reader) -> bool:
-    """Whether a file still begins with what was read."""
     if (cursor.device, cursor.inode, cursor.version) != (*_identity(found), reader.version):
         return False
     return found.st_size >= cursor.offset and _ends(handle, cursor.offset) == (cursor.head, cursor.tail)
 
 
 def _identity(found: os.stat_result) -> tuple[int, int]:
-    """Return device and inode as signed 64-bit numbers."""
     return found.st_dev & _NUMBER, found.st_ino & _NUMBER
 
 
 def _ends(handle: int, offset: int) -> tuple[bytes, bytes]:
-    """Return digests of beginning and end of what was read."""
     tail = min(_TAIL, offset)
     head = os.pread(handle, min(_HEAD, offset), 0)
     return sha256(head).digest(), sha256(os.pread(handle, tail, offset - tail)).digest()

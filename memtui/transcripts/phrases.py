@@ -1,8 +1,4 @@
-"""Phrases by which people ask to remember something or correct the agent, in six languages.
-
-English, German, French, Spanish, Chinese, Japanese. A phrase counts at the beginning of a sentence; matching takes
-linear time.
-"""
+"""Phrases by which people ask to remember something or correct the agent, in six languages."""
 
 import re
 

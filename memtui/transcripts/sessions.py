@@ -1,7 +1,4 @@
-"""Session files and the consent to read them, for every reader.
-
-Each agent's reader is listed here; where its sessions lie is in `agents/known/`.
-"""
+"""Session files and the consent to read them, for every reader."""
 
 import json
 import os
@@ -53,7 +50,6 @@ class Consent(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def _in_main(path: str) -> str:
-    """Map a folder of a worktree to the main checkout."""
     checkout = find_checkout(path) if os.path.isabs(path) and "\0" not in path else None
     return path if checkout is None else os.path.realpath(main_checkout(checkout)) + path[len(checkout) :]
 
@@ -98,10 +94,7 @@ def home_of(agent: str, path: str, folders: Iterable[str]) -> str | None:
 
 
 def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0, ending: str = "") -> list[str]:
-    """List an agent's session files written after `since` (milliseconds), newest first, without links.
-
-    `ending` is appended to the file patterns.
-    """
+    """List an agent's session files written after `since` (milliseconds), newest first, without links."""
     found: dict[str, int] = {}
     kept = agent.transcripts
     if kept is None:

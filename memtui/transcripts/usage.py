@@ -1,8 +1,4 @@
-"""Token usage of model replies in session files.
-
-A reply counts once, also when a fork copied it, and also when its turn was rolled back. Sources: `usage` of Anthropic's
-messages, `usageMetadata` of Qwen Code's records, `token_count` of Codex's.
-"""
+"""Token usage of model replies in session files; a reply counts once, also when a fork copied it."""
 
 from __future__ import annotations
 

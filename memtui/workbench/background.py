@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.features.tasks.glance import LaneNews, glance
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

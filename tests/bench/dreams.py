@@ -13,7 +13,7 @@ from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.engine.task import COMPLETED, ENDED, RUNNING
 from memtui.features.dream.find import find
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, open_in
 from tests.bench import starts, world
 from tests.bench.case import Case, Figure, Plan, duration, latency, percentile

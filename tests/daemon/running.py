@@ -20,7 +20,7 @@ import httpx2
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
-from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.features.tasks.work import Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_in
 from tests.conftest import ROOT
 

@@ -3,7 +3,7 @@
 from memtui.engine import now_ms
 from memtui.features.blame.lines import blame
 from memtui.features.claims.find import finder
-from memtui.features.tasks.workspace import Workspace
+from memtui.features.tasks.work import Workspace
 from memtui.wire.session import Session
 from tests.demo.test_life_cycle import lane
 

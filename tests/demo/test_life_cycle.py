@@ -21,7 +21,7 @@ from memtui.features.observations.model import SessionScope
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.features.tasks.work import Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_in
 
 YOU = Actor("tui")

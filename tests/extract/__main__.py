@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memtui.config.read import load_settings
 from memtui.features.extract.rules import CONFIDENCE
-from memtui.features.extract.work import News, by_rules, collect
-from memtui.features.tasks.work import working_in
+from memtui.features.extract.work import Extraction, by_rules, collect
+from memtui.features.tasks.work import task_context
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS, write
 from tests.extract.turns import LabelledTurn, labelled
@@ -61,13 +61,13 @@ def measure(base: Path) -> Precision:
     finally:
         os.chdir(before_here)
     with session.engine:
-        where = working_in(session, settings)
-        heard = collect(where)
-        typed = sum(turn.event.role == "user" for turn in heard.turns)
+        where = task_context(session, settings)
+        collected = collect(where)
+        typed = sum(turn.event.role == "user" for turn in collected.turns)
         assert typed == len(turns) + sum(turn.answers for turn in turns)
-        news = News(where, heard)
-        by_rules(news)
-    return Precision(turns, [(one.by.removeprefix("rule:"), one.evidence[0].quote) for one in news.made])
+        extraction = Extraction(where, collected)
+        by_rules(extraction)
+    return Precision(turns, [(one.by.removeprefix("rule:"), one.evidence[0].quote) for one in extraction.made])
 
 
 def main() -> None:

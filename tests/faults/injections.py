@@ -14,7 +14,7 @@ from memtui.config.surroundings import surroundings_from
 from memtui.features.remember.plan import RememberRequest
 from memtui.features.remember.work import request_of
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_in
 from tests.extract.sessions import AGENTS, write
 from tests.faults.report import Result, Tally

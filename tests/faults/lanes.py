@@ -19,8 +19,7 @@ from memtui.engine.task import QUEUED, Task
 from memtui.errors import MemtuiError
 from memtui.features.tasks import lanes
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.work import Planned, Working
-from memtui.features.tasks.workspace import Workspace
+from memtui.features.tasks.work import TaskContext, TaskPlan, Workspace
 from memtui.wire.session import Options, Session, open_in
 from tests.faults import children
 from tests.faults.injector import ERRORS, failing, hooked
@@ -36,7 +35,7 @@ MISSED = 6
 """After so many steps in a row at which nobody died there are no more; a call that fails has no end to die at."""
 
 
-def remember(working: Working) -> Planned:
+def remember(working: TaskContext) -> TaskPlan:
     """Two new memories in two roots and one removed, each named by the request."""
     name = str(working.task.request["name"])
     folder = Path(working.settings.state_dir).parent
@@ -45,7 +44,7 @@ def remember(working: Working) -> Planned:
     old = at(f"{name}-{OLD}")
     steps: tuple[Step, ...] = tuple(Write(at(f"{name}.md", root), name.encode(), None) for root in (FIRST, SECOND))
     steps = (steps[0], Remove(old, sha(name.encode())), steps[1])
-    return Planned(steps, Actor("cli"), f"remember {name}", {"name": name})
+    return TaskPlan(steps, Actor("cli"), f"remember {name}", {"name": name})
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.features.budgets.limits import JOBS, admit, debit, keys_of
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import allowed_files, consent
 from memtui.transcripts.usage import READERS

@@ -20,7 +20,7 @@ from memtui.features.budgets.limits import (
     state,
     states,
 )
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

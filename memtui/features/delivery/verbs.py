@@ -14,7 +14,7 @@ from memtui.features.delivery.digest import digest as text_of
 from memtui.features.delivery.outbox import KIND, queue, usable_entry
 from memtui.features.tasks.shown import state_word, task_json, what_words
 from memtui.features.tasks.verbs import waited
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

@@ -28,7 +28,7 @@ from memtui.features.delivery.vendors import (
     read_conversation,
     read_token,
 )
-from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.work import TaskPlan, TaskContext
 
 SENDING, SENT, UNKNOWN = "sending", "sent", "unknown"
 RETRY_S = (30, 120, 600, 3_600, 14_400, 43_200)
@@ -43,38 +43,38 @@ _conversations: dict[tuple[str, str], str] = {}
 """Converted conversation ids, by app and the id in the settings."""
 
 
-def deliver(working: Working) -> Planned:
+def deliver(context: TaskContext) -> TaskPlan:
     """Send the part that a task names.
 
     Raises RefusedError: `E_DELIVERY`, with `delivery_refused` or `delivery_unknown`; `E_CREDENTIAL`; as `usable_entry`.
     """
-    request, claims = working.task.request, working.engine.claims
+    request, claims = context.task.request, context.engine.claims
     name, key = str(request.get("delivery")), str(request.get("key"))
     part = MessagePart(key, str(request.get("title")), str(request.get("content")))
     words = f"part {request.get('part')} of {request.get('of')} to {name}"
-    entry, known = usable_entry(working.settings, name), claims.get(key)
+    entry, known = usable_entry(context.settings, name), claims.get(key)
     state, tries = (known.state, known.tries) if known is not None else ("", 0)
     if state == SENT:
-        return Planned(result={"summary": f"{words} was sent."})
-    held = quiet_ms(working, entry)
+        return TaskPlan(result={"summary": f"{words} was sent."})
+    held = quiet_ms(context, entry)
     if held:
-        return Planned(again=held)
-    target = target_of(entry, working.settings.home)
+        return TaskPlan(again=held)
+    target = target_of(entry, context.settings.home)
     safe = VENDORS[target.kind].idempotent and (target.kind == "webhook" or tries < DEDUPLICATED_TRIES)
     if state == SENDING and not safe:
         claims.mark(key, UNKNOWN)
         _unknown(words, "memtui ended while it was sent")
-    verdict = _try(working, target, part)
+    verdict = _try(context, target, part)
     verdict = verdict._replace(why=redact(verdict.why, target, _tokens.get(_token_key(target), ("",))[0])[:300])
     if verdict.what == "sent":
         claims.mark(key, SENT)
-        return Planned(result={"summary": f"{words} was sent."})
+        return TaskPlan(result={"summary": f"{words} was sent."})
     if verdict.what == "unknown" and not safe:
         claims.mark(key, UNKNOWN)
         _unknown(words, verdict.why)
     if verdict.what in ("again", "unknown") and tries < len(RETRY_S):
         claims.mark(key, "again", tries=tries + 1)
-        return Planned(again=_retry_delay(key, tries, verdict.after) * 1_000)
+        return TaskPlan(again=_retry_delay(key, tries, verdict.after) * 1_000)
     claims.mark(key, "refused", tries=0)
     raise RefusedError(
         f"delivery_refused: {words}: {verdict.why}.",
@@ -97,15 +97,15 @@ def _retry_delay(key: str, tries: int, asked: int) -> int:
     return asked or RETRY_S[tries] * (100 + share) // 100
 
 
-def _try(working: Working, target: DeliveryTarget, part: MessagePart) -> SendVerdict:
+def _try(context: TaskContext, target: DeliveryTarget, part: MessagePart) -> SendVerdict:
     """Send once; replace a refused token once, and convert a conversation id once."""
     vendor, done = VENDORS[target.kind], set[str]()
     while True:
         here = target._replace(to=_conversations.get((target.app, target.to), target.to))
-        token, problem = _token(working, target)
+        token, problem = _token(context, target)
         if problem is not None:
             return problem
-        verdict = _send(working, part.key, vendor.request(here, part, token, working.engine.tasks.clock()), target)
+        verdict = _send(context, part.key, vendor.request(here, part, token, context.engine.tasks.clock()), target)
         if verdict.what not in ("refresh", "convert"):
             return verdict
         if verdict.what in done or (verdict.what == "convert" and target.kind != "dingtalk"):
@@ -119,12 +119,12 @@ def _try(working: Working, target: DeliveryTarget, part: MessagePart) -> SendVer
             return verdict._replace(what="refused")
 
 
-def _send(working: Working, key: str, request: PostRequest, target: DeliveryTarget) -> SendVerdict:
-    working.engine.claims.mark(key, SENDING)
+def _send(context: TaskContext, key: str, request: PostRequest, target: DeliveryTarget) -> SendVerdict:
+    context.engine.claims.mark(key, SENDING)
     try:
         return VENDORS[target.kind].judge(post(request))
     except NotSentError as error:
-        working.engine.claims.mark(key, "again")
+        context.engine.claims.mark(key, "again")
         return SendVerdict("again", str(error))
     except NoAnswerError as error:
         return SendVerdict("unknown", str(error))
@@ -138,9 +138,9 @@ def _ask(request: PostRequest) -> PostResponse:
         return PostResponse(503, {"retry-after": ""}, str(error).encode())
 
 
-def _token(working: Working, target: DeliveryTarget) -> tuple[str, SendVerdict | None]:
+def _token(context: TaskContext, target: DeliveryTarget) -> tuple[str, SendVerdict | None]:
     """Return a token that holds for ten more minutes, or the verdict on the attempt to get one."""
-    vendor, key, now = VENDORS[target.kind], _token_key(target), working.engine.tasks.clock()
+    vendor, key, now = VENDORS[target.kind], _token_key(target), context.engine.tasks.clock()
     if vendor.token is None:
         return "", None
     token, until = _tokens.get(key, ("", 0))
@@ -160,12 +160,12 @@ def _token_key(target: DeliveryTarget) -> tuple[str, str, str, str]:
     return target.kind, target.url, target.app, hashlib.sha256(target.secret.encode()).hexdigest()
 
 
-def quiet_ms(working: Working, entry: NamedEntry) -> int:
+def quiet_ms(context: TaskContext, entry: NamedEntry) -> int:
     """Return the milliseconds until the quiet hours of its channel end; 0 outside them."""
-    channel = working.settings.entries("channels").get(entry.text("channel"))
+    channel = context.settings.entries("channels").get(entry.text("channel"))
     if channel is None or not channel.text("quiet"):
         return 0
-    now = datetime.fromtimestamp(working.now / 1_000, ZoneInfo(channel.text("zone") or local_zone()))
+    now = datetime.fromtimestamp(context.now / 1_000, ZoneInfo(channel.text("zone") or local_zone()))
     begin, end = (time.fromisoformat(text) for text in channel.text("quiet").split("-"))
     for day in (now.date() - timedelta(days=1), now.date()):
         first = datetime.combine(day, begin, now.tzinfo)

@@ -5,7 +5,7 @@ from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
     works={"dream": "memtui.features.dream.work:dream"},
-    status="memtui.features.dream.verbs:status",
+    status="memtui.features.dream.gates:status",
     begins="memtui.features.dream.gates:begin",
     schedulable=("dream",),
     verbs=(
@@ -29,7 +29,7 @@ FEATURE = Feature(
             "unless they change many files.",
             "a list of proposals as of `review`; beside it found (a count for each rule), proposed, applied, left (for "
             "the next run), summary, undo, notes",
-            does="memtui.features.dream.verbs:dream",
+            does="memtui.features.dream.gates:dream",
             rank=42,
         ),
     ),

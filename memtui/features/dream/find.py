@@ -1,7 +1,4 @@
-"""Cleanups found by rules alone, each as the change it would be; reads only.
-
-Texts are edited line by line in the version that was read, never parsed and written back.
-"""
+"""Cleanups found by rules alone, each as the change it would be; reads only."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ AUTOMATIC = (*_INDEX_RULES.values(), "exact", "entry-twice")
 _DESCRIPTION = 150
 
 
-class Tidying(NamedTuple):
+class Cleanup(NamedTuple):
     """A possible cleanup."""
 
     rule: str
@@ -46,9 +43,9 @@ class Tidying(NamedTuple):
     """Duplicates of which some go; their pointers follow later by `followed`, which reads much."""
 
 
-def question(rule: str, why: str, *evidence: Evidence) -> Tidying:
+def question(rule: str, why: str, *evidence: Evidence) -> Cleanup:
     """Return a finding that changes nothing and asks a person."""
-    return Tidying(rule, "note", (), why, evidence, 0.5)
+    return Cleanup(rule, "note", (), why, evidence, 0.5)
 
 
 def find(
@@ -58,11 +55,8 @@ def find(
     read: tuple[list[ReadMemory], list[ReadMemory]] | None = None,
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
-) -> Iterator[Tidying]:
-    """Yield possible cleanups, surest first; a removed duplicate is in no other one.
-
-    `read` is the result of `read_all`, where it was called before.
-    """
+) -> Iterator[Cleanup]:
+    """Yield possible cleanups, surest first; a removed duplicate is in no other one."""
     memories, files = read or read_all(engine, roots, cancelled=cancelled)
     doubles = exact(memories)
     yield from _indexes(engine, roots)
@@ -85,7 +79,7 @@ def find(
             yield from _description(engine.roots.find(one.row.address.root), one)
 
 
-def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
+def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Cleanup]:
     for report in IndexChecker().look(engine, [root for root in roots if not root.read_only]):
         for kind, rule in _INDEX_RULES.items():
             for chosen in choose((report,), (kind,), rebuilt=False):
@@ -100,20 +94,20 @@ def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
                     for one, text in zip(chosen.findings[:3], said, strict=False)
                 )
                 more = f" and {len(said) - 1} more" if len(said) > 1 else ""
-                yield Tidying(
+                yield Cleanup(
                     rule, "replace" if report.sha256 else "add", steps, f"{report.address}, {said[0]}{more}", evidence
                 )
 
 
-def _exact(group: Doubles) -> Tidying:
+def _exact(group: Doubles) -> Cleanup:
     names = ", ".join(str(one.row.address) for one in group.others)
     why = f"{names} {'says' if len(group.others) == 1 else 'say'} the same as {group.stays.row.address}."
     stays = Write(group.stays.row.address, group.stays.data, group.stays.sha256)  # nothing goes unless that is there
     removals = [Remove(one.row.address, one.sha256) for one in group.others]
-    return Tidying("exact", "remove", (stays, *removals), why, (_shown(group.stays),), group=group)
+    return Cleanup("exact", "remove", (stays, *removals), why, (_shown(group.stays),), group=group)
 
 
-def _near(group: Doubles) -> Tidying:
+def _near(group: Doubles) -> Cleanup:
     stays = group.stays
     merged = Write(stays.row.address, union(stays, group.others), stays.sha256)
     steps: tuple[Step, ...] = (merged, *(Remove(one.row.address, one.sha256) for one in group.others))
@@ -121,7 +115,7 @@ def _near(group: Doubles) -> Tidying:
     why = f"{names} and {stays.row.address} have {group.share:.0%} in common; every line of either is kept."
     evidence = tuple(map(_shown, (stays, *group.others)))
     kind = "merge" if merged.data != stays.data else "remove"
-    return Tidying("near", kind, steps, why, evidence, round(group.share, 2), group)
+    return Cleanup("near", kind, steps, why, evidence, round(group.share, 2), group)
 
 
 def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
@@ -140,7 +134,7 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
         yield step
 
 
-def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
+def _entries(root: Root, file: ReadMemory) -> Iterator[Cleanup]:
     twice, data = entries_twice(root, file)
     if data:
         address = file.row.address
@@ -149,10 +143,10 @@ def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
         )
         many = f"{len(twice)} entries stand" if len(twice) > 1 else "An entry stands"
         why = f"{many} in {address} twice; the first stays."
-        yield Tidying("entry-twice", "replace", (Write(address, data, file.sha256),), why, evidence)
+        yield Cleanup("entry-twice", "replace", (Write(address, data, file.sha256),), why, evidence)
 
 
-def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
+def _dates(engine: Engine, one: ReadMemory) -> Iterator[Cleanup]:
     start = split(one.data).body
     lines = byte_lines(one.data[start:])
     text = [line.decode() for line in lines]
@@ -169,10 +163,10 @@ def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
     if evidence:
         step = Write(one.row.address, one.data[:start] + b"".join(lines), one.sha256)
         why = f"{one.row.address} names days by how far they were when it was written."
-        yield Tidying("date", "replace", (step,), why, tuple(evidence[:3]), 0.8)
+        yield Cleanup("date", "replace", (step,), why, tuple(evidence[:3]), 0.8)
 
 
-def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:
+def _description(root: Root, one: ReadMemory) -> Iterator[Cleanup]:
     front = split(one.data)
     if front.status != OK or str(front.fields.get("description", "")).strip():
         return
@@ -187,7 +181,7 @@ def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:
         return  # front matter that is not plain enough to be edited safely
     step = Write(one.row.address, data, one.sha256)
     why = f"{one.row.address} has no description, by which agents choose what to read."
-    yield Tidying("describe", "describe", (step,), why, (_shown(one),), 0.7)
+    yield Cleanup("describe", "describe", (step,), why, (_shown(one),), 0.7)
 
 
 def _shown(one: ReadMemory) -> Evidence:

@@ -1,4 +1,4 @@
-"""Gates that keep a dream from starting by itself, in order, and the backoff after fruitless ones."""
+"""`memtui dream`, and the gates that keep a dream from starting by itself, with the backoff after fruitless ones."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.task import COMPLETED, OPEN
 from memtui.errors import RefusedError
-from memtui.features.tasks.work import Working, working_in
+from memtui.features.tasks.work import TaskContext, task_context
 from memtui.features.workers.ask import refuse_more
-from memtui.transcripts.sessions import allowed_files
+from memtui.features.workers.propose import begins, last_json, run
+from memtui.transcripts.sessions import ASK, OFF, allowed_files
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +54,7 @@ class DreamGate(NamedTuple):
     """When it opens, in milliseconds, if known."""
 
 
-def gate(who: Working) -> DreamGate:
+def gate(who: TaskContext) -> DreamGate:
     """Return the first closed gate."""
     tasks, settings, now = who.engine.tasks, who.settings, who.now
     if not settings.lifecycle_enabled or settings.lifecycle_dream != "auto":
@@ -82,12 +86,12 @@ def gate(who: Working) -> DreamGate:
 def begin(session: Session, settings: Settings) -> None:
     """Queue a dream when every gate is open."""
     if settings.lifecycle_dream == "auto" and not session.options.read_only:
-        here = working_in(session, settings)
+        here = task_context(session, settings)
         if not gate(here).name:
             here.engine.tasks.enqueue(KIND, here.workspace.id, ACTOR, {}, trigger="auto")
 
 
-def _backoff(who: Working, mine: Sequence[Task], at: int) -> int:
+def _backoff(who: TaskContext, mine: Sequence[Task], at: int) -> int:
     """Return when the next dream may start after failed, fruitless or mostly rejected ones."""
     failed = 0
     for task in mine:
@@ -100,8 +104,8 @@ def _backoff(who: Working, mine: Sequence[Task], at: int) -> int:
         return newest + min(1 << min(failed - 1, 5), 24) * HOUR_MS
     wait = who.settings.lifecycle_dream_hours * HOUR_MS
     known = who.engine.proposals.all()
-    for run in who.engine.tasks.runs(who.workspace.id, KIND, 8):
-        made = [one for one in known if one.run == run.id]
+    for past in who.engine.tasks.runs(who.workspace.id, KIND, 8):
+        made = [one for one in known if one.run == past.id]
         refused = sum(one.state == "rejected" for one in made)
         if made and refused < _REJECTED * len(made):
             break
@@ -126,3 +130,23 @@ def _alive(path: str) -> bool:
     except (OSError, ValueError, OverflowError):
         return False
     return pid > 0
+
+
+def dream(call: Call) -> int:
+    """Find and propose cleanups."""
+    from memtui.features.dream.work import look
+
+    return run(call, KIND, {}, look)
+
+
+def status(session: Session) -> Json:
+    """Return the last dream and what the next one waits for."""
+    waits = gate(task_context(session, session.settings))
+    until = rfc3339(waits.until) if waits.until is not None else None
+    name = {"": "nothing", "disabled": None}.get(waits.name, waits.name)
+    unread = waits.name.endswith(("session", "sessions")) and session.settings.transcripts_read in (ASK, OFF)
+    why = (
+        "agents' sessions may not be read, so none counts: memtui sessions" if unread else GATE_REASONS.get(waits.name)
+    )
+    gated = {"waits for": name, "because": why, "until": until}
+    return {"begins": begins(session.settings, KIND), **last_json(session, KIND), **gated}

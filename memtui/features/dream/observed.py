@@ -1,7 +1,6 @@
 """What observations say and memories do not, or contradict: as changes to propose, or as questions.
 
-Only cards that agents may read are used, because a worker may be told. New memories go where `memtui remember` would
-put them.
+Only cards that agents may read are used, because a worker may be told.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ from memtui import markers, mask
 from memtui.engine.model import Step
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
-from memtui.features.dream.find import Tidying, question
+from memtui.features.dream.find import Cleanup, question
 from memtui.features.dream.suggest import MAX_PER_RULE
 from memtui.features.observations.answers import day
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.model import Card, SessionScope
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
-from memtui.features.tasks.work import Working
+from memtui.features.tasks.work import TaskContext
 from memtui.features.workers.prompts import MAX_MEMORIES
 from memtui.matching import fold
 
@@ -39,31 +38,30 @@ _OPEN = re.compile(r"\b(?:TODO|FIXME)\b|^\s*[-*+] \[ \] ", re.MULTILINE)
 
 
 class _Cards(NamedTuple):
-    """The newest cards, newest first."""
 
     memories: tuple[Card, ...]
     said: tuple[Card, ...]
     shown: Callable[[Card], Evidence]
 
 
-def observed(working: Working) -> Iterator[Tidying]:
+def observed(context: TaskContext) -> Iterator[Cleanup]:
     """Yield what observations say, at most `MAX_PER_RULE` per rule; raises as `open_cards`."""
-    if not working.settings.observe_enabled:
+    if not context.settings.observe_enabled:
         return
-    cards = _read(working)
+    cards = _read(context)
     doubled = {fold(card.title) for _, some in _again(cards) for card in some}
-    news = (card for card in _unkept(cards) if fold(card.title) not in doubled)
-    made = (_add(working, cards, rule, some) for rule, some in (*_again(cards), *(("unkept", [card]) for card in news)))
-    found = [*_corrected(cards), *_left_open(cards, working.now), *_recurring(cards), *filter(None, made)]
+    extraction = (card for card in _unkept(cards) if fold(card.title) not in doubled)
+    made = (_add(context, cards, rule, some) for rule, some in (*_again(cards), *(("unkept", [card]) for card in extraction)))
+    found = [*_corrected(cards), *_left_open(cards, context.now), *_recurring(cards), *filter(None, made)]
     for rule in dict.fromkeys(one.rule for one in found):
         yield from islice((one for one in found if one.rule == rule), MAX_PER_RULE)
 
 
-def _read(working: Working) -> _Cards:
-    with open_cards(working.engine, sessions=SessionScope(working.settings, working.surroundings)) as look:
+def _read(context: TaskContext) -> _Cards:
+    with open_cards(context.engine, sessions=SessionScope(context.settings, context.surroundings)) as look:
         cards = look.reader.newest(look.wanted, NEWEST) if look.reader is not None else []
         shas = {place: source.sha.hex() for place, source in look.reader.sources().items()} if look.reader else {}
-    names = working.engine.roots.names()
+    names = context.engine.roots.names()
 
     def shown(card: Card) -> Evidence:
         quote = card.title
@@ -81,7 +79,7 @@ def _concepts(card: Card) -> frozenset[str]:
     return frozenset(map(fold, card.concepts))
 
 
-def _corrected(cards: _Cards) -> Iterator[Tidying]:
+def _corrected(cards: _Cards) -> Iterator[Cleanup]:
     """Yield memories older than a correction about the same."""
     having: dict[str, list[Card]] = defaultdict(list)
     for card in cards.memories:
@@ -117,14 +115,14 @@ def _unkept(cards: _Cards) -> Iterator[Card]:
             yield card
 
 
-def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
+def _left_open(cards: _Cards, now: int) -> Iterator[Cleanup]:
     for card in (*cards.memories, *cards.said):
         one = cards.shown(card)
         if one.kind == "memory" and card.at < now - _OPEN_MS and _OPEN.search(card.narrative):
             yield question("open", f"{one.name} has had something to do since {day(card.at)}: is it done?", one)
 
 
-def _recurring(cards: _Cards) -> Iterator[Tidying]:
+def _recurring(cards: _Cards) -> Iterator[Cleanup]:
     asked: dict[str, dict[str, Card]] = defaultdict(dict)
     for card in cards.said:
         if card.kind == "session" and card.type == "change":
@@ -137,25 +135,25 @@ def _recurring(cards: _Cards) -> Iterator[Tidying]:
             yield question("recurring", why, *map(cards.shown, islice(some.values(), _TIMES)))
 
 
-def _add(working: Working, cards: _Cards, rule: str, some: Sequence[Card]) -> Tidying | None:
+def _add(context: TaskContext, cards: _Cards, rule: str, some: Sequence[Card]) -> Cleanup | None:
     """Propose a memory from a card, unless it is known, incomplete or has no place."""
     said = some[0]
     text = said.narrative if len(said.narrative) <= LONGEST else said.title
     if said.cut or said.masked or mask.BEGIN in text or markers.PRIVATE in text:
         return None
-    steps = _steps(working, text)
+    steps = _steps(context, text)
     why = {
         "said-twice": f"You said it {len(some)} times, and no memory does: {said.title}",
         "fixed-twice": f"It was mended {len(some)} times, and no memory says how: {said.title}",
         "unkept": f"You said so, and no memory is about it: {said.title}",
     }[rule]
-    return Tidying(rule, "add", steps, why, tuple(map(cards.shown, some[:3])), 0.6) if steps else None
+    return Cleanup(rule, "add", steps, why, tuple(map(cards.shown, some[:3])), 0.6) if steps else None
 
 
-def _steps(working: Working, text: str) -> tuple[Step, ...]:
-    near = [one.row for one in recall(working.engine, text, limit=MAX_MEMORIES).items]
+def _steps(context: TaskContext, text: str) -> tuple[Step, ...]:
+    near = [one.row for one in recall(context.engine, text, limit=MAX_MEMORIES).items]
     try:
-        plan = plan_remember(working.engine, working.roots, RememberRequest(text), among=near)
+        plan = plan_remember(context.engine, context.roots, RememberRequest(text), among=near)
     except MemtuiError:
         return ()  # there is no place for it: the next time
     return () if isinstance(plan, Known) else plan.steps

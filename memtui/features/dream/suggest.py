@@ -1,7 +1,6 @@
 """Memories worth a look: contradictory, past or misplaced ones; never a change.
 
-Kinds and their limit are those of Qwen Code's governance (`packages/core/src/memory/governance.ts`). Every pattern
-takes linear time.
+Kinds and their limit are those of Qwen Code's governance (`packages/core/src/memory/governance.ts`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from memtui.engine.proposal import Evidence
-from memtui.features.dream.find import Tidying, question
+from memtui.features.dream.find import Cleanup, question
 from memtui.features.hygiene.doubles import ReadMemory
 from memtui.features.remember.classify import same
 
@@ -26,7 +25,7 @@ _PASSING = re.compile(r"\b(?:temporar(?:y|ily)|for now|work[- ]in[- ]progress|WI
 _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
 
 
-def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Tidying]:
+def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Cleanup]:
     """Return what is worth a look, at most `MAX_PER_RULE` per rule; paths are resolved below `project`."""
     texts = [one for one in memories if not one.row.pinned]
     found = (
@@ -45,12 +44,12 @@ def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[T
     return kept[:MAX_FINDINGS]
 
 
-def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Tidying:
+def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Cleanup:
     quotes = (Evidence("memory", str(one.row.address), one.sha256, quote=quote) for one, quote in shown)
     return question(rule, why, *quotes)
 
 
-def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
+def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Cleanup]:
     groups: dict[tuple[tuple[str, str], str], list[ReadMemory]] = {}
     for one in texts:
         said = same(one.row.description)
@@ -63,7 +62,7 @@ def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
             yield _note("conflict", f"{names} are described alike and say different things: which holds?", *quotes)
 
 
-def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Tidying]:
+def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Cleanup]:
     limit = str(datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days=_LATE_DAYS))
     for one in texts:
         for line in one.body.decode().splitlines():
@@ -74,7 +73,7 @@ def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Tidying]:
                 break
 
 
-def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Tidying]:
+def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Cleanup]:
     """Yield memories naming a missing file in an existing folder of the project."""
     for one in texts:
         for match in _PATH.finditer(one.body.decode()):
@@ -84,7 +83,7 @@ def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Tidying]
                 break
 
 
-def _promoted(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
+def _promoted(texts: Iterable[ReadMemory]) -> Iterator[Cleanup]:
     """Yield memories about the user or their way of working that several projects repeat."""
     groups: dict[str, dict[str, ReadMemory]] = {}
     for one in texts:
@@ -97,7 +96,7 @@ def _promoted(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
             yield _note("promote", why, (first, first.row.description), (second, second.row.description))
 
 
-def _past(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
+def _past(texts: Iterable[ReadMemory]) -> Iterator[Cleanup]:
     for one in texts:
         text = one.body.decode()
         match = _PASSING.search(text)

@@ -1,7 +1,4 @@
-"""The task that tidies up: rules, then a worker, produce proposals.
-
-Only standing rules that the user named in `lifecycle.apply` write, and never a change of many files.
-"""
+"""The task that tidies up: rules, then a worker, produce proposals; only rules in `lifecycle.apply` write."""
 
 from __future__ import annotations
 
@@ -16,17 +13,17 @@ from memtui.engine.proposal import KEEPS_AWAY, Evidence, Proposal
 from memtui.engine.task import COMPLETED
 from memtui.errors import BusyError
 from memtui.features.dream import gates
-from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed
+from memtui.features.dream.find import AUTOMATIC, Cleanup, find, followed
 from memtui.features.dream.gates import KIND, locked
 from memtui.features.dream.observed import observed
 from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import bounded, only_expects, proposal
-from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.work import TaskContext, TaskPlan
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
 from memtui.features.workers.prompts import MAX_MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
-from memtui.features.workers.propose import Looked
+from memtui.features.workers.propose import RuleFindings
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 from memtui.given.reach import withheld
 
@@ -37,16 +34,16 @@ _FILES, _SHARE = 5, 0.1
 """Most files, and share of a root's memories, that standing rules change per dream."""
 
 
-def dream(working: Working) -> Planned:
+def dream(context: TaskContext) -> TaskPlan:
     """Look through all memories; raises `E_LOCKED` while an agent tidies up itself."""
-    if locked(working.roots):
+    if locked(context.roots):
         raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
-    looked, waits = look(working), to_decide(working.engine)
-    answer = ask(working, looked.asks, KIND)
+    looked, waits = look(context), to_decide(context.engine)
+    answer = ask(context, looked.asks, KIND)
     known = {one.fingerprint for one in looked.made}
-    more = [one for one in by_worker(working.engine, answer) if is_new(working.engine, one, known)]
-    made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(working.engine, more))]
-    applied = standing(working, made)
+    more = [one for one in by_worker(context.engine, answer) if is_new(context.engine, one, known)]
+    made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(context.engine, more))]
+    applied = standing(context, made)
     waiting = tuple(one for one in made if one not in applied)
     counts = {**looked.counts, **answer.run.counts, "proposed": len(waiting), "applied": len(applied)}
     left = looked.counts["left"]
@@ -55,7 +52,7 @@ def dream(working: Working) -> Planned:
     said += [f"{left} left for the next run"] if left else []
     said += [f"{waits} {'waits' if waits == 1 else 'wait'} already"] if waits else []
     summary = f"{', '.join(said)}."
-    return Planned(
+    return TaskPlan(
         steps=tuple(step for one in applied for step in one.steps),
         actor=ACTOR,
         label="dream: " + ", ".join(sorted({one.by.removeprefix("rule:") for one in applied})),
@@ -65,21 +62,21 @@ def dream(working: Working) -> Planned:
     )
 
 
-def look(working: Working) -> Looked:
+def look(context: TaskContext) -> RuleFindings:
     """Return new, judged proposals from rules; nothing is stored."""
-    engine = working.engine
+    engine = context.engine
     found: Counter[str] = Counter()
     stored = engine.proposals.all(KEEPS_AWAY)
     known: set[str] = set()
     gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
     made: list[Proposal] = []
     left = 0
-    here = tuple((root.id, root.path) for root in working.roots if root.scope == "project")[:1]
-    working.progress("reading")
-    read = read_all(engine, working.roots, cancelled=working.cancelled)
-    tidying = find(engine, working.roots, read=read, cancelled=working.cancelled, progress=working.progress)
-    questions = suggest(read[0], project=working.workspace.path, now=working.now)
-    for one in chain(tidying, questions, observed(working)):
+    here = tuple((root.id, root.path) for root in context.roots if root.scope == "project")[:1]
+    context.progress("reading")
+    read = read_all(engine, context.roots, cancelled=context.cancelled)
+    tidying = find(engine, context.roots, read=read, cancelled=context.cancelled, progress=context.progress)
+    questions = suggest(read[0], project=context.workspace.path, now=context.now)
+    for one in chain(tidying, questions, observed(context)):
         found[one.rule] += 1
         if one.group is not None and (f"rule:{one.rule}", _removed(one.steps)) in gone:
             continue
@@ -92,15 +89,15 @@ def look(working: Working) -> Looked:
             known.add(new.fingerprint)
             made.append(new)
     judged = bounded(engine, made)
-    return Looked(
-        judged, {"found": dict(found), "left": left}, lambda: asks(working, (*judged, *_unasked(working, stored)))
+    return RuleFindings(
+        judged, {"found": dict(found), "left": left}, lambda: asks(context, (*judged, *_unasked(context, stored)))
     )
 
 
-def _unasked(working: Working, stored: Iterable[Proposal]) -> Iterator[Proposal]:
-    runs = working.engine.tasks.runs(working.workspace.id, KIND)
+def _unasked(context: TaskContext, stored: Iterable[Proposal]) -> Iterator[Proposal]:
+    runs = context.engine.tasks.runs(context.workspace.id, KIND)
     last = max((run.at for run in runs if run.worker != NONE and run.outcome == COMPLETED), default=0)
-    open_here = {root.id for root in working.roots}
+    open_here = {root.id for root in context.roots}
     for one in stored:
         here = {name for name, _ in one.folders} <= open_here
         if one.state == "open" and one.by.startswith("rule:") and one.at > last and here:
@@ -118,22 +115,22 @@ def _removed(steps: Iterable[Step]) -> frozenset[Step]:
     return frozenset(step for step in steps if isinstance(step, Remove))
 
 
-def suggested(engine: Engine, one: Tidying) -> Proposal:
+def suggested(engine: Engine, one: Cleanup) -> Proposal:
     """Return a finding as a proposal, with pointer updates."""
     follow = followed(engine, one.group) if one.group is not None else ()
     return proposal(engine, one.kind, (*one.steps, *follow), f"rule:{one.rule}", one.why, one.evidence, one.confidence)
 
 
-def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
+def standing(context: TaskContext, made: Sequence[Proposal]) -> list[Proposal]:
     """Return what standing rules apply at once; nothing when that changes many files."""
-    rules = {f"rule:{rule}" for rule in working.settings.lifecycle_apply if rule in AUTOMATIC}
+    rules = {f"rule:{rule}" for rule in context.settings.lifecycle_apply if rule in AUTOMATIC}
     chosen: list[Proposal] = []
     touched: set[str] = set()
     for one in made:
         if one.by in rules and one.state == "open" and not one.note and touched.isdisjoint(one.targets):
             chosen.append(one)
             touched.update(str(step.address) for step in one.steps if not only_expects(step))
-    sizes = Counter(row.address.root for row in working.engine.rows.list([root.id for root in working.roots]).items)
+    sizes = Counter(row.address.root for row in context.engine.rows.list([root.id for root in context.roots]).items)
     here = Counter(name.partition("/")[0] for name in touched)
     many = len(touched) > _FILES or any(count > max(1, sizes[root] * _SHARE) for root, count in here.items())
     return [] if many else chosen
@@ -142,18 +139,15 @@ def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
 # --- what a worker adds
 
 
-def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
-    """Return the worker's prompts, per root with findings, starting with the most.
-
-    Memories with findings come first and fill as many prompts as needed; others fill remaining room by use.
-    """
-    engine = working.engine
+def asks(context: TaskContext, made: Sequence[Proposal]) -> list[WorkerPrompt]:
+    """Return the worker's prompts per root with findings; other memories fill remaining room by use."""
+    engine = context.engine
     names: dict[str, int] = {}
     for one in made:
         for each in one.evidence:
             if each.kind == "memory":
                 names.setdefault(each.name, len(names))
-    roots = {root.id: root for root in working.roots}
+    roots = {root.id: root for root in context.roots}
     rows = [row for row in engine.rows.list(list(roots)).items if row.sha256 and not row.missing]
     about = Counter(row.address.root for row in rows if str(row.address) in names)
     hidden = withheld(engine)
@@ -165,7 +159,7 @@ def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
             (row for row in rows if row.address.root == root),
             key=lambda row: (names.get(str(row.address), len(names)), -row.heat, -row.modified_at),
         )
-        memories = shown(engine, (roots[root],), mine[: max(found, MAX_MEMORIES)], working.settings.lifecycle_private)
+        memories = shown(engine, (roots[root],), mine[: max(found, MAX_MEMORIES)], context.settings.lifecycle_private)
         here = WorkSlice(
             notes=tuple(one.why for one in notes if any(e.name.startswith(f"{root}/") for e in one.evidence))
         )

@@ -1,7 +1,7 @@
 """Rules that find what is worth keeping in what somebody told an agent, sentence by sentence, with absolute dates.
 
-The five kinds and their exclusions follow Qwen Code's managed memory (`packages/core/src/memory/`). Requests for the
-current task are skipped: rules miss rather than invent. Every pattern takes linear time.
+The five kinds and their exclusions follow Qwen Code's managed memory (`packages/core/src/memory/`). Every pattern takes
+linear time.
 """
 
 import re

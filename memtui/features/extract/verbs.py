@@ -7,7 +7,7 @@ import os
 from memtui.engine import now_ms
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.extract.entry import KIND
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.features.workers.ask import who_works
 from memtui.features.workers.propose import begins, last_json, run
 from memtui.wire import outcomes

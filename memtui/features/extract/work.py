@@ -1,7 +1,6 @@
 """The task that turns new session turns into proposals, by rules and then by a worker.
 
-Turns that may not be used are counted by reason. What a memory, a proposal or an earlier turn already says is not
-proposed again. Cursors are stored in the ledger together with the proposals.
+What a memory, a proposal or an earlier turn already says is not proposed again.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from memtui.features.proposals.value import bounded, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
-from memtui.features.tasks.work import Planned, Working
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import TaskContext, TaskPlan, workspace_of
 from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.command import FOLDER
 from memtui.features.workers.prompts import MAX_MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
-from memtui.features.workers.propose import Looked
+from memtui.features.workers.propose import RuleFindings
 from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
 from memtui.mask import mask
@@ -55,7 +53,7 @@ _WRITES = re.compile(r"(?i)write|edit|create|replace|patch|insert|save|remember"
 NOBODY_ASKED = "Nobody was asked yet whether agents' sessions may be read: memtui sessions on"
 
 
-class HeardTurn(NamedTuple):
+class UserTurn(NamedTuple):
     """A message of the user, or the agent's message before it."""
 
     event: SessionEvent
@@ -64,23 +62,20 @@ class HeardTurn(NamedTuple):
     answers: bool = False
 
 
-class Heard(NamedTuple):
+class CollectedTurns(NamedTuple):
     """Usable turns, session cursors and counts."""
 
-    turns: tuple[HeardTurn, ...] = ()
+    turns: tuple[UserTurn, ...] = ()
     read: tuple[tuple[str, str, SessionCursor], ...] = ()
     """Consumer, file and cursor."""
     skipped: Mapping[str, int] = {}
 
 
-def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
-    """Read what is new in `session`, or in files written after `since` (milliseconds).
-
-    Raises NotFoundError when `session` is no known session file.
-    """
+def collect(where: TaskContext, *, session: str = "", since: int = 0) -> CollectedTurns:
+    """Read what is new in `session` (NotFoundError), or in files written after `since` (milliseconds)."""
     allowed = consent(where.settings, where.surroundings)
     if allowed.skipped:
-        return Heard(skipped={allowed.skipped: 1})
+        return CollectedTurns(skipped={allowed.skipped: 1})
     files = allowed_files(where.settings, where.surroundings, since=0 if session else since)
     if session:
         files = [one for one in files if os.path.realpath(one[1]) == os.path.realpath(session)]
@@ -89,7 +84,7 @@ def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
                 f"{session} is no session file of an agent that memtui reads.", hint=f"It reads: {', '.join(READERS)}."
             )
     skipped: Counter[str] = Counter()
-    turns: list[HeardTurn] = []
+    turns: list[UserTurn] = []
     read = []
     consumer = f"extract:{where.workspace.id}"  # each lane reads for itself
     for agent, path in reversed(files):
@@ -114,17 +109,17 @@ def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
         turns += found
         if part.lines and not found and not any(event.typed for event in part.events):
             skipped["no_user_text"] += 1
-    return Heard(tuple(turns), tuple(read), dict(skipped))
+    return CollectedTurns(tuple(turns), tuple(read), dict(skipped))
 
 
 def _turns(
-    where: Working,
+    where: TaskContext,
     allowed: Consent,
     events: Sequence[SessionEvent],
     home: str,
     skipped: Counter[str],
     private: list[str],
-) -> Iterator[HeardTurn]:
+) -> Iterator[UserTurn]:
     """Yield the usable turns, each after the agent's message before it."""
     before: SessionEvent | None = None
     for number, event in enumerate(events):
@@ -150,8 +145,8 @@ def _turns(
             skipped[why] += 1
         else:
             if before is not None:
-                yield HeardTurn(before, _kept(before.text, private))
-            yield HeardTurn(event, kept, before is not None)
+                yield UserTurn(before, _kept(before.text, private))
+            yield UserTurn(event, kept, before is not None)
         before = None
 
 
@@ -180,35 +175,35 @@ def _remembered(roots: Sequence[Root], after: Iterable[SessionEvent]) -> bool:
 # --- what is proposed
 
 
-def extract(working: Working) -> Planned:
+def extract(context: TaskContext) -> TaskPlan:
     """Extract proposals; raises as `collect`."""
-    heard = _heard(working)
-    news = News(working, heard)
-    working.progress(f"{news.typed} turns")
-    by_rules(news)
-    answer = ask(working, lambda: asks(news), KIND)
-    news.skipped["not_said"] += sum(reply.dropped for _, reply in answer.replies)
-    _by_worker(news, answer)
-    made = [one._replace(run=answer.run.id) for one in bounded(working.engine, news.made)]
-    counts = {"turns": news.typed, "proposed": len(made), "skipped": dict(+news.skipped)}
-    notes = [*answer.notes, *([] if "not_asked" not in news.skipped else [NOBODY_ASKED])]
-    result = {**counts, "summary": news.summary, "notes": notes}
+    collected = _collected(context)
+    extraction = Extraction(context, collected)
+    context.progress(f"{extraction.typed} turns")
+    by_rules(extraction)
+    answer = ask(context, lambda: asks(extraction), KIND)
+    extraction.skipped["not_said"] += sum(reply.dropped for _, reply in answer.replies)
+    _by_worker(extraction, answer)
+    made = [one._replace(run=answer.run.id) for one in bounded(context.engine, extraction.made)]
+    counts = {"turns": extraction.typed, "proposed": len(made), "skipped": dict(+extraction.skipped)}
+    notes = [*answer.notes, *([] if "not_asked" not in extraction.skipped else [NOBODY_ASKED])]
+    result = {**counts, "summary": extraction.summary, "notes": notes}
     run = answer.run._replace(counts=counts)
-    return Planned(label=KIND, result=result, run=run, proposals=tuple(made), read=heard.read)
+    return TaskPlan(label=KIND, result=result, run=run, proposals=tuple(made), read=collected.read)
 
 
-def look(working: Working) -> Looked:
+def look(context: TaskContext) -> RuleFindings:
     """Return what rules would propose; nothing is stored."""
-    news = News(working, _heard(working))
-    by_rules(news)
-    return Looked(news.made, {"skipped": dict(+news.skipped), "summary": news.summary}, lambda: asks(news))
+    extraction = Extraction(context, _collected(context))
+    by_rules(extraction)
+    return RuleFindings(extraction.made, {"skipped": dict(+extraction.skipped), "summary": extraction.summary}, lambda: asks(extraction))
 
 
-def _heard(working: Working) -> Heard:
-    request = working.task.request
+def _collected(context: TaskContext) -> CollectedTurns:
+    request = context.task.request
     since = request.get("since")
-    since = since if isinstance(since, int) else working.now - WEEK_MS
-    return collect(working, session=str(request.get("session") or ""), since=since)
+    since = since if isinstance(since, int) else context.now - WEEK_MS
+    return collect(context, session=str(request.get("session") or ""), since=since)
 
 
 def begin(session: Session, settings: Settings) -> None:
@@ -226,18 +221,17 @@ def begin(session: Session, settings: Settings) -> None:
                 return
 
 
-class News:
+class Extraction:
     """Collects proposals that no memory, proposal or earlier turn has."""
 
-    def __init__(self, where: Working, heard: Heard) -> None:
-        """Drop turns that led to a proposal before."""
+    def __init__(self, where: TaskContext, collected: CollectedTurns) -> None:
         self.where = where
         self.made: list[Proposal] = []
-        self.skipped = Counter(heard.skipped)
+        self.skipped = Counter(collected.skipped)
         known = where.engine.proposals.all()
         places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
-        self.turns = [one for one in heard.turns if (_evidence(one, "").name, one.event.uuid) not in places]
-        self.skipped["known_turn"] += sum(turn.event.role == USER for turn in heard.turns) - self.typed
+        self.turns = [one for one in collected.turns if (_evidence(one, "").name, one.event.uuid) not in places]
+        self.skipped["known_turn"] += sum(turn.event.role == USER for turn in collected.turns) - self.typed
         others = [root.id for root in where.roots if root.kind != "memories"] if self.turns else []
         self._instructions = where.engine.rows.list(others).items if others else ()
         self._texts = {text for each in known if each.state != "applied" for text in _texts(each)}
@@ -276,17 +270,17 @@ class News:
         self.made.append(made)
 
 
-def by_rules(news: News) -> None:
+def by_rules(extraction: Extraction) -> None:
     """Propose what rules find."""
-    for turn in news.turns:
+    for turn in extraction.turns:
         for said in sayings(turn.text, turn.event.at, answers=turn.answers) if turn.event.role == USER else ():
             evidence = (_evidence(turn, said.quote),)
-            news.add(RememberRequest(said.text), f"rule:{said.rule}", evidence, said.confidence)
+            extraction.add(RememberRequest(said.text), f"rule:{said.rule}", evidence, said.confidence)
 
 
-def asks(news: News) -> list[WorkerPrompt]:
+def asks(extraction: Extraction) -> list[WorkerPrompt]:
     """Return the worker's prompt; empty when no user turn exists."""
-    where, told = news.where, _told(news)
+    where, told = extraction.where, _told(extraction)
     words = "\n".join(turn.text for turn in told if turn.event.role == USER)
     if not words:
         return []
@@ -295,27 +289,26 @@ def asks(news: News) -> list[WorkerPrompt]:
     return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.event.role, turn.text) for turn in told)), memories)]
 
 
-def _told(news: News) -> list[HeardTurn]:
-    """Return the turns shown to a worker, in the order of its aliases."""
-    return [turn for turn in news.turns if turn.text][-MAX_TURNS:]
+def _told(extraction: Extraction) -> list[UserTurn]:
+    return [turn for turn in extraction.turns if turn.text][-MAX_TURNS:]
 
 
-def _by_worker(news: News, answer: WorkerAnswer) -> None:
+def _by_worker(extraction: Extraction, answer: WorkerAnswer) -> None:
     for one, targets in answer.operations:
-        evidence = tuple(_quotes(answer, _told(news), one.evidence))
+        evidence = tuple(_quotes(answer, _told(extraction), one.evidence))
         reasons = (("Why", one.why), ("How to apply", one.how_to_apply))
         text = "\n\n".join([one.text.strip(), *(f"{name}: {value}" for name, value in reasons if value)])
         if one.op == ADD:
             wanted = RememberRequest(text, scope=one.scope, type=one.type)
-            news.add(wanted, answer.run.worker, evidence, one.confidence, why=one.reason)
+            extraction.add(wanted, answer.run.worker, evidence, one.confidence, why=one.reason)
             continue
-        engine, why = news.where.engine, one.reason or "What you said changes what it says."
+        engine, why = extraction.where.engine, one.reason or "What you said changes what it says."
         shown_by = (*evidence, Evidence("memory", str(targets[0].address), targets[0].sha256))
         steps = (rewritten(engine, targets[0], text),)
-        news.made.append(proposal(engine, one.op, steps, answer.run.worker, why, shown_by, one.confidence))
+        extraction.made.append(proposal(engine, one.op, steps, answer.run.worker, why, shown_by, one.confidence))
 
 
-def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
+def _quotes(answer: WorkerAnswer, told: Sequence[UserTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
     turns = answer.replies[0][0].limits.turns
     for one in quotes:
         text = (turns or {}).get(one.turn)
@@ -323,7 +316,7 @@ def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Qu
             yield _evidence(told[int(one.turn[1:]) - 1], one.quote)
 
 
-def _evidence(turn: HeardTurn, quote: str) -> Evidence:
+def _evidence(turn: UserTurn, quote: str) -> Evidence:
     return Evidence("turn", turn.event.session or turn.event.file, place=turn.event.uuid, quote=quote)
 
 

@@ -1,7 +1,6 @@
 """What can be forgotten: entries of files that hold several, else whole memories; found by words or by id.
 
-Bullet lists count as entries, as Claude Code and Qwen Code write them (`packages/core/src/memory/entries.ts`), but only
-in files with nothing else, so that no line loses what belongs to it.
+Bullet lists count as entries only in files with nothing else, so that no line loses what belongs to it.
 """
 
 from __future__ import annotations
@@ -131,11 +130,7 @@ def search(
 
 
 def named(engine: Engine, ids: Iterable[str], *, person: bool = False) -> tuple[Candidate, ...]:
-    """Find candidates by id, each once.
-
-    Raises NotFoundError also for what is withheld from a non-person, and EntryGoneError when another entry stands there
-    now.
-    """
+    """Find candidates by id, each once; raises NotFoundError or EntryGoneError."""
     found: dict[str, Candidate] = {}
     hidden = withheld(engine, person=person)
     for text in ids:

@@ -1,7 +1,6 @@
 """The task that forgets: a query only finds; ids are removed, or proposed when an agent asks.
 
-Exactly their bytes go, as one undo step. A file goes only when chosen whole or emptied, and pointers to it follow.
-Nothing here writes.
+A file goes only when chosen whole or emptied, and pointers to it follow. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from memtui.features.entries.entry_names import exact, find
 from memtui.features.entries.model import parse
 from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entries_of, named, search
 from memtui.features.proposals.value import bounded, proposal
-from memtui.features.tasks.work import Planned, Working, result_json
+from memtui.features.tasks.work import TaskContext, TaskPlan, result_json
 from memtui.pointers import references
 from memtui.wire.access import client_access
 
@@ -30,12 +29,12 @@ MAX_ITEMS = 100
 _LINE_END = re.compile(rb"[ \t]*(?:\r\n|\n|\r)")
 
 
-def forget(working: Working) -> Planned:
+def forget(context: TaskContext) -> TaskPlan:
     """Plan a task with `query` or `ids`, `scope` and `apply`; raises as `named` and `plan_forget`."""
-    task, engine, roots = working.task, working.engine, working.roots
+    task, engine, roots = context.task, context.engine, context.roots
     person = is_person(task.client)
     if not person:
-        access = client_access(working.settings, task.client)
+        access = client_access(context.settings, task.client)
         roots = tuple(filter(access.shows, roots))
     scope = {"user": "global"}.get(str(task.request.get("scope")), task.request.get("scope"))
     here = {root.id: root for root in roots if scope in (None, root.scope)}
@@ -48,16 +47,16 @@ def forget(working: Working) -> Planned:
         found = tuple(one for one in named(engine, ids, person=person) if one.address.root in here)
     else:
         words = str(task.request.get("query") or "")
-        found = search(engine, tuple(here.values()), words, person=person, cancelled=working.cancelled)
+        found = search(engine, tuple(here.values()), words, person=person, cancelled=context.cancelled)
     wanted = plan_forget(engine, found[:MAX_ITEMS] if not applies else found)
     if not applies or not wanted.steps:
-        return Planned(result=_result(working, wanted, "found", f"{len(found):,} found.", found))
+        return TaskPlan(result=_result(context, wanted, "found", f"{len(found):,} found.", found))
     if task.client.startswith("agent:"):
         said = f"{wanted.label} is proposed; a person decides."
         suggested = (suggestion(engine, wanted, task.client),)
-        return Planned(result=_result(working, wanted, "proposed", said, found), proposals=suggested)
-    result = _result(working, wanted, "forgotten", f"{wanted.label.capitalize()}.", found)
-    return Planned(wanted.steps, label=wanted.label, result=result)
+        return TaskPlan(result=_result(context, wanted, "proposed", said, found), proposals=suggested)
+    result = _result(context, wanted, "forgotten", f"{wanted.label.capitalize()}.", found)
+    return TaskPlan(wanted.steps, label=wanted.label, result=result)
 
 
 def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
@@ -70,14 +69,14 @@ def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
 
 
 def _result(
-    working: Working, wanted: ForgetPlan, outcome: str, summary: str, found: Sequence[Candidate]
+    context: TaskContext, wanted: ForgetPlan, outcome: str, summary: str, found: Sequence[Candidate]
 ) -> dict[str, object]:
     """Extend `result_json` by `items`, `more` (how many are not listed) and `left` (remaining mentions)."""
     goes = outcome == "forgotten"
     addresses = [one.address for one in wanted.going] if goes else []
     written = {step.address: "changed" for step in wanted.steps if goes}
     return {
-        **result_json(working, summary, outcome, addresses, written),
+        **result_json(context, summary, outcome, addresses, written),
         "items": [item_json(one) for one in (*wanted.going, *wanted.staying)],
         "more": len(found) - len(wanted.going) - len(wanted.staying),
         "left": wanted.rest,
@@ -127,11 +126,7 @@ class ForgetPlan(NamedTuple):
 
 
 def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
-    """Plan the changes.
-
-    Raises ConflictError when a memory changed, `E_ENTRY` when the remaining entries would be parsed differently, and
-    MemtuiError for an unreadable memory.
-    """
+    """Plan the changes; raises ConflictError, `E_ENTRY` when the rest would be parsed differently, or MemtuiError."""
     wanted = tuple(chosen)
     going = tuple(one for one in wanted if not one.stays)
     staying = tuple(one for one in wanted if one.stays)

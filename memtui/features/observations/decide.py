@@ -1,8 +1,4 @@
-"""Decisions of a person about cards: visibility, edits, deletion, redaction.
-
-The ledger is written before the cards, so after a kill the next reader applies the decision. Callers have asked a
-person.
-"""
+"""Decisions of a person about cards; the ledger is written first, so after a kill the next reader applies them."""
 
 from __future__ import annotations
 
@@ -81,10 +77,7 @@ def restore(engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor, r
 
 
 def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, actor: Actor) -> None:
-    """Write over title, type or note of a card; an empty text restores the derived value.
-
-    Raises UsageError `E_PATCH` for a bad field, and as `set_state`.
-    """
+    """Write over title, type or note of a card (`E_PATCH`); an empty text restores the derived value."""
     fields = {**(json.loads(mark.patch) if mark.patch else {}), **_checked(patch)}
     kept = {name: value for name, value in sorted(fields.items()) if value}
     packed = json.dumps(kept, ensure_ascii=False) if kept else ""  # a redaction looks for its words in it
@@ -125,10 +118,7 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
 
 
 def clear_sessions(engine: Engine, *, now: int) -> tuple[int, bool]:
-    """Remove all session cards and their decisions for good, and keep earlier events from coming back.
-
-    Returns how many, and whether no byte is left, as `redact`.
-    """
+    """Remove all session cards and their decisions for good; return how many, and whether no byte is left."""
     table = engine.observations
     with generations.alone(table, wait=True), generations.translated(), closing(generations.writer(table)) as writer:
         count = writer.clear_sessions(now)

@@ -1,8 +1,4 @@
-"""Deriving cards from memories, file by file, within a time limit.
-
-The same loop fills the next generation's file on a rebuild. The order of events comes from versions, never from when
-memtui read them.
-"""
+"""Deriving cards from memories, file by file, within a time limit; a rebuild fills the next generation's file."""
 
 from __future__ import annotations
 
@@ -163,7 +159,6 @@ class _DerivedFile(NamedTuple):
 
 
 class _DeriveRun:
-    """One comparison of an engine's memories with a file of cards."""
 
     def __init__(self, engine: Engine, writer: CardWriter) -> None:
         self._engine = engine
@@ -205,8 +200,7 @@ class _DeriveRun:
     def _follow_renames(self) -> None:
         """Keep withheld what was renamed outside memtui and changed before it was seen.
 
-        If several files may be the one, each gets a lost decision, which withholds all of it until a person looks. See
-        `memtui.given.renamed` for what counts as a candidate.
+        If several files may be the one, each gets a lost decision, which withholds all of it until a person looks.
         """
         marks = [mark for found in self.decided.by_place.values() for mark in found]
         names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}

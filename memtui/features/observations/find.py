@@ -1,7 +1,6 @@
 """Finding cards by words, by time or by name, after catching up with their memories.
 
-The score uses no corpus statistics, which would get slower with every card: first where a word stands, then the card's
-type, then its age. It is apart so that people, agents and programs share one search.
+The score uses no corpus statistics: first where a word stands, then the card's type, then its age.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ class CardPage(NamedTuple):
     """Whether there may be matches that were not examined."""
     start: int = 0
     next: str = ""
-    """Cursor of the next page; empty on the last one."""
 
 
 def catch_up(
@@ -179,10 +177,7 @@ def timeline(look: CardAccess, card: Card, before: int = 5, after: int = 5) -> l
 
 
 def by_name(look: CardAccess, word: str) -> Card:
-    """Find a card by its name or a prefix of it.
-
-    Raises UsageError for a short prefix, NotFoundError for no visible match or several.
-    """
+    """Find a card by its name or a prefix of it; raises UsageError or NotFoundError."""
     plain = word.strip().lower()
     if len(plain) < MIN_LETTERS:
         raise UsageError(f"{word!r} is too short for a name.", hint=f"Give at least {MIN_LETTERS} letters of it.")

@@ -47,7 +47,6 @@ class DerivedCard(NamedTuple):
     files: tuple[str, ...]
     masked: int
     cut: int
-    """Number of private spans that were cut."""
     at: int | None = None
     """Milliseconds, when the text dates itself."""
 

@@ -1,8 +1,7 @@
 """Names of the cards of one file and the decisions that apply to them, stable over renames and rewrites.
 
-A name is a keyed hash of the card's place. A decision finds its card by text, else by first line; one that finds none
-is adrift, and if it withholds, every new entry of the file is withheld until a person looks. It is apart so that
-deriving and applying decisions share these rules.
+A decision finds its card by text, else by first line; one that finds none is adrift, and if it withholds, every new
+entry of the file is withheld until a person looks.
 """
 
 from __future__ import annotations

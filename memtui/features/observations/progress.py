@@ -1,7 +1,4 @@
-"""How far cards are behind their memories, without changing anything.
-
-It is apart because most callers find nothing to do, and deriving is slow to import.
-"""
+"""How far cards are behind their memories, without changing anything."""
 
 from __future__ import annotations
 
@@ -41,7 +38,6 @@ class ObservedMemory(NamedTuple):
     """A memory that has cards or should have."""
 
     uid: int
-    """Ledger id of its root."""
     root: Root
     row: Memory
 

@@ -1,7 +1,6 @@
 """Rules that derive the cards of a memory from its bytes, deterministically.
 
-Secrets are masked and marked spans cut in the whole file before it is divided, because a key or a tag may cross a
-border.
+Secrets and marked spans may cross a border, so they are cut before the file is divided.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ class _Piece(NamedTuple):
     start: int
     end: int
     first: str
-    """First line; empty for a whole file."""
     title: str
     tags: tuple[str, ...]
 
@@ -94,7 +92,6 @@ def derive(data: bytes, kind: str | None) -> FileCards:
 
 
 def _note_card(card: DerivedCard) -> DerivedCard:
-    """Adapt the card of a note, which begins with its time, type and tags."""
     head, _, body = card.narrative.partition("\n")
     found = _NOTE.match(head)
     if found is None:
@@ -133,7 +130,6 @@ def _sections(data: bytes) -> Iterator[_Piece]:
 
 
 def _front_matter(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
-    """Return (name, description), type and tags from front matter, masked and cut."""
     head = read_as_shown(data)
     name = head.fields.get("title") or head.fields.get("name") or ""
     about, tags = head.fields.get("description") or "", head.fields.get("tags") or ()
@@ -212,7 +208,6 @@ def compose_card(
 
 
 def _title(given: str, lines: Sequence[str]) -> str:
-    """Return `given`, else the first line, as a title without Markdown."""
     found = given.strip() or next(filter(None, (_strip_prefix(line).strip() for line in lines)), "")
     return _short(_strip_markdown(found), TITLE_CHARS) or "(empty)"
 

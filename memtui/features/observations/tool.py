@@ -1,7 +1,6 @@
 """Observation tools for agents: an index, a timeline, and a few whole cards, in growing cost.
 
-An agent's connection cannot read withheld cards, so no count or error reveals them. The cost a search shows is what
-`memory_details` returns.
+An agent's connection cannot read withheld cards, so no count or error reveals them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from time import gmtime, strftime
 
-from memtui.engine import Engine, now_ms
+from memtui.engine import now_ms
 from memtui.engine.disk import locks
 from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
@@ -32,6 +32,7 @@ from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
 MAX_NOTE = 16_384
+_LOG = ("at", "actor", "before", "after", "reason")
 _DECIDE = {
     "mark": ("say who may be given an observation", "Make", ""),
     "edit": ("edit an observation", "Edit", "edited"),
@@ -96,10 +97,6 @@ def _said(call: Call, look: CardAccess, page: find.CardPage) -> None:
         call.out.say("These are the newest of many: add a word, or --since.")
     if page.next:
         call.out.say(f"There are more: --cursor {page.next}")
-    _behind(call, look)
-
-
-def _behind(call: Call, look: CardAccess) -> None:
     if left := look.progress.pending:
         call.out.say(f"Not observed yet: {left:,} file{'s' * (left > 1)}; `memtui obs rebuild` does it now.")
 
@@ -122,20 +119,24 @@ def _show(call: Call, words: list[str]) -> int:
     with open_cards(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=private))
         cards = list(dict.fromkeys(find.by_name(look, word) for word in words))
-        logs = [_log(call.engine, card.name) if private else [] for card in cards]
+        logs = [call.engine.observations.log(card.name) if private else () for card in cards]
         if call.out.json:
-            rows = [{**row_json(card), **_whole(card), "log": log} for card, log in zip(cards, logs, strict=True)]
+            rows = []
+            for card, log in zip(cards, logs, strict=True):
+                span = [*map(int, card.span.split("-"))]
+                whole = {"narrative": card.narrative, "facts": list(card.facts), "note": card.note, "span": span}
+                past = [{name: getattr(one, name) for name in _LOG} for one in log]
+                rows.append({**row_json(card), **whole, "log": past})
             call.out.document(values.listing(rows))
         else:
             call.out.text("\n\n".join(map(detail, cards)) + "\n")
             for card, log in zip(cards, logs, strict=True):
                 for one in log:
-                    call.out.say(f"{card.word}: {one['after']}, by {one['actor']}. {one['reason']}".strip())
+                    call.out.say(f"{card.word}: {one.after}, by {one.actor}. {one.reason}".strip())
     return outcomes.DONE
 
 
 def _grep(call: Call, words: list[str]) -> int:
-    """Search the newest session of the project, or show the turns around a place in it."""
     from memtui.features.observations.sessions import context
     from memtui.transcripts.sessions import READERS
 
@@ -235,18 +236,6 @@ def row_json(card: Card, query: Query | None = None) -> Json:
         "marks": sign(card),
     }
     return found | ({"snippet": snippet(card, query)} if query is not None else {})
-
-
-def _log(engine: Engine, name: bytes) -> list[dict[str, object]]:
-    return [
-        {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
-        for one in engine.observations.log(name)
-    ]
-
-
-def _whole(card: Card) -> Json:
-    start, _, end = card.span.partition("-")
-    return {"narrative": card.narrative, "facts": list(card.facts), "note": card.note, "span": [int(start), int(end)]}
 
 
 # --- deciding
@@ -419,7 +408,6 @@ def _check(call: Call, _: list[str]) -> int:
 
 
 def _clear(call: Call, _: list[str]) -> int:
-    """Remove all session cards for good; past events never come back."""
     from memtui.features.observations import decide
 
     call.engine.history.check_settable()

@@ -9,8 +9,7 @@ from memtui.features.observations import derive
 from memtui.features.observations.find import catch_up
 from memtui.features.observations.model import SessionScope
 from memtui.features.observations.progress import DeriveLimits
-from memtui.features.tasks.work import Planned, Working
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import TaskContext, TaskPlan, workspace_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -22,20 +21,20 @@ TASK_S, BEGIN_S = 240.0, 5.0
 """Seconds per task (the next one continues), and seconds without a task."""
 
 
-def observe(working: Working) -> Planned:
+def observe(context: TaskContext) -> TaskPlan:
     """Derive the cards of all memories in reach; raises as `find.catch_up`."""
-    working.engine.rows.lift_limits()
-    copied, engine, reach = 0, working.engine, SessionScope(working.settings, working.surroundings)
-    if working.task.request.get("rebuild"):
-        limits = DeriveLimits(cancelled=working.cancelled, progress=working.progress)
+    context.engine.rows.lift_limits()
+    copied, engine, reach = 0, context.engine, SessionScope(context.settings, context.surroundings)
+    if context.task.request.get("rebuild"):
+        limits = DeriveLimits(cancelled=context.cancelled, progress=context.progress)
         done, copied = derive.rebuild(engine, limits, reach)
     else:
-        done = catch_up(engine, seconds=TASK_S, cancelled=working.cancelled, progress=working.progress, sessions=reach)
+        done = catch_up(engine, seconds=TASK_S, cancelled=context.cancelled, progress=context.progress, sessions=reach)
     said = f"{done.processed:,} of {done.total:,} memories and sessions observed."
     if done.failed:
         said += f" {done.failed:,} failed: {done.error}"
     counts = {"total": done.total, "processed": done.processed, "failed": done.failed, "pending": done.pending}
-    return Planned(label=KIND, result={"summary": said, **counts, "copied": copied})
+    return TaskPlan(label=KIND, result={"summary": said, **counts, "copied": copied})
 
 
 def begin(session: Session, settings: Settings) -> None:

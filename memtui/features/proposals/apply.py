@@ -1,8 +1,6 @@
 """Previewing, deciding and carrying out proposals, as one undo step.
 
-A proposal refers to the versions it was made from. Its change is merged onto later versions; one that cannot be merged
-is `stale` and never forced. Its state follows only what the engine did, also after a kill, which leaves all of it done
-or none.
+A change is merged onto later versions; one that cannot be merged is `stale` and never forced.
 """
 
 from __future__ import annotations
@@ -188,7 +186,6 @@ def revise(engine: Engine, number: str, steps: Iterable[Step]) -> Proposal:
 
 
 class _Plan(NamedTuple):
-    """What to do for some proposals."""
 
     steps: tuple[Step, ...]
     doable: tuple[str, ...]

@@ -1,8 +1,7 @@
 """What Gemini CLI and Hermes stage for approval, as proposals; deciding does what that agent expects.
 
-Staged files lie below a root of the agent, so they change in the same undo step. Formats as read in
-google-gemini/gemini-cli (`scripts/seed-test-inbox.js`, tests of `commands/memory`) and NousResearch/hermes-agent
-(`tools/write_approval.py`, `tools/memory_tool.py`), September 2026.
+Formats as read in google-gemini/gemini-cli (`scripts/seed-test-inbox.js`, tests of `commands/memory`) and
+NousResearch/hermes-agent (`tools/write_approval.py`, `tools/memory_tool.py`), September 2026.
 """
 
 from __future__ import annotations
@@ -139,7 +138,6 @@ def _patch(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
 
 
 def _target(engine: Engine, root: Root, path: str, name: str) -> Address | None:
-    """Return the target of a patch: a Markdown file in the memory folder, or the user's GEMINI.md."""
     folder, file = os.path.split(name)
     if "/global/" in path:
         home = next((each for each in engine.roots.all() if each.agent == root.agent and each.scope == "global"), None)

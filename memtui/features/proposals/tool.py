@@ -1,7 +1,4 @@
-"""The tool `memory_propose`: a client suggests one change, and a person decides.
-
-It writes no memory. Clients may propose only what they may change; every field is checked and nothing is cut silently.
-"""
+"""The tool `memory_propose`: a client suggests one change, and a person decides; it writes no memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Making and judging proposals: what is forbidden to all of them, and how a repeated one is recognized.
 
-None may touch pinned or protected memories, or add secrets, hidden characters or orders. Refused ones are stored as
-`blocked` with the reason; lost text is only reported. Only added text is judged.
+None may touch pinned or protected memories, or add secrets, hidden characters or orders.
 """
 
 from __future__ import annotations
@@ -143,10 +142,7 @@ def _folded(text: bytes) -> str:
 
 
 def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
-    """Judge proposals: forbidden ones become `blocked`, with the reason in `note`.
-
-    The versions they start from are stored, for later merges.
-    """
+    """Judge proposals, store the versions they start from, and make forbidden ones `blocked`."""
     chosen = tuple(proposals)
     bases = (text_of(engine, step.address, step.expected_sha256) for one in chosen for step in one.steps)
     engine.proposals.keep_base(*(base for base in bases if base is not None))

@@ -27,7 +27,6 @@ _LEAST = 6
 _SHOWN = 8
 _AFTER = 16
 _GONE = "deleted"
-"""Stands for the version of a deleted memory."""
 
 
 class _Chosen(NamedTuple):

@@ -1,7 +1,6 @@
 """The prompt block with recalled memories, byte-identical within a day.
 
-Texts are cut at private marks, masked and neutralized, in this order, because a secret is recognized only whole. The
-block is not part of a system prompt, so prompt caches stay valid.
+Texts are cut at private marks, masked and neutralized, in this order, because a secret is recognized only whole.
 """
 
 from collections.abc import Iterable
@@ -43,10 +42,7 @@ class GivenBlock(NamedTuple):
 
 
 def build(engine: Engine, found: Iterable[Scored], now: int) -> GivenBlock:
-    """Render memories for a prompt, best first, with their age before `now`; counts no use.
-
-    Memories are skipped that changed, must not be kept, or match only in private text.
-    """
+    """Render memories for a prompt, best first, with their age before `now`, without those that `kept` refuses."""
     parts: list[str] = []
     rows: list[Memory] = []
     space = MAX_UNITS - len(HEAD)

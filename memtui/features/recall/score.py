@@ -133,10 +133,7 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
 
 
 def fits_unasked(found: Sequence[Scored], count: int) -> bool:
-    """Whether `bm25` results are good enough for somebody who did not ask.
-
-    The best needs two query words and more weight than chance.
-    """
+    """Whether `bm25` results suffice unasked: the best has two query words and more weight than chance."""
     return bool(found) and len(found[0].words) > 1 and found[0].score >= FLOOR * log(1 + (count - 0.5) / 1.5)
 
 

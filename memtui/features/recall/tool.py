@@ -49,10 +49,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
 
 
 def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, object]) -> dict[str, object]:
-    """Answer over HTTP with `strategy`, `items`, `block` and `waiting`; raises `E_DISABLED`.
-
-    `exclude` lists addresses to leave out. No text but that of the block is returned.
-    """
+    """Answer over HTTP with `strategy`, `items`, `block` and `waiting`; raises `E_DISABLED`."""
     for key in SWITCHES:
         if not settings.value(key):
             raise switched_off(key)

@@ -1,7 +1,4 @@
-"""`memtui recall`: rows for people, the block for scripts, and the prompt hook of agents.
-
-A hook always answers, and soon: agents wait for it with each prompt, and some take an error as an order to stop.
-"""
+"""`memtui recall`: rows for people, the block for scripts, and the prompt hook of agents, which always answers."""
 
 import json
 import signal

@@ -1,7 +1,7 @@
 """Rules that classify a text to remember: type, reasons and name; nothing is invented.
 
 The types and the lines `Why:` and `How to apply:` are those of Claude Code and Qwen Code
-(`packages/core/src/memory/entries.ts`). Every pattern takes linear time.
+(`packages/core/src/memory/entries.ts`).
 """
 
 import re
@@ -157,10 +157,7 @@ def scope_of(fact: Fact, project: str | None) -> str:
 
 
 def split_reasons(text: str) -> tuple[str, str, str]:
-    """Split a text into (text, why, how to apply).
-
-    The first line of each kind counts; a text that is nothing else stays whole.
-    """
+    """Split a text into (text, why, how to apply); the first line of each kind counts."""
     rest: list[str] = []
     found: dict[str, str] = {}
     for line in _INLINE.sub("\n", text.replace("\r\n", "\n")).split("\n"):

@@ -1,7 +1,4 @@
-"""Planning where a fact goes and what is written, in the format of its root; nothing here writes.
-
-Nothing is planned when a memory already says the same.
-"""
+"""Planning where a fact goes and what is written, in the format of its root; nothing here writes."""
 
 from __future__ import annotations
 
@@ -170,7 +167,6 @@ def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
 
 
 def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]) -> RememberPlan:
-    """Plan an entry in the file for its type."""
     files = [path for path, _ in root.policy.entries]
     fixed = [path for path in files if "*" not in path]
     named = [path for path in fixed if (path.lower() == "user.md") == (fact.type == USER)]

@@ -1,7 +1,6 @@
 """The form for what to remember, with a live preview of what is written and of similar memories.
 
-It writes nothing: the text becomes a task. A refused text is explained while typing, and a secret is never repeated. It
-is apart because only the workbench draws.
+It writes nothing: the text becomes a task, and a secret is never repeated.
 """
 
 from __future__ import annotations
@@ -170,7 +169,6 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         return super().take_text(key, character)
 
     def _take_key(self, key: str) -> bool:
-        """Send, change the scope, or open a similar memory."""
         if key == "ctrl+s":
             self._entered(self.prompt.text)
         elif key == "tab":
@@ -238,7 +236,6 @@ class RememberForm:
     """Opens the form, and keeps what was typed and not remembered while memtui runs."""
 
     def __init__(self, host: Host) -> None:
-        """Use the workbench's project as the lane."""
         self._host = host
         self._typed = ""
 

@@ -15,7 +15,7 @@ from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.chat import ChatCommand, ChatReply
 from memtui.features.schedules import times
 from memtui.features.schedules.plan import CHAT_PREFIX, JOB, ScheduleRequest, add, off_reason
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.mask import mask
 from memtui.wire.times import rfc3339
 

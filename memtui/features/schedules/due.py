@@ -13,7 +13,7 @@ from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.task import Task
 from memtui.features.schedules import team, times
 from memtui.features.schedules.team import KIND
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Session
 
 

@@ -19,7 +19,7 @@ from memtui.engine.ledger.schedules import OnceClaim, PlannedRun
 from memtui.engine.task import OPEN, Task
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times
-from memtui.features.tasks.work import Working
+from memtui.features.tasks.work import TaskContext
 from memtui.features.team.postgres import TeamServer, team_of
 from memtui.features.team.store import require_server, tolerate_outage
 
@@ -128,19 +128,19 @@ class TeamRun(NamedTuple):
         """End the run as `ok`, `failed` or `skipped`; return False when another machine owns it."""
         return bool(self.server.value("finish_run", self.id, self.due, self.holder, self.fence, how, why))
 
-    def renewing(self, working: Working) -> Working:
+    def renewing(self, context: TaskContext) -> TaskContext:
         """Renew the claim whenever the run polls for cancellation, and cancel it when the claim is lost."""
-        begun, lost, asked = time.monotonic(), False, working.cancelled
+        begun, lost, asked = time.monotonic(), False, context.cancelled
 
         def cancelled() -> bool:
             nonlocal begun, lost
             if not lost and time.monotonic() - begun > RENEW_S:
                 begun = time.monotonic()
-                with tolerate_outage(working.engine):  # away: the claim ends by itself, and `finish` finds that
+                with tolerate_outage(context.engine):  # away: the claim ends by itself, and `finish` finds that
                     lost = not self.hold()
             return lost or asked()
 
-        return working._replace(cancelled=cancelled)
+        return context._replace(cancelled=cancelled)
 
 
 def team_run(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:

@@ -28,7 +28,7 @@ from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.features.team.store import outage, require_server
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call

@@ -23,7 +23,7 @@ from memtui.features.schedules import due, team, times
 from memtui.features.schedules.plan import JOB, refuse_waiting, runnable
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
-from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.work import TaskPlan, TaskContext
 from memtui.mask import mask
 from memtui.wire.session import Options, Session
 
@@ -39,115 +39,115 @@ _FINDINGS_STATUS = 8
 """Exit status of a command that found something, which is not a failure."""
 
 
-def scheduled(working: Working) -> Planned:
+def scheduled(context: TaskContext) -> TaskPlan:
     """Run a scheduled task; one of the team waits while its server is away. Raises after the last retry."""
-    ours = team.team_run(working.settings, working.task.request)
+    ours = team.team_run(context.settings, context.task.request)
     if ours is None:
-        return _scheduled(working, None)
+        return _scheduled(context, None)
     try:
-        return _scheduled(ours.renewing(working), ours) if ours.hold() else _lost(working)
+        return _scheduled(ours.renewing(context), ours) if ours.hold() else _lost(context)
     except StorageError as error:
         if error.code != "E_OFFLINE":
             raise
-        return Planned(again=RETRY_MS[0])
+        return TaskPlan(again=RETRY_MS[0])
 
 
-def _lost(working: Working) -> Planned:
-    return Planned(result={"summary": f"{working.task.request['schedule']}: another machine took it over."})
+def _lost(context: TaskContext) -> TaskPlan:
+    return TaskPlan(result={"summary": f"{context.task.request['schedule']}: another machine took it over."})
 
 
-def _scheduled(working: Working, ours: team.TeamRun | None) -> Planned:
-    engine, request = working.engine, working.task.request
+def _scheduled(context: TaskContext, ours: team.TeamRun | None) -> TaskPlan:
+    engine, request = context.engine, context.task.request
     name, at = str(request.get("schedule")), int(str(request.get("due")))
     try:
         one = (team.TeamSchedules(ours.server) if ours is not None else engine.schedules).get(name)
     except NotFoundError:
-        return Planned(result={"summary": f"The schedule {name} was removed before it ran."})
+        return TaskPlan(result={"summary": f"The schedule {name} was removed before it ran."})
     refuse_waiting(one)
     claim = due.claim_key(one.id, at) if ours is None else team.claim_key(one.id, at, ours.fence)
     known = engine.claims.get(claim)
     if known is not None and known.state == "ok" and one.words[0] not in works():
-        return Planned(result={"summary": f"{name} ran already."})
+        return TaskPlan(result={"summary": f"{name} ran already."})
     if one.words[0] == JOB:
-        admission = admit(engine, working.settings, job=True, lane=working.workspace.id)
+        admission = admit(engine, context.settings, job=True, lane=context.workspace.id)
         if not admission.allowed:
             if ours is not None and not ours.finish("skipped"):
-                return _lost(working)
+                return _lost(context)
             engine.claims.mark(claim, "skipped")
-            return Planned(result={"summary": f"{name} was skipped: {refusal(admission).message}"})
+            return TaskPlan(result={"summary": f"{name} was skipped: {refusal(admission).message}"})
     try:
-        planned, text = _perform(working, one)
+        planned, text = _perform(context, one)
     except MemtuiError as error:
         tries = (known.tries if known is not None else 0) + 1
         if ours is not None and not ours.hold(RETRY_MS[-1] if tries <= len(RETRY_MS) else 0):
-            return _lost(working)
-        if working.cancelled():
+            return _lost(context)
+        if context.cancelled():
             raise
         if tries <= len(RETRY_MS):
             engine.claims.mark(claim, "again", tries=tries)
-            return Planned(again=RETRY_MS[tries - 1])
-        _failed(working, one, claim, error, ours)
+            return TaskPlan(again=RETRY_MS[tries - 1])
+        _failed(context, one, claim, error, ours)
         raise
     if ours is not None and not ours.finish("ok"):
-        return _lost(working)
+        return _lost(context)
     try:
         with engine.claims.together():
             if text.strip() and one.target:
-                lane, by = working.workspace.id, working.task.client
-                queue(engine, working.settings, one.target, claim, one.label, text, workspace=lane, client=by)
+                lane, by = context.workspace.id, context.task.client
+                queue(engine, context.settings, one.target, claim, one.label, text, workspace=lane, client=by)
             if engine.claims.mark(claim, "ok") and ours is None:
-                _ended(working, one)
+                _ended(context, one)
     except RefusedError as error:
-        _failed(working, one, claim, error, ours)  # it may not be said there: that is not mended by waiting
+        _failed(context, one, claim, error, ours)  # it may not be said there: that is not mended by waiting
         raise
     return planned
 
 
-def _ended(working: Working, one: PlannedRun) -> None:
-    working.engine.schedules.ended(one.id, failed=False)
+def _ended(context: TaskContext, one: PlannedRun) -> None:
+    context.engine.schedules.ended(one.id, failed=False)
     if one.spec.startswith(times.ONCE):
-        working.engine.schedules.remove(one.id)
+        context.engine.schedules.remove(one.id)
 
 
-def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, ours: team.TeamRun | None) -> None:
-    table = working.engine.schedules
+def _failed(context: TaskContext, one: PlannedRun, claim: str, error: MemtuiError, ours: team.TeamRun | None) -> None:
+    table = context.engine.schedules
     why = f"it failed {MAX_FAILURES} times in a row, the last time with: {error.message}"
     if ours is not None:
         ours.finish("failed", why)
-    with working.engine.claims.together():
-        new = working.engine.claims.mark(claim, "failed") and ours is None
+    with context.engine.claims.together():
+        new = context.engine.claims.mark(claim, "failed") and ours is None
         if new and table.ended(one.id, failed=True) >= MAX_FAILURES:
             table.pause(one.id, why)
 
 
-def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
-    one = one._replace(words=runnable(working.settings, one.words, team=one.workspace == team.TEAM))
+def _perform(context: TaskContext, one: PlannedRun) -> tuple[TaskPlan, str]:
+    one = one._replace(words=runnable(context.settings, one.words, team=one.workspace == team.TEAM))
     verb = one.words[0]
     if verb in works():
-        refuse_off(working.settings, verb)
-        task = working.task._replace(kind=verb, request={})
-        planned: Planned = load(works()[verb])(working._replace(task=task))
+        refuse_off(context.settings, verb)
+        task = context.task._replace(kind=verb, request={})
+        planned: TaskPlan = load(works()[verb])(context._replace(task=task))
         return planned, str(planned.result.get("summary", ""))
     if verb == "digest":
-        text = _digest(working, one)
-        return Planned(result={"summary": f"{one.name}: {'digest' if text else 'nothing changed'}"}), text
-    text = _job(working, one) if verb == JOB else _verb(working, one)
+        text = _digest(context, one)
+        return TaskPlan(result={"summary": f"{one.name}: {'digest' if text else 'nothing changed'}"}), text
+    text = _job(context, one) if verb == JOB else _verb(context, one)
     said = next((line for line in text.splitlines() if line.strip()), "")
-    return Planned(result={"summary": f"{one.name}: {said[:120] or 'it said nothing'}"}), text
+    return TaskPlan(result={"summary": f"{one.name}: {said[:120] or 'it said nothing'}"}), text
 
 
-def _digest(working: Working, one: PlannedRun) -> str:
+def _digest(context: TaskContext, one: PlannedRun) -> str:
     """Write the digest since the previous run, with a note on missed times."""
     of = team.TEAM if one.workspace == team.TEAM else "run"
-    runs = working.engine.claims.of(f"{of}:{one.id}:", 2)
-    since = runs[1].at if len(runs) > 1 else working.now - DAY_MS
+    runs = context.engine.claims.of(f"{of}:{one.id}:", 2)
+    since = runs[1].at if len(runs) > 1 else context.now - DAY_MS
     notes = [f"{run.note}." for run in runs[:1] if run.note]
-    here = Session(working.settings, working.roots, working.engine, Options(), working.surroundings)
+    here = Session(context.settings, context.roots, context.engine, Options(), context.surroundings)
     return digest(here, since, notes=notes)
 
 
-def _job(working: Working, one: PlannedRun) -> str:
-    job = working.settings.entries("jobs")[one.words[1]]
+def _job(context: TaskContext, one: PlannedRun) -> str:
+    job = context.settings.entries("jobs")[one.words[1]]
     cwd = job.text("cwd")
     if not os.path.isabs(cwd) or not os.path.isdir(cwd):
         raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
@@ -160,24 +160,24 @@ def _job(working: Working, one: PlannedRun) -> str:
         cwd,
         read_environment(),
         TIME_LIMIT_S,
-        working.cancelled,
+        context.cancelled,
         _error,
     )
     return _output(child, head + one.words[2].encode("utf-8", "replace") + b"\n")
 
 
-def _verb(working: Working, one: PlannedRun) -> str:
-    settings, words = working.settings, ["-P", "-m", "memtui", "--project", working.workspace.path]
+def _verb(context: TaskContext, one: PlannedRun) -> str:
+    settings, words = context.settings, ["-P", "-m", "memtui", "--project", context.workspace.path]
     words += ["--actor", f"schedule:{one.name}"]
     if settings.directories.origin == "--home":
         words += ["--home", settings.directories.config]
     child = Child(
         f"memtui {one.words[0]}",
         [sys.executable, *words, *one.words],
-        working.workspace.path,
+        context.workspace.path,
         read_environment(),
         TIME_LIMIT_S,
-        working.cancelled,
+        context.cancelled,
         _error,
     )
     return _output(child, b"")

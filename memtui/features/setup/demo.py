@@ -29,7 +29,7 @@ from memtui.features.channels.room import FILE, append, room_of
 from memtui.features.proposals.value import proposal
 from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.setup.verbs import need_terminal, run_workbench
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.session import Options, Session, open_in
 

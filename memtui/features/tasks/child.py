@@ -1,8 +1,4 @@
-"""Running a program for a task: feed it, read it, and end it with everything it started.
-
-It gets TERM, and KILL two seconds later; a process that leaves its group is out of reach. It is apart so that workers
-and jobs are ended alike.
-"""
+"""Running a program for a task: feed it, read it, and end it with everything it started, by TERM and then KILL."""
 
 from __future__ import annotations
 
@@ -33,10 +29,7 @@ class Child(NamedTuple):
 
 
 def run(child: Child, given: bytes) -> tuple[int, bytes, bytes]:
-    """Run a program on `given` and return its exit status, stdout and stderr.
-
-    Raises what `refuse` builds when it cannot start, is too slow, prints too much or is cancelled.
-    """
+    """Run a program on `given`; return exit status, stdout and stderr, or raise what `refuse` builds."""
     try:
         process = subprocess.Popen(
             list(child.argv),

@@ -1,7 +1,4 @@
-"""Status of the lanes for the workbench: what waits, whether a dream runs, and what ended since the last look.
-
-It is apart because running tasks needs none of it.
-"""
+"""Status of the lanes for the workbench: what waits, whether a dream runs, and what ended since the last look."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Running the tasks of a lane, for the daemon, the workbench and waiting commands alike.
 
-The plan is stored before the first byte is written, so a kill at any moment leads to the same files, one undo step and
-no second question to a worker.
+The plan is stored before the first byte is written, so a kill at any moment leads to the same files.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, step
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError, UsageError
 from memtui.features.feature import load
 from memtui.features.tasks.settings import noted
-from memtui.features.tasks.work import Planned, working_in
-from memtui.features.tasks.workspace import Workspace
+from memtui.features.tasks.work import TaskPlan, Workspace, task_context
 from memtui.telemetry import tell
 from memtui.wire.access import client_access
 from memtui.wire.session import Session
@@ -56,10 +54,7 @@ def begin_due(session: Session) -> None:
 
 
 def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:
-    """Run the due tasks of a lane unless another process does, and finish what a dead process left.
-
-    When `stop` returns true, a task without a plan waits again. Returns how many tasks ended.
-    """
+    """Run the due tasks of a lane unless another process does, until `stop` returns true; return how many ended."""
     tasks = session.engine.tasks
     if session.engine.roots.read_only:
         return 0
@@ -102,7 +97,6 @@ class _End(NamedTuple):
 
 
 class _Work:
-    """One run of a task."""
 
     def __init__(self, session: Session, workspace: Workspace, task: Task, stop: Callable[[], bool]) -> None:
         self._session = session
@@ -152,7 +146,7 @@ class _Work:
             tasks.put_back(task.id, tasks.clock() + RETRY_MS if ending.error[0] else 0, counted=bool(ending.error[0]))
         return bool(ending.state)
 
-    def _keep(self, planned: Planned, plan: str) -> bool:
+    def _keep(self, planned: TaskPlan, plan: str) -> bool:
         """Store the plan; without room for it the task waits."""
         tasks, task = self._session.engine.tasks, self._task
         try:
@@ -168,7 +162,7 @@ class _Work:
         with suppress(StorageError, BusyError):
             self._session.engine.tasks.note_progress(self._task.id, text)
 
-    def _plan(self) -> Planned:
+    def _plan(self) -> TaskPlan:
         session, task = self._session, self._task
         settings = reread(session.settings)
         refuse_off(settings, task.kind)
@@ -178,8 +172,9 @@ class _Work:
                 f"This version of memtui cannot do {task.kind}.", code="E_TASK", hint="A newer one does."
             )
         noted(session.engine, settings)
-        working = working_in(session, settings)._replace(workspace=self._workspace, task=task, progress=self._progress)
-        planned: Planned = load(place)(working._replace(cancelled=lambda: self._end() is not None))
+        context = task_context(session, settings)
+        context = context._replace(workspace=self._workspace, task=task, progress=self._progress)
+        planned: TaskPlan = load(place)(context._replace(cancelled=lambda: self._end() is not None))
         if not is_person(task.client):
             access = client_access(settings, task.client)
             for root in {step.address.root for step in planned.steps}:
@@ -228,7 +223,7 @@ def _told(error: MemtuiError) -> tuple[str, str]:
     return error.code, " ".join(filter(None, (error.message, error.hint)))
 
 
-def _written(planned: Planned, task: Task) -> str:
+def _written(planned: TaskPlan, task: Task) -> str:
     actor = planned.actor.name if planned.actor is not None else task.client
     return json.dumps(
         {
@@ -280,10 +275,7 @@ def _carry_out(session: Session, task: Task, plan: str) -> bool:
 
 
 def _apply(engine: Engine, steps: tuple[Step, ...], actor: Actor, label: str, cause: str) -> None:
-    """Apply the steps, whatever a dead process did of them.
-
-    Raises `E_CONFLICT` when somebody wrote a memory meanwhile; both texts are in history.
-    """
+    """Apply the steps, whatever a dead process did of them; both texts of a conflict (`E_CONFLICT`) are in history."""
     if not steps:
         return
     engine.roots.recover()

@@ -1,7 +1,6 @@
 """When the settings that let texts leave memtui or be changed unasked were last changed.
 
-People edit the settings file, so a new value is recorded when it is first seen. It is apart so that running a lane can
-record it.
+People edit the settings file, so a new value is recorded when it is first seen.
 """
 
 from memtui.config.settings import Settings
@@ -17,10 +16,7 @@ _LOOKED_AT = 1_000
 
 
 def note(engine: Engine, said: str, usual: str, *, known: bool = False) -> AuditRecord | None:
-    """Record a value such as `lifecycle.worker = claude` when it differs from the last record or the default.
-
-    Returns the record of the value, or None when it was always the default.
-    """
+    """Record a value that differs from the last record or the default; return its record, None for the default."""
     if not any(root.id == ROOT for root in engine.roots.all()):
         return None
     last = _recorded(engine, said)

@@ -1,7 +1,4 @@
-"""A task as text and JSON, for the command line and the view.
-
-It is apart so that commands do not load the screen.
-"""
+"""A task as text and JSON, for the command line and the view."""
 
 from collections.abc import Mapping
 
@@ -23,10 +20,7 @@ def state_word(task: Task) -> str:
 
 
 def what_words(task: Task) -> str:
-    """Describe a task in one line: result, error, progress or request.
-
-    The text may be hostile; whoever draws it makes it safe.
-    """
+    """Describe a task in one line: result, error, progress or request; the text may be hostile."""
     if task.error is not None:
         return f"{task.error[0]}: {task.error[1]}"
     if task.state == COMPLETED:

@@ -12,7 +12,7 @@ from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.settings import noted
 from memtui.features.tasks.shown import run_json, state_word, task_json, value_words, what_words
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

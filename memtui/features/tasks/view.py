@@ -1,7 +1,4 @@
-"""The Tasks view: what runs, waits and ended in the background, with everything sent and written.
-
-The workbench runs tasks behind every view; this one only shows them.
-"""
+"""The Tasks view: what runs, waits and ended in the background, with everything sent and written."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from memtui.features.tasks.glance import WHILE_YOU_WORK, is_held
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.shown import may_have_come, state_word, what_words
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, fields_page
@@ -82,7 +79,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Read the tasks and the other rows in a thread."""
         settings, lane = self.host.settings, self._lane
 
         def read(engine: Engine) -> tuple[Row, ...]:
@@ -107,7 +103,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return self.item if isinstance(self.item, Task) else None
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title of the list, and the number of rows without headings."""
         words, notes = super()._list_words()
         shown, count = (sum(not isinstance(one, str) for one in rows) for rows in (self.rows.shown, self.rows.all))
         return words, [(f"{shown:,} of {count:,}" if self.rows.words else f"{count:,}", "title"), *notes[1:]]
@@ -122,7 +117,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return view_rows.task_runs(item, width, clock, lane=self._lane or item.workspace)
 
     def _read_text(self, item: Row) -> None:
-        """Draw the page about a row in a thread."""
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now, difference = self.host.now(), self._difference and isinstance(item, Task) and item.txn is not None
 
@@ -142,11 +136,9 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the page."""
         return ("What it wrote", self.page.places()) if self._difference else ("What it is about", [])
 
     def _off(self, action: Action) -> str:
-        """Return why an action is disabled."""
         item = self.item
         if action.id in ("next_hunk", "previous_hunk"):
             return "" if self.page.starts else "There is no other place."
@@ -279,7 +271,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self._read_alone(alone=self._difference)
 
     def _step_back(self) -> bool:
-        """Return from the difference to the task."""
         was, self._difference = self._difference, False
         return super()._step_back() or was
 

@@ -1,7 +1,4 @@
-"""Drawing tasks: rows, and pages with request, prompts, replies and written text.
-
-It is apart because it runs in a thread, where no widget may be touched.
-"""
+"""Drawing tasks: rows, and pages with request, prompts, replies and written text."""
 
 from __future__ import annotations
 
@@ -52,7 +49,6 @@ class StandingRow(NamedTuple):
     words: str
     """May hold hostile text; whoever draws it makes it safe."""
     at: int | None
-    """Time in the last column, in milliseconds."""
     shows: Callable[[Engine], Iterable[tuple[str, str]]]
     """Fields of its page, read in a thread."""
     acts: Mapping[str, StandingAct] = {}

@@ -1,17 +1,14 @@
-"""Input and output of the handlers of task kinds, which plan and never write.
-
-It is apart because every kind's feature imports it, and none the lanes.
-"""
+"""The lane of a project folder, and input and output of the handlers of task kinds, which plan and never write."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.engine.task import QUEUED, Task
-from memtui.features.tasks.workspace import Workspace, workspace_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -26,8 +23,24 @@ if TYPE_CHECKING:
 _NOBODY = Task("", 0, "", "", QUEUED, "", {}, 0, 0, 0, 0, None, None, None, None, "")
 
 
-class Working(NamedTuple):
-    """The context of a task; see `working_in`."""
+class Workspace(NamedTuple):
+    """A project folder as a lane."""
+
+    id: str
+    """First 16 hex digits of the SHA-256 of its real path."""
+    name: str
+    path: str
+    """Absolute, without links."""
+
+
+def workspace_of(surroundings: Surroundings) -> Workspace:
+    """Return the lane of the current project."""
+    path = os.path.realpath(surroundings.project)
+    return Workspace(sha256(os.fsencode(path)).hexdigest()[:16], os.path.basename(path) or path, path)
+
+
+class TaskContext(NamedTuple):
+    """The context of a task; see `task_context`."""
 
     engine: Engine
     settings: Settings
@@ -44,13 +57,13 @@ class Working(NamedTuple):
     """Report progress in a few words, without anybody's text."""
 
 
-def working_in(session: Session, settings: Settings) -> Working:
+def task_context(session: Session, settings: Settings) -> TaskContext:
     """Return a context without a task, to look at what a task would do."""
     lane, now = workspace_of(session.surroundings), session.engine.tasks.clock()
-    return Working(session.engine, settings, session.surroundings, session.roots, lane, now)
+    return TaskContext(session.engine, settings, session.surroundings, session.roots, lane, now)
 
 
-class Planned(NamedTuple):
+class TaskPlan(NamedTuple):
     """The outcome of a task handler."""
 
     steps: tuple[Step, ...] = ()
@@ -71,19 +84,19 @@ class Planned(NamedTuple):
 
 
 def result_json(
-    working: Working, summary: str, outcome: str, addresses: Iterable[Address], written: Mapping[Address, str]
+    context: TaskContext, summary: str, outcome: str, addresses: Iterable[Address], written: Mapping[Address, str]
 ) -> dict[str, object]:
     """Return a task result with the fields of Qwen Code's daemon, and more.
 
     `addresses` are reported; `written` maps the addresses that are written to what happens to each.
     """
-    roots = {one.root: working.engine.roots.find(one.root) for one in written}
+    roots = {one.root: context.engine.roots.find(one.root) for one in written}
     paths = [os.path.join(roots[one.root].path, one.path) for one in written]
     return {
         "summary": summary,
         "outcome": outcome,
         "addresses": [*dict.fromkeys(map(str, addresses))],
-        "filesTouched": [short_path(path, working.surroundings.home) for path in paths],
+        "filesTouched": [short_path(path, context.surroundings.home) for path in paths],
         "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
         "changes": [{"address": str(one), "what": what} for one, what in written.items()],
     }

@@ -1,8 +1,7 @@
 """Asking the configured worker, with prompts and replies stored in full.
 
-When a worker fails, callers continue with what their rules found and report why. Runs are limited: agents that called
-tools without limits started thousands of sessions in a day through the user's hooks (thedotmack/claude-mem, issue
-2465).
+Runs are limited: agents that called tools without limits started thousands of sessions in a day through the user's
+hooks (thedotmack/claude-mem, issue 2465).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
-    from memtui.features.tasks.work import Working
+    from memtui.features.tasks.work import TaskContext
     from memtui.features.workers.prompts import ShownMemory, WorkerPrompt
 
 NONE = "none"
@@ -64,39 +63,39 @@ class WorkerAnswer(NamedTuple):
         ]
 
 
-def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str) -> WorkerAnswer:
+def ask(context: TaskContext, asks: Callable[[], Sequence[WorkerPrompt]], kind: str) -> WorkerAnswer:
     """Ask the configured worker the prompts of `asks`, each once more when its reply breaks a rule.
 
     The limit on operations is for all prompts together; the first prompt without a reply is the last.
     """
-    engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
+    engine, task, worker = context.engine, context.task, context.settings.lifecycle_worker
     run = Run(
-        *(new_id(), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
-        *(working.now, engine.tasks.clock()),
+        *(new_id(), task.id, kind, context.workspace.id, task.trigger, NONE, "", "", "completed", {}),
+        *(context.now, engine.tasks.clock()),
     )
     prompts = asks() if worker != NONE else ()
     if not prompts:
         return WorkerAnswer(run)
-    place = WorkerPlace(working.settings.state_dir, read_environment(), working.cancelled)
+    place = WorkerPlace(context.settings.state_dir, read_environment(), context.cancelled)
     sent: list[str] = []
     heard: list[str] = []
     replies: list[tuple[WorkerPrompt, Reply]] = []
     left, error = 0, None
     try:
-        if working.settings.worker:
+        if context.settings.worker:
             raise RefusedError("A worker started this memtui.", code="E_WORKER", hint="Start it yourself.")
-        with one_of_few(place.state_dir, working.workspace.id):
+        with one_of_few(place.state_dir, context.workspace.id):
             for number, first in enumerate(prompts):
                 most = first.limits.most - sum(len(reply.operations) for _, reply in replies)
-                if number and (most < 1 or _seconds_left(working) < TIMEOUT_SECONDS):
+                if number and (most < 1 or _seconds_left(context) < TIMEOUT_SECONDS):
                     left = len(prompts) - number
                     break
-                refuse_more(engine, working.workspace.id, working.now, number)
+                refuse_more(engine, context.workspace.id, context.now, number)
                 prompt = first._replace(limits=first.limits._replace(most=most))
                 of = f", part {number + 1} of {len(prompts)}" if len(prompts) > 1 else ""
-                working.progress(f"{who_words(worker)} is asked{of}")
+                context.progress(f"{who_words(worker)} is asked{of}")
                 sent.append(prompt.sent)
-                replies.append((prompt, _replied(working, prompt, place, sent, heard)))
+                replies.append((prompt, _replied(context, prompt, place, sent, heard)))
     except MemtuiError as refused:
         error = refused
     outcome = error.code if error is not None else "completed"
@@ -105,21 +104,21 @@ def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str)
     return WorkerAnswer(run._replace(ended=engine.tasks.clock()), tuple(replies), error, left)
 
 
-def _replied(working: Working, prompt: WorkerPrompt, place: WorkerPlace, sent: list[str], heard: list[str]) -> Reply:
+def _replied(context: TaskContext, prompt: WorkerPrompt, place: WorkerPlace, sent: list[str], got: list[str]) -> Reply:
     """Ask one prompt, and once more when the reply breaks a rule; raises when the second one does too."""
-    heard.append(_answer(working, prompt, place))
+    got.append(_answer(context, prompt, place))
     try:
-        return read_reply(heard[-1], prompt.limits)
+        return read_reply(got[-1], prompt.limits)
     except RefusedError as fault:
         again = f"{prompt.text}\n\nYour answer was refused: {fault.message} Answer again."
     prompt = prompt._replace(text=again)
     sent[-1] = prompt.sent
-    heard.append(_answer(working, prompt, place))
-    return read_reply(heard[-1], prompt.limits)
+    got.append(_answer(context, prompt, place))
+    return read_reply(got[-1], prompt.limits)
 
 
-def _seconds_left(working: Working) -> float:
-    return TOTAL_SECONDS - (working.engine.tasks.clock() - working.now) / 1_000
+def _seconds_left(context: TaskContext) -> float:
+    return TOTAL_SECONDS - (context.engine.tasks.clock() - context.now) / 1_000
 
 
 def who_works(settings: Settings) -> str:
@@ -136,9 +135,9 @@ def who_works(settings: Settings) -> str:
     return f"{worker} {found.version} ({found.path}){lacks}"
 
 
-def _answer(working: Working, prompt: WorkerPrompt, place: WorkerPlace) -> str:
-    settings, system, text = working.settings, prompt.system, prompt.text
-    place = place._replace(seconds=min(place.seconds, max(1.0, _seconds_left(working))))
+def _answer(context: TaskContext, prompt: WorkerPrompt, place: WorkerPlace) -> str:
+    settings, system, text = context.settings, prompt.system, prompt.text
+    place = place._replace(seconds=min(place.seconds, max(1.0, _seconds_left(context))))
     worker, model = settings.lifecycle_worker, settings.lifecycle_model
     if worker == "model":
         from memtui.features.workers.model import ask_model

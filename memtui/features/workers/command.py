@@ -1,7 +1,6 @@
 """A worker that is an installed command; it never runs without the options that keep it from acting.
 
-It gets the prompt on standard input, an empty folder and selected variables, and is ended with everything it started
-(`features/tasks/child.py`). Its output is data, a megabyte at most.
+It gets the prompt on standard input, an empty folder and selected variables.
 """
 
 from __future__ import annotations
@@ -122,10 +121,7 @@ def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
 
 
 def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -> str:
-    """Run a worker on one prompt and return its unparsed answer; raises `E_WORKER` for any failure.
-
-    A program without an option for `system` reads it before the text.
-    """
+    """Run a worker on one prompt and return its unparsed answer; raises `E_WORKER` for any failure."""
     found = probe(program, place)
     if found.missing:
         raise _failed(

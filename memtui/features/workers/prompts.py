@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 MAX_MEMORIES = 30
 MAX_BYTES = 98_304
-"""Size of the data in a prompt: 96 KiB."""
 _BODY = 16_384
 """Size up to which a memory's text is sent."""
 
@@ -160,10 +159,7 @@ def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> Worke
 def shown(
     engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], private: Sequence[str]
 ) -> tuple[ShownMemory, ...]:
-    """Return what a worker may see of memories, the most important first.
-
-    Memories whose address matches a shell pattern of `private` are left out.
-    """
+    """Return what a worker may see of memories, the most important first, without those that match `private`."""
     hidden = withheld(engine)
     wanted = (
         row

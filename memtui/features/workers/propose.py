@@ -8,8 +8,7 @@ from memtui.errors import MemtuiError
 from memtui.features.proposals.verbs import list_proposals, proposal_json
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.verbs import run_now
-from memtui.features.tasks.work import working_in
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import task_context, workspace_of
 from memtui.wire import outcomes, results
 from memtui.wire.times import rfc3339
 
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
 
     from memtui.config.settings import Settings
     from memtui.engine.proposal import Proposal
-    from memtui.features.tasks.work import Working
+    from memtui.features.tasks.work import TaskContext
     from memtui.features.workers.prompts import WorkerPrompt
     from memtui.wire.call import Call
     from memtui.wire.outcomes import Json
     from memtui.wire.session import Session
 
 
-class Looked(NamedTuple):
+class RuleFindings(NamedTuple):
     """What rules found."""
 
     made: Sequence[Proposal]
@@ -33,11 +32,11 @@ class Looked(NamedTuple):
     asks: Callable[[], Sequence[WorkerPrompt]]
 
 
-def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Working], Looked]) -> int:
+def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[TaskContext], RuleFindings]) -> int:
     """Run a task of this kind now; `--dry-run` and `--show-prompt` only preview it."""
     refuse_off(call.settings, kind)
     if call.args.flag("dry_run") or call.args.flag("show_prompt"):
-        here = working_in(call.session, call.settings)
+        here = task_context(call.session, call.settings)
         looked = look(here._replace(task=here.task._replace(kind=kind, request=request)))
         if not call.args.flag("show_prompt"):
             return _answer(

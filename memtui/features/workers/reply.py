@@ -112,10 +112,7 @@ class _FaultError(Exception):
 
 
 def read_reply(text: str, limits: ReplyLimits) -> Reply:
-    """Parse the first JSON object in a worker's answer.
-
-    Raises `E_REPLY`, or `E_NAME` for an unknown name, with every fault in the message.
-    """
+    """Parse the first JSON object in a worker's answer; raises `E_REPLY` or `E_NAME` with every fault."""
     read: list[ReplyOperation] = []
     faults: list[_FaultError] = []
     summary = ""

@@ -19,7 +19,7 @@ from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_af
 from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import may_have_come
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests import planted
 from tests.cli.conftest import Cli

@@ -8,7 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
-from memtui.features.dream.find import Tidying, find
+from memtui.features.dream.find import Cleanup, find
 from memtui.features.dream.suggest import MAX_PER_RULE, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.hygiene.doubles import read_all
@@ -33,20 +33,20 @@ def engine(agents: Agents) -> Iterator[Engine]:
         yield opened
 
 
-def found(engine: Engine) -> dict[str, Tidying]:
+def found(engine: Engine) -> dict[str, Cleanup]:
     """What is found, by rule; each rule finds one thing here."""
     every = list(find(engine, engine.roots.all()))
     assert len({one.rule for one in every}) == len(every)
     return {one.rule: one for one in every}
 
 
-def made(engine: Engine, one: Tidying) -> Proposal:
+def made(engine: Engine, one: Cleanup) -> Proposal:
     """Store it as a proposal."""
     (stored,) = engine.proposals.add(bounded(engine, [suggested(engine, one)]))
     return stored
 
 
-def accept(engine: Engine, one: Tidying) -> None:
+def accept(engine: Engine, one: Cleanup) -> None:
     """Carry it out as a person would."""
     stored = made(engine, one)
     assert stored.state == "open", stored.note

@@ -10,13 +10,11 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
-from memtui.features.dream.gates import HOUR_MS, KIND, gate
-from memtui.features.dream.verbs import status
+from memtui.features.dream.gates import HOUR_MS, KIND, gate, status
 from memtui.features.dream.work import ACTOR, MAX_PROPOSALS, look
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.work import working_in
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import task_context, workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import cli, config
 
@@ -165,7 +163,7 @@ def test_a_worker_is_asked_about_every_folder_in_parts_and_only_eight_things_cou
     config.write_text(f'[lifecycle]\nworker = "command"\ncommand = ["python3", "{script}"]\n')
     here = session()
     with here.engine:
-        prompts = look(working_in(here, here.settings)).asks()
+        prompts = look(task_context(here, here.settings)).asks()
         assert [len([one for one in each.aliases.values() if one.text]) for each in prompts] == [6, 3, 1]
     task, made = dream()
     assert task.result is not None
@@ -210,7 +208,7 @@ def test_status_says_what_the_next_one_waits_for_and_why(notes: Path, config: Pa
 
 
 def asked(here: Session, later: int = 0) -> tuple[str, int | None]:
-    who = working_in(here, here.settings)
+    who = task_context(here, here.settings)
     found = gate(who._replace(now=who.now + later))
     return found.name, found.until
 

@@ -18,7 +18,7 @@ from memtui.features.extract import work
 from memtui.features.extract.work import KIND, begin
 from memtui.features.proposals.apply import carry_out
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.ui.draw.difference import DiffStyle
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS

@@ -11,7 +11,7 @@ from memtui.engine.model import Address
 from memtui.engine.observation import ObservationMark
 from memtui.engine.task import Task
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_session
 
 

@@ -12,7 +12,7 @@ from memtui.engine.task import Task
 from memtui.features.remember.plan import RememberRequest
 from memtui.features.remember.work import KIND, request_of, wanted_of
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_session
 
 TEXT = "Never mock the database"

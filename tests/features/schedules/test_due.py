@@ -26,8 +26,7 @@ from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.schedules.state import short
 from memtui.features.schedules.verbs import findings
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.work import Working, working_in
-from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.features.tasks.work import TaskContext, Workspace, task_context, workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli
 from tests.conftest import START, Clock
@@ -247,8 +246,8 @@ def test_a_job_gets_its_text_on_standard_input_and_no_shell_reads_it(session: Se
     assert planned.steps == ()
 
 
-def working(session: Session) -> Working:
-    return working_in(session, settings(session))
+def working(session: Session) -> TaskContext:
+    return task_context(session, settings(session))
 
 
 def test_what_fails_is_tried_again_and_paused_after_five_times(

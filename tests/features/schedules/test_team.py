@@ -17,7 +17,7 @@ from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.schedules.team import TeamSchedules
 from memtui.features.schedules.verbs import schedule_json
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.features.team.postgres import team_server_of
 from memtui.features.team.store import outage
 from memtui.features.team.verbs import findings

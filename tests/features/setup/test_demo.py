@@ -11,7 +11,7 @@ from memtui.demo import world
 from memtui.engine import now_ms
 from memtui.features.approvals.decide import vote_statuses
 from memtui.features.setup.demo import furnish
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_in
 from tests.cli.conftest import Cli, FakeWorkbench
 

@@ -18,8 +18,7 @@ from memtui.errors import BusyError, RefusedError, StorageError
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
 from memtui.features.tasks.lanes import MAX_ATTEMPTS, work_off
-from memtui.features.tasks.work import Planned, Working
-from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.features.tasks.work import TaskContext, TaskPlan, Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests.workbench.memories import failing
 
@@ -27,7 +26,7 @@ HERE = "tests.features.tasks.test_lanes:"
 WORKS = {kind: HERE + kind for kind in ("remember", "dream", "forget")}
 
 
-def remember(working: Working) -> Planned:
+def remember(working: TaskContext) -> TaskPlan:
     """What the request says to do."""
     ask = working.task.request
     working.progress("at it")
@@ -50,7 +49,7 @@ def remember(working: Working) -> Planned:
         proposal(working.engine, kind="note", steps=(), by="rule:test", why=why, evidence=[Evidence("request", "t")])
         for why in ask.get("suggest", [])  # type: ignore[attr-defined]
     ]
-    return Planned(steps, Actor("cli"), "remember", {"addresses": list(writes)}, tuple(proposals), run)
+    return TaskPlan(steps, Actor("cli"), "remember", {"addresses": list(writes)}, tuple(proposals), run)
 
 
 dream = forget = remember

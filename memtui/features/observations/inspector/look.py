@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 500
 AROUND = 20
-"""Cards before and after one in time."""
 SLICE = 0.4
 """Seconds of deriving between two updates."""
 LOST = "A decision whose entry is not found any more"
@@ -120,7 +119,6 @@ class InspectorQuery(NamedTuple):
 
     line: str = ""
     hidden: bool = False
-    """Include suppressed, deleted and redacted cards."""
     everywhere: bool = False
     around: Card | None = None
     """Show the cards around this one instead of a search."""

@@ -1,7 +1,4 @@
-"""Making a memory of a card, in the format of the target folder's agent, as one undo step.
-
-It is apart because nothing else in observations plans and writes a memory.
-"""
+"""Making a memory of a card, in the format of the target folder's agent, as one undo step."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ def place_of(card: Card, roots: Mapping[str, Root]) -> str | None:
 
 
 def plan(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> NewPlan:
-    """Plan the memory for a typed address.
-
-    Raises UsageError for a bad address, RefusedError for a read-only root, ConflictError `E_EXISTS`.
-    """
+    """Plan the memory for a typed address; raises UsageError, RefusedError, or ConflictError `E_EXISTS`."""
     first = next(iter(roots))
     target = Target(Address(first, ""), "", 0, "new").read(text, roots)
     if target.problem:

@@ -1,7 +1,4 @@
-"""The Observed view: search while typing, who may read each card, and a person's decisions.
-
-Every decision is one undo step, except redacting, which asks for a word and a reason.
-"""
+"""The Observed view: search while typing, who may read each card, and a person's decisions."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ from memtui.features.observations.inspector.look import (
     why_not,
 )
 from memtui.features.observations.model import TYPES, Card, SessionScope
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import workspace_of
 from memtui.matching import Query
 from memtui.safe_text import visible
 from memtui.ui.action import Action
@@ -95,7 +92,6 @@ withheld until you decide."""
         self._again = False
         """Whether progress is recent enough to search without looking at every file."""
         self._types: frozenset[str] = frozenset()
-        """Types of the cards shown before filtering by type."""
         self._typed = False
         """Whether the query changed, so that the cursor goes to the best match."""
         does: dict[str, Callable[[], object]] = {
@@ -127,7 +123,6 @@ withheld until you decide."""
         return self.rows.shown[self.list.cursor]
 
     def _body(self) -> Iterable[Widget]:
-        """Yield the consent line, the list and the page."""
         yield Lines(lambda _: [CONSENT_LINE], id="observed-asks")
         yield from super()._body()
 
@@ -140,7 +135,6 @@ withheld until you decide."""
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Read the cards in a thread."""
         if not self.host.settings.value("observe.enabled"):
             self.take(())
             return
@@ -226,7 +220,6 @@ withheld until you decide."""
         self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
 
     def _step_back(self) -> bool:
-        """Leave the page, then the timeline, then the filter, then the marks."""
         if self.in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
             return super()._step_back()
         line = self.wanted.line if self.wanted.around is not None else ""
@@ -259,7 +252,6 @@ withheld until you decide."""
         return [*lead, (fit(title, room, plain=plain), style), *tail]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title of the list and its notes."""
         seen, notes = self.seen, [*self._found()]
         if self.wanted.line and self.wanted.around is None:
             notes.append((f" | /{visible(self.wanted.line)}", "agent"))
@@ -321,7 +313,6 @@ withheld until you decide."""
         return self.prompt is not None and self.prompt.question.label != "/"
 
     def _read_text(self, item: Card) -> None:
-        """Draw the page about a card in a thread."""
         width, look = self.page.text_width, RowStyle(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
@@ -332,13 +323,11 @@ withheld until you decide."""
         )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the page."""
         return ("Card" if self.item is None else f"{self.item.type} {self.item.word[:8]}"), self.page.places()
 
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is disabled."""
         item = self.item
         if action.id == "obs_sessions":
             return "" if self.seen is not None and self.seen.asks else ANSWERED

@@ -1,7 +1,6 @@
 """Search in the session that is being written, and the turns around a hit, for an agent that lost its beginning.
 
-The file is read again each time and nothing is kept. Secrets and private spans are treated as in cards; memtui's own
-output and tool results except failures are skipped. It is apart from cards because it makes none.
+Secrets and private spans are treated as in cards; memtui's own output and tool results except failures are skipped.
 """
 
 from __future__ import annotations
@@ -41,10 +40,8 @@ class OpenSession(NamedTuple):
 
 
 class _Message(NamedTuple):
-    """One message or call that may be shown."""
 
     who: str
-    """A key of `_RANKS`."""
     text: str
     at: int
     offset: int
@@ -73,10 +70,7 @@ def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newes
 
 
 def grep(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) -> str:
-    """Return lines of sessions that match all words, from summaries first, then messages, then calls.
-
-    Raises UsageError `E_QUERY`.
-    """
+    """Return lines of sessions that match all words, from summaries first, then messages, then calls."""
     query = parse(words)
     if not files:
         return "No session of yours is being written in this project."
@@ -99,10 +93,7 @@ def grep(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) ->
 
 
 def describe(files: Sequence[OpenSession], name: str, turns: int = DEFAULT_TURNS) -> str:
-    """Return the turns around a place named by `grep`; for a summary, those before it.
-
-    Raises NotFoundError.
-    """
+    """Return the turns around a place named by `grep`; for a summary, those before it."""
     session, _, place = name.strip().rpartition("-")
     if session and place.isascii() and place.isdigit():
         for one in files:

@@ -1,7 +1,6 @@
 """Keeping cards up to date with session files: newest first, whole turns only, continuing at the last cursor.
 
-Cards and cursor are one transaction, so a kill repeats nothing. The last turn waits until the session is idle, and is
-derived again when it continues.
+Cards and cursor are one transaction, so a kill repeats nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ class SessionFiles:
     """One comparison of session files with a file of cards."""
 
     def __init__(self, engine: Engine, writer: CardWriter, reach: SessionScope) -> None:
-        """List the files that are behind."""
         self._writer, self._reach = writer, reach
         self._table = engine.observations
         self._seq = self._table.newest()
@@ -136,7 +134,6 @@ class SessionFiles:
         *,
         ended: bool,
     ) -> tuple[SessionProgress, list[TurnCard]]:
-        """Return the cards of finished turns, and how far they reach."""
         waits = found[-1] if found and (ended or _typed(found) > 1) else None
         made: list[TurnCard] = []
         typed = 0 if part.whole else 1

@@ -1,7 +1,6 @@
 """Rules that derive cards from the turns of a session, deterministically.
 
-A turn is what a person typed and everything up to the next prompt. Secrets are masked and private spans cut in whole
-texts before lines are taken; memtui's own output is never captured again.
+A turn is what a person typed and everything up to the next prompt; memtui's own output is never captured again.
 """
 
 from __future__ import annotations
@@ -86,7 +85,6 @@ class CleanText:
     """Cleans texts of secrets and private spans, and counts what it removed."""
 
     def __init__(self, private: Sequence[str] = ()) -> None:
-        """Take the phrases marked private earlier in the session; they are cut wherever they recur."""
         self.private = list(private)
         self.masked = self.cut = 0
 
@@ -105,7 +103,6 @@ class TurnRules:
     """Derives the cards of a session's turns in order."""
 
     def __init__(self, home: str, *, interrupted: bool = False) -> None:
-        """Start at the first turn, or behind one that was `interrupted` or not."""
         self._home = home
         self.interrupted = interrupted
         """Whether a person stopped or refused what the previous turn did."""
@@ -114,10 +111,7 @@ class TurnRules:
         """Whether the first message forbids keeping the session."""
 
     def cards(self, turn: SessionTurn, after: SessionTurn | None, *, first: bool) -> list[TurnCard]:
-        """Return the cards of a turn; `after` is the next turn, which may accept its decisions.
-
-        `first` says whether it is the first of the session.
-        """
+        """Return the cards of a turn; `after` is the next turn, which may accept its decisions."""
         interrupted, self.interrupted = self.interrupted, any(map(_stops, turn.events[-6:]))
         if turn.asked is not None and markers.cut(neutral.without_given(turn.asked.text)).no_memory:
             self.unkept = self.unkept or first
@@ -199,7 +193,6 @@ class TurnRules:
                 yield self._card(one, f"decided {number}", "decision", found[1], [found[1]])
 
     def _paths(self, call: SessionEvent, kinds: Sequence[str]) -> Iterator[str]:
-        """Yield the files below its working directory that a call touched."""
         inside = call.cwd.rstrip("/") + "/"
         for one in touched(call, self._home):
             if one.kind in kinds and call.cwd and one.path.startswith(inside):

@@ -1,7 +1,4 @@
-"""Writing cards: a source and its cards are one transaction, so a kill leaves nothing half written or twice.
-
-It is apart because only the process that derives may write.
-"""
+"""Writing cards: a source and its cards are one transaction, so a kill leaves nothing half written or twice."""
 
 from __future__ import annotations
 
@@ -162,9 +159,8 @@ class CardWriter(CardFile):
         return True
 
     def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
-        """Remove session cards older than `since`, and the oldest while the file exceeds `most` bytes.
-
-        Cards named in `kept` stay. Call in a `batch`, then `erase`.
+        """Remove session cards older than `since`, and the oldest while the file exceeds `most` bytes, but none in
+        `kept`.
         """
         second = f"(id >> {schema.SECOND} & {(1 << 34) - 1})"
         ((used,),) = self.database.execute(
@@ -254,11 +250,7 @@ class CardWriter(CardFile):
         keys: Iterable[tuple[bytes, bytes]],
         place: Callable[[Sequence[Card]], Sequence[Card]],
     ) -> None:
-        """Apply decisions up to number `upto`.
-
-        `places` and `keys` (names and text keys) say which sources are affected; `place` returns a source's cards as
-        decided.
-        """
+        """Apply decisions up to number `upto` to the sources at `places` and of `keys` (name, text key), by `place`."""
         with self.batch():
             numbers: set[int] = set()
             for root, path in places:

@@ -1,7 +1,6 @@
 """Reading cards: the newest that match words, those around one in time, and those of some names.
 
-No query examines more than a few hundred cards; an agent's connection cannot read withheld rows. It is apart because
-readers never write.
+No query examines more than a few hundred cards; an agent's connection cannot read withheld rows.
 """
 
 import json
@@ -88,10 +87,7 @@ class CardReader(CardFile):
     def _holders(
         self, table: str, within: tuple[int, int], asked: Sequence[str], wanted: CardFilter
     ) -> dict[int, CardHit]:
-        """Return the newest matches of the expressions in turn, until there are enough.
-
-        Prefix queries cost as much as all their matches, so they come last.
-        """
+        """Return the newest matches of the expressions in turn; prefixes, which cost the most, come last."""
         sql = (
             "SELECT s.id, s.name, s.text_key, s.type, s.kind, s.path, s.title, s.concepts, s.files, s.note,"
             f" s.narrative FROM {table}_fts f JOIN {table} s ON s.id = f.rowid WHERE {table}_fts MATCH :match"
@@ -122,7 +118,6 @@ class CardReader(CardFile):
         return self._some(wanted, "s.id DESC", limit)
 
     def _ranges(self, wanted: CardFilter) -> list[tuple[str, int, int]]:
-        """Return (table, first id, last id) for each project."""
         sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?))"
         found = {number for (number,) in self.database.execute(sql, (json.dumps(wanted.roots),))}
         projects = sorted(found.union(self._of_sessions(wanted)))

@@ -1,7 +1,4 @@
-"""Selecting the file of cards in use: the ledger holds its number; a damaged or outdated file is replaced.
-
-A file is never renamed, because its WAL belongs to its name. One process derives at a time; readers wait for none.
-"""
+"""Selecting the file of cards in use: the ledger holds its number; a damaged or outdated file is replaced."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Schema of a file of cards, connections for writers, people and agents, and the terms in its index.
 
-Withheld cards lie in tables of their own, which SQLite refuses to read on an agent's connection. A card's id contains
-project and second, so that both are ranges and inserts are sequential.
+Withheld cards lie in tables of their own, which SQLite refuses to read on an agent's connection.
 """
 
 import os
@@ -153,10 +152,7 @@ def index_text(text: str) -> str:
 
 
 def expressions(query: Query, *, begun: bool = False) -> list[str]:
-    """Return an FTS5 expression for each term, quoted so that no word is an operator.
-
-    With `begun` the last word also matches as a prefix, because it may still be typed.
-    """
+    """Return a quoted FTS5 expression for each term; with `begun` the last one also matches as a prefix."""
     found = []
     for number, term in enumerate(query.terms, start=1):
         forms = {tuple(index.words(form).words) for form in term.forms} - {()}
