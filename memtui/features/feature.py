@@ -57,8 +57,7 @@ class Feature(NamedTuple):
     tools: tuple[Tool, ...] = ()
     """Its MCP tools."""
     works: Mapping[str, str] = {}
-    """Its kinds of tasks and their handlers as `module:function`: take a `TaskContext`, return a `TaskPlan`; may raise a
-    `MemtuiError`."""
+    """Task kinds and their handlers as `module:function`, which take a `TaskContext` and return a `TaskPlan`."""
     answers: Mapping[str, str] = {}
     """HTTP handlers by the last part of the address, as `module:function`: take an engine with the client's access,
     the settings, the client and the checked fields, return JSON values; may raise a `MemtuiError`."""
