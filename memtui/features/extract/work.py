@@ -196,7 +196,8 @@ def look(context: TaskContext) -> RuleFindings:
     """Return what rules would propose; nothing is stored."""
     extraction = Extraction(context, _collected(context))
     by_rules(extraction)
-    return RuleFindings(extraction.made, {"skipped": dict(+extraction.skipped), "summary": extraction.summary}, lambda: asks(extraction))
+    counts = {"skipped": dict(+extraction.skipped), "summary": extraction.summary}
+    return RuleFindings(extraction.made, counts, lambda: asks(extraction))
 
 
 def _collected(context: TaskContext) -> CollectedTurns:

@@ -56,7 +56,7 @@ def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
         any(is_held(tasks, one) for one in dreams),
         ended,
         progress,
-        before is None or before.event != event or before.progress != progress,
+        changed=before is None or before.event != event or before.progress != progress,
     )
 
 
