@@ -38,7 +38,6 @@ _OPEN = re.compile(r"\b(?:TODO|FIXME)\b|^\s*[-*+] \[ \] ", re.MULTILINE)
 
 
 class _Cards(NamedTuple):
-
     memories: tuple[Card, ...]
     said: tuple[Card, ...]
     shown: Callable[[Card], Evidence]
@@ -51,7 +50,8 @@ def observed(context: TaskContext) -> Iterator[Cleanup]:
     cards = _read(context)
     doubled = {fold(card.title) for _, some in _again(cards) for card in some}
     single = (card for card in _unkept(cards) if fold(card.title) not in doubled)
-    made = (_add(context, cards, rule, some) for rule, some in (*_again(cards), *(("unkept", [card]) for card in single)))
+    chosen = (*_again(cards), *(("unkept", [card]) for card in single))
+    made = (_add(context, cards, rule, some) for rule, some in chosen)
     found = [*_corrected(cards), *_left_open(cards, context.now), *_recurring(cards), *filter(None, made)]
     for rule in dict.fromkeys(one.rule for one in found):
         yield from islice((one for one in found if one.rule == rule), MAX_PER_RULE)

@@ -159,7 +159,6 @@ class _DerivedFile(NamedTuple):
 
 
 class _DeriveRun:
-
     def __init__(self, engine: Engine, writer: CardWriter) -> None:
         self._engine = engine
         self._writer = writer

@@ -186,7 +186,6 @@ def revise(engine: Engine, number: str, steps: Iterable[Step]) -> Proposal:
 
 
 class _Plan(NamedTuple):
-
     steps: tuple[Step, ...]
     doable: tuple[str, ...]
     ends: Mapping[str, tuple[str, str]]

@@ -97,7 +97,6 @@ class _End(NamedTuple):
 
 
 class _Work:
-
     def __init__(self, session: Session, workspace: Workspace, task: Task, stop: Callable[[], bool]) -> None:
         self._session = session
         self._workspace = workspace

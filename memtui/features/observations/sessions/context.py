@@ -40,7 +40,6 @@ class OpenSession(NamedTuple):
 
 
 class _Message(NamedTuple):
-
     who: str
     text: str
     at: int
