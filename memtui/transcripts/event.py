@@ -69,10 +69,7 @@ class Log:
     """
 
     def __init__(self, file: str, *, whole: bool, leaf: str = "", latest: int = 0, calls: bool = False) -> None:
-        """Start empty; `leaf` is the last tree record read before, when the file is not read `whole`.
-
-        Events are dated at most `latest`. With `calls` they have arguments and results.
-        """
+        """Start empty; `leaf` is the last tree record read before; with `calls` events have their arguments."""
         self._calls = calls
         self.session = self.cwd = ""
         self.at = 0

@@ -68,11 +68,7 @@ def keeps_cards(settings: Settings, place: Surroundings) -> bool:
 
 
 def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) -> list[tuple[str, str]]:
-    """List readable session files as (agent, path); empty without consent.
-
-    Files of all projects are listed; ask `Consent.covers` for each event. See `session_files` for `since` and the
-    order.
-    """
+    """List readable session files of all projects as (agent, path); ask `Consent.covers` for each event."""
     if consent(settings, place).skipped:
         return []
     return [(agent, path) for agent in READERS for path in session_files(agent_of(agent), place, since=since)]

@@ -317,10 +317,7 @@ def _step(view: StepView) -> Step:
 
 
 def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[tuple[StepView, ...], _Texts]:
-    """Return what each step would do after those before it, and the resulting texts.
-
-    `texts` are texts of memories changed earlier; `merge` as in `carry_out`.
-    """
+    """Return what each step would do after those before it, and the resulting texts, also of `texts` changed earlier."""
     known = dict(texts)
     own: dict[str, bytes] = {}
     rejected = engine.proposals.rejected_hunks(one.id)

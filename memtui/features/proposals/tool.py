@@ -52,10 +52,7 @@ def offer(_engine: Engine) -> Offer:
 
 
 def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
-    """Store one proposal and report its state.
-
-    Raises UsageError for a bad field, NotFoundError, `E_ACCESS`, `E_MASKED`, `E_TOO_MANY` or `E_UNREVIEWED`.
-    """
+    """Store one proposal and report its state; raises UsageError for a bad field, or why it is refused."""
     fields = _fields(given)
     try:
         step = _step(engine, fields)

@@ -83,10 +83,7 @@ def proposal(
 
 
 def fingerprint(engine: Engine, kind: str, steps: Iterable[Step], why: str = "") -> str:
-    """Return an HMAC of kind, targets and changed lines, or of `why` without steps.
-
-    Other lines do not count, so the same suggestion about a later version has the same fingerprint.
-    """
+    """Return an HMAC of kind, targets and changed lines, or of `why` without steps; the same in later versions."""
     said = [kind]
     for step in steps:
         said.append(f"{type(step).__name__} {engine.roots.find(step.address.root).path} {step.address.path}")

@@ -71,10 +71,7 @@ def path_of(address: Address) -> str:
 
 
 def kept(engine: Engine, one: Scored) -> str | None:
-    """Return a memory's text without private parts; None when an agent must not know of it.
-
-    That is, it changed since it was listed, must not be kept, or matches only in private text.
-    """
+    """Return a memory's text without private parts; None when it changed, is not to be kept or matches only there."""
     try:
         data = engine.read_bytes(one.row.address)
     except MemtuiError:

@@ -138,10 +138,7 @@ def fits_unasked(found: Sequence[Scored], count: int) -> bool:
 
 
 def seed(request: str, documents: Sequence[Document]) -> list[Scored]:
-    """Score as QwenLM/qwen-code does (`packages/core/src/memory/recall.ts`), best first.
-
-    A matching token counts 2, one typical of the memory's type 1, a body 1.
-    """
+    """Score as QwenLM/qwen-code does (`packages/core/src/memory/recall.ts`), best first."""
     tokens = [token for token in dict.fromkeys(re.split(r"[^a-z0-9]+", request.lower())) if len(token) >= 3]
     if not tokens:
         return []

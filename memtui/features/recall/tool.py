@@ -18,10 +18,7 @@ MAX_LIMIT = 10
 _DESCRIPTION = "Recall memories that help with a task or a question, with their texts; not every word must occur."
 _SCHEMA: dict[str, object] = {
     "type": "object",
-    "properties": {
-        "query": {"type": "string"},
-        "limit": {"type": "integer"},
-    },
+    "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}},
     "required": ["query"],
 }
 

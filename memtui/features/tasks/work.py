@@ -86,10 +86,7 @@ class TaskPlan(NamedTuple):
 def result_json(
     context: TaskContext, summary: str, outcome: str, addresses: Iterable[Address], written: Mapping[Address, str]
 ) -> dict[str, object]:
-    """Return a task result with the fields of Qwen Code's daemon, and more.
-
-    `addresses` are reported; `written` maps the addresses that are written to what happens to each.
-    """
+    """Return a task result with the fields of Qwen Code's daemon; `written` maps addresses to what happens."""
     roots = {one.root: context.engine.roots.find(one.root) for one in written}
     paths = [os.path.join(roots[one.root].path, one.path) for one in written]
     return {

@@ -64,10 +64,7 @@ class WorkerAnswer(NamedTuple):
 
 
 def ask(context: TaskContext, asks: Callable[[], Sequence[WorkerPrompt]], kind: str) -> WorkerAnswer:
-    """Ask the configured worker the prompts of `asks`, each once more when its reply breaks a rule.
-
-    The limit on operations is for all prompts together; the first prompt without a reply is the last.
-    """
+    """Ask the configured worker the prompts of `asks`, each once more when its reply breaks a rule, until one fails."""
     engine, task, worker = context.engine, context.task, context.settings.lifecycle_worker
     run = Run(
         *(new_id(), task.id, kind, context.workspace.id, task.trigger, NONE, "", "", "completed", {}),
