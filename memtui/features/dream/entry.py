@@ -29,7 +29,7 @@ FEATURE = Feature(
             "unless they change many files.",
             "a list of proposals as of `review`; beside it found (a count for each rule), proposed, applied, left (for "
             "the next run), summary, undo, notes",
-            does="memtui.features.dream.gates:dream",
+            does="memtui.features.dream.work:propose_cleanups",
             rank=42,
         ),
     ),

@@ -1,4 +1,4 @@
-"""`memtui dream`, and the gates that keep a dream from starting by itself, with the backoff after fruitless ones."""
+"""Gates that keep a dream from starting by itself, in order, and the backoff after fruitless ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from memtui.engine.task import COMPLETED, OPEN
 from memtui.errors import RefusedError
 from memtui.features.tasks.work import TaskContext, task_context
 from memtui.features.workers.ask import refuse_more
-from memtui.features.workers.propose import begins, last_json, run
+from memtui.features.workers.propose import begins, last_json
 from memtui.transcripts.sessions import ASK, OFF, allowed_files
-from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
@@ -104,8 +103,8 @@ def _backoff(who: TaskContext, mine: Sequence[Task], at: int) -> int:
         return newest + min(1 << min(failed - 1, 5), 24) * HOUR_MS
     wait = who.settings.lifecycle_dream_hours * HOUR_MS
     known = who.engine.proposals.all()
-    for past in who.engine.tasks.runs(who.workspace.id, KIND, 8):
-        made = [one for one in known if one.run == past.id]
+    for run in who.engine.tasks.runs(who.workspace.id, KIND, 8):
+        made = [one for one in known if one.run == run.id]
         refused = sum(one.state == "rejected" for one in made)
         if made and refused < _REJECTED * len(made):
             break
@@ -130,13 +129,6 @@ def _alive(path: str) -> bool:
     except (OSError, ValueError, OverflowError):
         return False
     return pid > 0
-
-
-def dream(call: Call) -> int:
-    """Find and propose cleanups."""
-    from memtui.features.dream.work import look
-
-    return run(call, KIND, {}, look)
 
 
 def status(session: Session) -> Json:

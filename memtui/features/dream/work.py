@@ -1,4 +1,4 @@
-"""The task that tidies up: rules, then a worker, produce proposals; only rules in `lifecycle.apply` write."""
+"""`memtui dream` and its task: rules, then a worker, produce proposals; only rules in `lifecycle.apply` write."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
 from memtui.features.workers.prompts import MAX_MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
-from memtui.features.workers.propose import RuleFindings
+from memtui.features.workers.propose import RuleFindings, run
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 from memtui.given.reach import withheld
+from memtui.wire.call import Call
 
 ACTOR = Actor(gates.ACTOR)
 MAX_PROPOSALS = 20
@@ -60,6 +61,11 @@ def dream(context: TaskContext) -> TaskPlan:
         proposals=tuple(made),
         run=answer.run._replace(counts=counts),
     )
+
+
+def propose_cleanups(call: Call) -> int:
+    """Run `memtui dream`: find and propose cleanups."""
+    return run(call, KIND, {}, look)
 
 
 def look(context: TaskContext) -> RuleFindings:

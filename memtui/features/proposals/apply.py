@@ -317,7 +317,7 @@ def _step(view: StepView) -> Step:
 
 
 def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[tuple[StepView, ...], _Texts]:
-    """Return what each step would do after those before it, and the resulting texts, also of `texts` changed earlier."""
+    """Return what each step would do after those before it, given `texts` changed earlier, and the resulting texts."""
     known = dict(texts)
     own: dict[str, bytes] = {}
     rejected = engine.proposals.rejected_hunks(one.id)

@@ -43,7 +43,7 @@ def test_json_has_evidence_and_counts(cli: Cli, tell: Tell, allowed: Path) -> No
     result = cli(*ALL, "--json")
     (found,) = result.items
     assert (found["id"], found["by"], found["state"]) == ("1", "rule:explicit", "open")
-    assert found["evidence"] == [{"kind": "turn", "name": "s1", "sha": "", "place": "m1", "quote": RULE[1]}]
+    assert found["evidence"] == [{"kind": "turn", "name": "s1", "sha": "", "place": "s1-m1", "quote": RULE[1]}]
     assert result.json["skipped"] == {"private": 1}
 
 

@@ -96,7 +96,7 @@ def test_a_later_turn_is_read_on_and_an_unfinished_line_waits(tell: Tell, allowe
     path.write_bytes(whole[:-1])
     assert len(run()[1]) == 1
     path.write_bytes(whole)
-    assert [one.evidence[0].place for one in run()[1]] == ["u1", "u3"]
+    assert [one.evidence[0].place for one in run()[1]] == ["s1-u1.0", "s1-u3.0"]
 
 
 def test_what_a_memory_or_a_rejected_proposal_says_is_not_proposed(tell: Tell, allowed: Path) -> None:
@@ -159,7 +159,7 @@ def test_what_the_agent_wrote_down_itself_is_left_to_it(tell: Tell, allowed: Pat
     path = tell("claude-code", "s1", RULE, ("agent", "ok"), ("user", "Remember that tests run with make."))
     record = json.loads(path.read_text().splitlines()[1])
     call = {"type": "tool_use", "id": "c1", "name": "Write", "input": {"file_path": str(folder / "deploy.md")}}
-    record |= {"uuid": "w1", "parentUuid": "u2", "message": {"role": "assistant", "content": [call]}}
+    record |= {"uuid": "w1", "parentUuid": "s1-u2.0", "message": {"role": "assistant", "content": [call]}}
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:2], json.dumps(record), *lines[2:], ""]))
     task, made = run()

@@ -44,7 +44,7 @@ def run(command: str, failure: str = "") -> Step:
 
 
 def write(
-    kind: str, home: Path, cwd: str, name: str, steps: Sequence[Step], *, begin: str = "", written: int = WRITTEN
+    kind: str, home: Path, cwd: str, name: str, steps: Sequence[Step], *, begin: str = "", written: float = WRITTEN
 ) -> Path:
     """Write a session of an agent where that agent would.
 

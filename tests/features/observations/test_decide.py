@@ -151,7 +151,10 @@ def test_edits_and_deletions_outlive_rebuilds_and_come_back(engine: Engine) -> N
 
 @pytest.mark.parametrize(
     "patch",
-    [{"state": "x"}, {"title": "a\nb"}, {"title": "x" * 161}, {"type": "nothing"}, {"note": 7}, {"title": "\x1b["}],
+    [
+        *({"state": "x"}, {"title": "a\nb"}, {"title": "x" * 161}, {"type": "nothing"}, {"note": 7}),
+        *({"title": "\x1b["}, {"concepts": ["x"] * 13}, {"narrative": "x"}, {"": "x"}),
+    ],
 )
 def test_what_no_edit_may_hold(engine: Engine, patch: dict[str, object]) -> None:
     with pytest.raises(UsageError) as caught:

@@ -159,9 +159,7 @@ class CardWriter(CardFile):
         return True
 
     def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
-        """Remove session cards older than `since`, and the oldest while the file exceeds `most` bytes, but none in
-        `kept`.
-        """
+        """Remove session cards older than `since`, and the oldest of too big a file, but none in `kept`."""
         second = f"(id >> {schema.SECOND} & {(1 << 34) - 1})"
         ((used,),) = self.database.execute(
             "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count,"
