@@ -28,7 +28,7 @@ from memtui.features.delivery.vendors import (
     read_conversation,
     read_token,
 )
-from memtui.features.tasks.work import TaskPlan, TaskContext
+from memtui.features.tasks.work import TaskContext, TaskPlan
 
 SENDING, SENT, UNKNOWN = "sending", "sent", "unknown"
 RETRY_S = (30, 120, 600, 3_600, 14_400, 43_200)

@@ -23,7 +23,7 @@ from memtui.features.schedules import due, team, times
 from memtui.features.schedules.plan import JOB, refuse_waiting, runnable
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
-from memtui.features.tasks.work import TaskPlan, TaskContext
+from memtui.features.tasks.work import TaskContext, TaskPlan
 from memtui.mask import mask
 from memtui.wire.session import Options, Session
 
