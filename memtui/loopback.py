@@ -74,11 +74,7 @@ def _navigates(headers: Mapping[str, str]) -> bool:
 
 
 def open_port(port: int) -> "socket":
-    """Bind a port of 127.0.0.1, out of reach for other machines; 0 takes a free one.
-
-    Raises:
-        StorageError: `E_IO`: it is not available.
-    """
+    """Bind a port of 127.0.0.1, out of reach for other machines; 0 takes a free one. Raises `E_IO`."""
     import socket
 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

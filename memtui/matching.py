@@ -156,11 +156,7 @@ class Literal(NamedTuple):
 
 
 def parse(query: str) -> Query:
-    """Parse a query.
-
-    Raises:
-        UsageError: `E_QUERY`, when it is empty or longer than 1,000 characters.
-    """
+    """Parse a query; raises `E_QUERY` when it is empty or longer than 1,000 characters."""
     if len(query) > LIMIT:
         raise UsageError(
             f"The search text has {len(query):,} characters; {LIMIT:,} are the most.",

@@ -51,11 +51,7 @@ def line_changes(base: str, other: str) -> list[LineChange]:
 
 
 def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3, secrets: bool = False) -> list[str]:
-    """Compare two texts as `diff -u` does; `secrets` leaves secrets unmasked.
-
-    Returns:
-        Lines without their line feeds, headings first; nothing when the texts are equal.
-    """
+    """Compare two texts as `diff -u` does, as lines without line feeds; `secrets` leaves secrets unmasked."""
     from memtui.mask import BEGIN, shown  # with its patterns it is loaded by the first difference that is shown
 
     changes = line_changes(a, b)
@@ -87,11 +83,7 @@ def unified_file(name: str, before: bytes | None, after: bytes | None, *, secret
 
 
 def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
-    """Find the words that differ between two texts: two lines, or both sides of one change.
-
-    Returns:
-        Spans in `old` and in `new`, in order. Changed words with only blanks between them are one span.
-    """
+    """Find the spans of changed words in both texts; words with only blanks between them are one span."""
     sides: tuple[list[Span], list[Span]] = ([], [])
     ends = [0, 0]
     for kind, piece in word_edits(old, new):

@@ -63,11 +63,7 @@ class Merge(NamedTuple):
         return tuple(n for n, hunk in enumerate(self.hunks) if hunk.kind == CONFLICT and n not in choices)
 
     def result(self, choices: Mapping[int, Choice] | None = None) -> str:
-        """Return the merged text; `choices` by index of `hunks` are needed for every conflict, allowed for every hunk.
-
-        Raises:
-            ValueError: a conflict is unresolved.
-        """
+        """Return the merged text; `choices`, by index of `hunks`, are required for every conflict."""
         choices = choices or {}
         if still := self.open(choices):
             raise ValueError(f"conflicts still open: {still}")

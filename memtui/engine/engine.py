@@ -204,9 +204,8 @@ class Engine:
             expected_sha256: the version the edit started from; None when no file is expected.
             actor: who saves.
             merge: what the text was merged from; undo then brings the user's own text back as a draft.
-            news_since: the version the user last looked at, when the text takes back a part of what others did since:
-                while
-                that is still the version last seen, the rest stays unseen.
+            news_since: the version the user last looked at, when the text takes back a part of what others did since;
+                while that is still the version last seen, the rest stays unseen.
 
         Returns:
             `Saved`; `Unchanged` when the text was already there (even with a stale expectation, so a retry is safe);

@@ -82,11 +82,8 @@ class History(EnginePart):
     def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:
         """Import versions a memory had elsewhere, oldest first, before it is written here; return how many are new.
 
-        They stay older than whatever the memory becomes here, and keep their actor and time. The memory need not exist
-        yet.
-
-        Raises:
-            StorageError: `E_STORE_DAMAGED`, when a text does not match its version; nothing is kept then.
+        They stay older than whatever the memory becomes here, and keep their actor and time. A text that does not match
+        its version raises `E_STORE_DAMAGED`, and nothing is kept.
         """
         root = self._rules.writable(address, actor)
         paths.split(address.path)
@@ -152,11 +149,7 @@ class History(EnginePart):
         return self._ledger.activity.last()
 
     def read_audited(self, seq: int, sha256: str) -> bytes:
-        """Return the raw bytes before or after an audited change, whatever the memory is called by now.
-
-        Raises:
-            NotFoundError, RefusedError, StorageError: as `read`.
-        """
+        """Return the raw bytes before or after an audited change, whatever the memory is called by now."""
         known = self._ledger.activity.audited(seq, sha256, self._roots.names())
         data = self._ledger.versions.blob(sha256) if known else None
         if data is None:
@@ -179,9 +172,6 @@ class History(EnginePart):
 
         This is no undo step: what was given to an agent cannot be taken back. Returns how many were not reviewed
         before.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process.
         """
         asked = tuple(versions)
         approver = self._rules.approver
@@ -198,11 +188,7 @@ class History(EnginePart):
         return count
 
     def check_settable(self) -> None:
-        """Refuse to change a setting that only the user may change.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process; `E_READ_ONLY`.
-        """
+        """Refuse an agent's change of a setting (`E_PERSON`), or any in read-only mode."""
         self._rules.refuse_read_only()
         self._rules.approver.require("change this setting")
 
@@ -211,9 +197,6 @@ class History(EnginePart):
         """Record a new value of a setting that only the user may choose, under memtui's own root.
 
         `known` is False when somebody edited the file by hand.
-
-        Raises:
-            RefusedError: as `check_settable`.
         """
         if known:
             self.check_settable()

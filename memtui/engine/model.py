@@ -58,11 +58,7 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """Split `<root id>/<path>`; the path is not validated here (`paths.py` does that).
-
-        Raises:
-            UsageError: there is no `/`, or one side of it is empty.
-        """
+        """Split `<root id>/<path>`, neither empty; `paths.py` validates the path."""
         root, slash, path = text.partition("/")
         if not (root and slash and path):
             raise UsageError(
@@ -205,11 +201,7 @@ class Snapshot(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The content as text, a byte-order mark included, so that encoding it gives the same bytes.
-
-        Raises:
-            RefusedError: `E_TEXT`, when the bytes are not UTF-8.
-        """
+        """The content as text, a byte-order mark included; raises `E_TEXT` when it is not UTF-8."""
         try:
             return self.bytes.decode()
         except UnicodeDecodeError as error:

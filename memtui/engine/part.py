@@ -98,11 +98,7 @@ class Progress:
         self.stopping = False
 
     def step(self) -> None:
-        """Begin with the next memory.
-
-        Raises:
-            BusyError: `E_STOPPED`: the user stopped the change; the memory is as it was.
-        """
+        """Begin with the next memory; raises `E_STOPPED` when the user stopped the change."""
         if self.stopping:
             raise BusyError(
                 "It was left as it is, because the rest was stopped.",
@@ -279,11 +275,7 @@ class EnginePart:
 
 
 def encode(text: str | bytes, root: Root, address: Address) -> bytes:
-    """Encode a text, within the root's limit.
-
-    Raises:
-        RefusedError: `E_TEXT`, `E_TOO_BIG`.
-    """
+    """Encode a text, within the root's limit; raises `E_TEXT` or `E_TOO_BIG`."""
     if isinstance(text, str):
         try:
             data = text.encode()

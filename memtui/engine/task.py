@@ -57,11 +57,7 @@ class Task(NamedTuple):
         return not is_person(who) and who.partition("/")[0] != self.client.partition("/")[0]
 
     def refuse_anothers(self, who: str, action: str) -> None:
-        """Refuse an agent's action, such as `cancel`, on a task another client asked for.
-
-        Raises:
-            RefusedError: `E_PERSON`.
-        """
+        """Refuse (`E_PERSON`) an agent's action, such as `cancel`, on a task another client asked for."""
         if self.is_anothers(who):
             raise RefusedError(
                 f"Only a person may {action} what another asked for: {self.client} asked for task {self.seq}.",
@@ -120,11 +116,7 @@ def steps_json(steps: Iterable[Step]) -> str:
 
 
 def steps_from(text: str) -> tuple[Step, ...]:
-    """Parse the output of `steps_json`.
-
-    Raises:
-        ValueError: it is something else.
-    """
+    """Parse the output of `steps_json`; raises `ValueError` for anything else."""
     try:
         return tuple(_read(dict(one)) for one in json.loads(text))
     except (KeyError, TypeError) as error:

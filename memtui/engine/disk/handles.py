@@ -32,12 +32,6 @@ class RootHandle:
     """An open root folder, bound to the (device, inode) it had when it was opened."""
 
     def __init__(self, root: Root) -> None:
-        """Open the root.
-
-        Raises:
-            NotFoundError: `E_ROOT_MISSING`.
-            MemtuiError: any other reason.
-        """
         self.root = root
         self.modes: Modes | None = None
         """Modes of folders that were removed here; None while nothing is changed."""
@@ -59,12 +53,7 @@ class RootHandle:
         self.identity = (status.st_dev, status.st_ino)
 
     def check(self) -> None:
-        """Require that the root's path still leads to the folder that was opened.
-
-        Raises:
-            RefusedError: `E_ROOT_REPLACED`.
-            NotFoundError: `E_ROOT_MISSING`.
-        """
+        """Require that the path still leads to the opened folder; raises `E_ROOT_REPLACED` or `E_ROOT_MISSING`."""
         try:
             status = fsio.stat_path(self.root.path)
         except OSError as error:
@@ -338,12 +327,7 @@ def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
 def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:
     """Open a memory for reading, refusing everything that is not a plain file of bounded size.
 
-    Returns:
-        The handle, which the caller closes, and its status.
-
-    Raises:
-        NotFoundError: `E_NOT_FOUND`.
-        RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, `E_TOO_BIG`, `E_PERMISSION`.
+    Returns its status as well; the caller closes the handle.
     """
     try:
         handle = fsio.open_file(parent, name)

@@ -166,11 +166,7 @@ class RootLock:
 
 @contextmanager
 def alone(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
-    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held.
-
-    Raises:
-        StorageError: the system cannot lock at all.
-    """
+    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held."""
     with closing(RootLock(directory, name)) as lock, ExitStack() as held:
         try:
             held.enter_context(lock.held(wait=threading.TIMEOUT_MAX if wait else 0, who=who))

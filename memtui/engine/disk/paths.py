@@ -54,13 +54,7 @@ def split(path: str) -> tuple[str, ...]:
 
 
 def creatable(path: str) -> tuple[str, ...]:
-    """Split a path memtui itself would create: every naming rule holds.
-
-    Raises:
-        RefusedError: as `split`, and `E_NAME` or `E_RESERVED` for names that are unsafe on some platform, to git, to a
-            shell or on a
-            screen.
-    """
+    """Split a path memtui itself would create: every naming rule holds, or it raises `E_NAME` or `E_RESERVED`."""
     parts = split(path)
     for part in parts:
         if problem := name_problem(part):
@@ -169,11 +163,7 @@ def names_in(parent: int) -> list[str]:
 
 
 def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
-    """Require that no file system confuses a new name with a sibling, except `besides`, its old name.
-
-    Raises:
-        ConflictError: `E_CLASH`.
-    """
+    """Refuse (`E_CLASH`) a new name that some file system confuses with a sibling other than `besides`, its old name."""
     refuse_alike(name, clash(parent, name), besides=besides)
 
 

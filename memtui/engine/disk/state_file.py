@@ -14,12 +14,7 @@ LATE = ".new"
 
 
 def read(folder_path: str, name: str, *, least: int = 0, most: int) -> bytes:
-    """Read a file whole.
-
-    Raises:
-        OSError: it is missing, or cannot be read.
-        ValueError: it is no regular file of `least` to `most` bytes.
-    """
+    """Read a file whole; raises `ValueError` unless it is a regular file of `least` to `most` bytes."""
     folder = fsio.open_root(folder_path)
     with fsio.closing(folder), fsio.closing(fsio.open_file(folder, name)) as opened:
         status = fsio.fstat(opened)

@@ -189,10 +189,7 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Propose ways to set a field to a text or list, or to remove it (None), the most natural first.
 
-    `path` is the field's name, after that of the field it lies in.
-
-    Raises:
-        RefusedError: `E_FRONTMATTER`: none is safe.
+    `path` is the field's name, after that of the field it lies in. Raises `E_FRONTMATTER` when none is safe.
     """
     name, holder, found = path[-1], root, _field(root, path[0])
     if len(path) > 1 and found is not None:
@@ -358,14 +355,12 @@ def _line_end(text: str, at: int) -> int:
 def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
     """Set and remove fields by replacing only the bytes of their values, or their lines.
 
-    A missing field or block is added; a block that loses its last field goes, unless a comment is left in it. Returns
-    `data` itself when nothing changes; everything else stays byte for byte: byte-order mark, line ends, comments,
-    order, other fields, body.
+    A missing field or block is added; a block that loses its last field goes, unless a comment is left in it.
+    Everything else stays byte for byte: byte-order mark, line ends, comments, order, other fields, body.
 
     Raises:
-        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
-            safely, `E_TEXT`
-            when the file or a value is not UTF-8. Nothing is half done then.
+        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` or `E_TEXT`; nothing is half
+            done.
     """
     wanted = tuple(edits)
     # What is set comes first: a block whose last field goes is taken away, and would come back in another shape.

@@ -99,7 +99,8 @@ class Catalog:
         self.ticks = ticks or fsio.monotonic_ms
         self._guard = threading.Lock()
         self._caches: dict[str, RootCache] = {}
-        self._orders = itertools.count(1)
+        self.orders = itertools.count(1)
+        """Numbers for rows taken under the root's guard; see `Changes.order`."""
         self._lifted = False
 
     # --- for lists
@@ -142,10 +143,6 @@ class Catalog:
         """Return the (device, inode) the root had when its rows were last saved."""
         found = row_cache.load(self._state_dir, root)
         return None if found is None else found.identity
-
-    def next_order(self) -> int:
-        """Return a number for rows taken under the root's guard; see `Changes.order`."""
-        return next(self._orders)
 
     def keep(self, *, small: bool = True) -> None:
         """Save changed rows for the next process; those of small roots, which are read as quickly, only if `small`."""

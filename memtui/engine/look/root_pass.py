@@ -209,7 +209,7 @@ class RootPass:
         self._touch(detector)
         if self._named:
             self._result.rows |= {self._address(path): cache.rows.get(path) for path in self._named}
-            self._result.order = catalog.next_order()
+            self._result.order = next(catalog.orders)
 
     # --- looking
 

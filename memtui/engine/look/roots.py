@@ -59,11 +59,7 @@ class Access(NamedTuple):
         return self.level(root) != "off"
 
     def require(self, root: Root) -> None:
-        """Refuse a change that is not allowed.
-
-        Raises:
-            RefusedError: `E_ACCESS`.
-        """
+        """Refuse (`E_ACCESS`) a change that is not allowed."""
         if not self.allows(root):
             raise RefusedError(
                 f"{root.id} may only be read here: this client has the access {self.level(root)!r}.",
@@ -172,7 +168,8 @@ class Roots:
                 identity = _identity(root)
                 other = folders.get(identity) if identity else None
                 if other is not None and not _disjoint(self._roots[other], root):
-                    self.problems.setdefault(other, []).append(_same_folder(root))
+                    text = f"{root.id} is the same folder; its memories are shown here only."
+                    self.problems.setdefault(other, []).append(Problem("E_SAME_ROOT", text))
                     continue
                 if identity:
                     folders.setdefault(identity, root.id)
@@ -194,11 +191,7 @@ class Roots:
         return self.all() if root_ids is None else tuple(self.find(root_id) for root_id in root_ids)
 
     def find(self, root_id: str) -> Root:
-        """Return a root by id or alias.
-
-        Raises:
-            NotFoundError: `E_NO_ROOT`.
-        """
+        """Return a root by id or alias; raises `E_NO_ROOT`."""
         with self._guard:
             found = self._roots.get(root_id)
             if found is None:
@@ -234,11 +227,7 @@ class Roots:
             return OpenRoot(root, handle, uid, fresh)
 
     def reading(self, root: Root) -> RootHandle:
-        """Return the open folder of a root, without asking the ledger.
-
-        Raises:
-            NotFoundError: `E_ROOT_MISSING`.
-        """
+        """Return the open folder of a root, without asking the ledger; raises `E_ROOT_MISSING`."""
         with self._guard:
             handle = self._handles.get(root.id)
             if handle is not None and handle.identity != _identity(root):
@@ -394,13 +383,7 @@ class Roots:
     # --- names
 
     def resolve(self, text: str) -> Address:
-        """Resolve an address: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path.
-
-        Raises:
-            UsageError: no form of an address.
-            NotFoundError: `E_NO_ROOT`.
-            RefusedError: `E_NAME`.
-        """
+        """Resolve an address: `<root id or alias>/<path>`, `/memories/<scope>/<path>`, or a file-system path."""
         if text.startswith("/memories/"):
             scope, slash, path = text[len("/memories/") :].partition("/")
             if slash and path and not os.path.lexists(text):
@@ -480,10 +463,6 @@ def _identity(root: Root) -> tuple[int, int] | None:
     except OSError:
         return None
     return (status.st_dev, status.st_ino)
-
-
-def _same_folder(root: Root) -> Problem:
-    return Problem("E_SAME_ROOT", f"{root.id} is the same folder; its memories are shown here only.")
 
 
 def _disjoint(first: Root, second: Root) -> bool:

@@ -347,11 +347,8 @@ def exists(folder: int, name: str) -> bool:
 def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
     """Exchange two names of a folder, in one step where the system can.
 
-    Elsewhere the name is captured under a spare name first, so for a moment nothing has it. Versions in `known`
-    (SHA-256) need not be stored again.
-
-    Raises:
-        FileExistsError: somebody took the name in that moment; what is under `temp` stayed there.
+    Elsewhere the name is captured under a spare name first, so for a moment nothing has it; `FileExistsError` means
+    that somebody took it then. Versions in `known` (SHA-256) need not be stored again.
     """
     folder = spot.folder
     try:

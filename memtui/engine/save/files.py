@@ -96,11 +96,7 @@ def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Jo
 def create(
     site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
 ) -> Saved | Unchanged:
-    """Save `data` under a new name, with a mode (None: private) and a date in nanoseconds (None: now).
-
-    Raises:
-        ConflictError: `E_EXISTS`, `E_CLASH`.
-    """
+    """Save `data` under a new name (`E_EXISTS`, `E_CLASH`), with a mode (None: private) and a date in nanoseconds."""
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()
     with TargetFolder(site, parts[:-1], job.siblings) as there:
@@ -183,11 +179,7 @@ def removing(
 
 
 def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
-    """Rename a memory within its root; its pins, uses and history follow.
-
-    Raises:
-        ConflictError: `E_EXISTS`, `E_CLASH`; both are intact.
-    """
+    """Rename a memory within its root (`E_EXISTS`, `E_CLASH`); its pins, uses and history follow."""
     parts, target = paths.split(address.path), paths.split(new.path)
     siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
     with site.handle.folder(parts[:-1]) as folder, TargetFolder(site, target[:-1], siblings) as there:
@@ -353,11 +345,7 @@ def keep_before(site: Site, address: Address, found: WholeFile) -> None:
 
 
 def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> WholeFile:
-    """Read a memory that is about to change.
-
-    Raises:
-        StillWritten: the job is patient, the content would matter, and it may be half of a version.
-    """
+    """Read a memory that is about to change; raises `StillWritten` when it may be half of a version and that matters."""
     found = handles.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
     if job.patient and not found.settled and matters(found):
         fsio.close(found.handle)
@@ -366,11 +354,7 @@ def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> W
 
 
 def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: str, seq: int) -> WholeFile | Lost:
-    """Write the temporary file, swap it in and verify what came out.
-
-    Returns:
-        The displaced file, its handle open, when it was the expected version.
-    """
+    """Swap the new file in and verify what came out; return the displaced file, open, if it is the expected version."""
     doing, known = f"Saving {spot.address}", (found.sha,)
     try:
         ours = Ours(commit.write_temp(spot.folder, temp, data, found), sha)
@@ -395,11 +379,7 @@ def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: st
 
 
 def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | Lost:
-    """Verify what a deletion captured, and remove it.
-
-    Returns:
-        The removed file, its handle open, when it was the expected version.
-    """
+    """Verify what a deletion captured, and remove it; return it, open, if it is the expected version."""
     doing, known = f"Deleting {spot.address}", (found.sha,)
     try:
         displaced = _take_expected(spot, temp, found.sha)

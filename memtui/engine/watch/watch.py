@@ -466,15 +466,12 @@ class Watch:
         if now >= self._cookie_at:
             self._cookie_at = now + COOKIE_MS
             if not self._schedule.polling and self._followed is not None:
-                self._write_cookie(now)
+                name = f"cookie-{os.getpid()}-{self._thread.ident}"
+                if write_cookie(self._folder, name):
+                    self._cookie, self._cookie_due = name, now + HEARD_MS
         if self._keep_at is not None and now >= self._keep_at:
             self._keep_at = None
             self._reconciler.keep()
-
-    def _write_cookie(self, now: int) -> None:
-        name = f"cookie-{os.getpid()}-{self._thread.ident}"
-        if write_cookie(self._folder, name):
-            self._cookie, self._cookie_due = name, now + HEARD_MS
 
     def _heard_cookie(self, name: str) -> None:
         if name == self._cookie:
