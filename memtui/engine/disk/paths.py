@@ -163,7 +163,7 @@ def names_in(parent: int) -> list[str]:
 
 
 def refuse_clash(parent: int, name: str, *, besides: str | None = None) -> None:
-    """Refuse (`E_CLASH`) a new name that some file system confuses with a sibling other than `besides`, its old name."""
+    """Refuse (`E_CLASH`) a new name that some file system confuses with a sibling, except its old name `besides`."""
     refuse_alike(name, clash(parent, name), besides=besides)
 
 

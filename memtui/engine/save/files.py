@@ -345,7 +345,7 @@ def keep_before(site: Site, address: Address, found: WholeFile) -> None:
 
 
 def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> WholeFile:
-    """Read a memory that is about to change; raises `StillWritten` when it may be half of a version and that matters."""
+    """Read a memory that is about to change; raises `StillWritten` when it may be half of a version that matters."""
     found = handles.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
     if job.patient and not found.settled and matters(found):
         fsio.close(found.handle)
