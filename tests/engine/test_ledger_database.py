@@ -23,7 +23,7 @@ OLD, NEW = b"old\n", b"new\n"
 
 @pytest.fixture
 def used(world: World) -> World:
-    """A world whose ledger has a backup."""
+    """Return a world whose ledger has a backup."""
     with world.engine() as engine:
         engine.memories.create(A, OLD, actor=ME)
     assert len(list((world.state / "backups").iterdir())) == 1
@@ -31,7 +31,7 @@ def used(world: World) -> World:
 
 
 def damage(world: World) -> bytes:
-    """Spoil the ledger."""
+    """Overwrite the ledger with bytes that are no database; return them."""
     data = b"this is no database " * 500
     (world.state / "state.db").write_bytes(data)
     return data

@@ -24,7 +24,7 @@ TRIED = len(ODD) if ALL in os.environ else 1
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """A world whose ledger has something in every table."""
+    """Return a world whose ledger has a row in every table."""
     world = new_world(tmp_path_factory.mktemp("odd") / "world")
     with world.engine() as engine:
         engine.memories.create(at("a.md"), "one", actor=ME)
@@ -51,7 +51,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def cells(world: World) -> Iterator[tuple[str, str]]:
-    """Every table and column but the keys of rows, which hold numbers by their nature."""
+    """Yield every table and column but integer keys."""
     ledger = apsw.Connection(str(world.state / "state.db"))
     for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         for _, name, *_, key in ledger.execute(f"PRAGMA table_info({table})").fetchall():
@@ -61,7 +61,7 @@ def cells(world: World) -> Iterator[tuple[str, str]]:
 
 
 def looks(engine: Engine) -> Iterator[Callable[[], object]]:
-    """Everything that reads the ledger."""
+    """Yield every call that reads the ledger."""
     for path in ("a.md", "n.md", "gone.md"):
         for about in (engine.history.of, engine.drafts.conflict, engine.changes.seen_version):
             yield partial(about, at(path))
@@ -92,7 +92,7 @@ def looks(engine: Engine) -> Iterator[Callable[[], object]]:
 
 
 def odd(world: World, table: str, column: str, value: str | bytes | float | None) -> bool:
-    """Put a value into every row; False when the column refuses it."""
+    """Put a value into every row; return False when the column refuses it."""
     ledger = apsw.Connection(str(world.state / "state.db"))
     try:
         ledger.execute(f"UPDATE {table} SET {column} = ?", (value,))

@@ -22,19 +22,19 @@ WRONG: dict[str, Callable[[int], int]] = {
 
 
 def text(number: int) -> bytes:
-    """The text of a version."""
+    """Return the text of a version."""
     return f"version {number}\n".encode()
 
 
 def write(world: World, clock: Clock, number: int, count: int = 1) -> None:
-    """Save a memory again and again, in one process."""
+    """Save a memory repeatedly, in one process."""
     with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
         for each in range(number, number + count):
             engine.save(A, text(each), expected_sha256=sha(text(each - 1)) if each else None, actor=ME)
 
 
 def kept(world: World, clock: Clock) -> int:
-    """How many versions can be read."""
+    """Return how many versions can be read."""
     with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
         return len({engine.history.read(A, version.sha256) for version in engine.history.of(A)})
 
@@ -64,7 +64,7 @@ def test_days_on_which_it_was_open_make_versions_old(world: World, clock: Clock)
 
 
 def backups(world: World) -> list[Path]:
-    """The backups by name."""
+    """Return the backups by name."""
     return sorted((world.state / "backups").iterdir())
 
 

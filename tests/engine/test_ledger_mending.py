@@ -26,7 +26,7 @@ TEXTS = [random.Random(number).randbytes(400).hex().encode() for number in range
 
 @pytest.fixture
 def lived(world: World) -> World:
-    """A world with a backup, and many versions since."""
+    """Return a world with a backup, and many versions since."""
     with world.engine() as engine:
         engine.memories.create(A, TEXTS[0], actor=ME)
         engine.memories.create(at("b.md"), OLD, actor=ME)
@@ -38,12 +38,12 @@ def lived(world: World) -> World:
 
 
 def state(world: World) -> str:
-    """The path of the ledger."""
+    """Return the path of the ledger."""
     return str(world.state / "state.db")
 
 
 def leaves(world: World, table: str) -> list[int]:
-    """The pages on which the rows of a table are, counted from 0."""
+    """Return the pages that hold a table's rows, counted from 0."""
     with closing(apsw.Connection(state(world))) as database:
         found = database.execute(
             "SELECT pageno - 1 FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path", (table,)
@@ -52,7 +52,7 @@ def leaves(world: World, table: str) -> list[int]:
 
 
 def aside(world: World) -> list[Path]:
-    """The ledgers that were moved aside."""
+    """Return the ledgers that were moved aside."""
     return [path for path in world.state.glob("state.db.damaged-*") if path.name.rpartition("-")[2].isdigit()]
 
 
@@ -283,7 +283,7 @@ def test_what_was_unpinned_since_stays_unpinned(lived: World) -> None:
 
 
 def _begin_anew(world: World) -> None:
-    """Leave the ledger aside, as a memtui did that could not mend it and had no backup."""
+    """Move the ledger aside, as an earlier memtui did that could not mend it and had no backup."""
     with closing(apsw.Connection(state(world))) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     Path(state(world)).rename(state(world) + ".damaged-1")

@@ -15,7 +15,7 @@ from tests.engine.worktrees import git
 
 @pytest.fixture
 def app(tmp_path: Path) -> Path:
-    """A repository with one commit, and its worktree `fix` beside it."""
+    """Return a repository with one commit, and its worktree `fix` beside it."""
     app = tmp_path / "app"
     app.mkdir()
     git(app, "init", "-q")

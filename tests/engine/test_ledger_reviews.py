@@ -32,11 +32,11 @@ class Machine:
         )
 
     def engine(self, *, read_only: bool = False) -> Engine:
-        """A new one, as another process has it."""
+        """Open a new engine, as another process would."""
         return Engine.open(self.roots, state_dir=str(self.state), read_only=read_only)
 
     def bring(self, text: str, address: Address = NOTE) -> None:
-        """Write as git does."""
+        """Write a file as git does."""
         (self.memories / address.path).write_text(text)
 
 

@@ -19,7 +19,7 @@ OLD, NEW, EVIL = b"old\n", b"new\n", b"evil\n"
 
 
 def marks(engine: Engine, address: Address = A) -> tuple[bool, int]:
-    """Whether a memory is pinned, and how often it was used."""
+    """Return whether a memory is pinned, and how often it was used."""
     row = engine.rows.get(address)
     assert (row.heat > 0) is (row.uses > 0)
     return row.pinned, row.uses
@@ -34,7 +34,7 @@ def mark(engine: Engine, address: Address = A, uses: int = 2) -> None:
 
 @pytest.fixture
 def marked(engine: Engine) -> Engine:
-    """An engine with one memory that had two texts, is pinned and was used twice."""
+    """Return an engine with one memory that had two texts, is pinned and was used twice."""
     engine.memories.create(A, OLD, actor=ME)
     mark(engine)
     engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)

@@ -16,7 +16,7 @@ AGENT = Actor("mcp:x")
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    """A repository whose memory `note` is pinned, was used once and had two texts; `other` is nothing special."""
+    """Return a repository whose memory `note` is pinned, was used once and had two texts; `other` has no marks."""
     repository(tmp_path, note="one\n", other="other\n")
     with engine(tmp_path, "app") as opened:
         settle(opened)
@@ -41,7 +41,7 @@ def marks(opened: Engine, name: str = "note", checkout: str = "fix") -> tuple[bo
 
 
 def both(base: Path, name: str = "note") -> tuple[bool, int]:
-    """What a first look shows, which is what is shown once it was recorded; also where nothing may be written."""
+    """Return the marks at the first look, which must equal those after recording, and those of a read-only engine."""
     roots = [Root("memtui:fix", str(base / "fix" / MEMORIES), "memtui", "project", in_checkout=True)]
     with Engine.open(roots, state_dir=str(base / "state"), read_only=True) as opened:
         bare = marks(opened, name)

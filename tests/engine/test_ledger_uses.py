@@ -21,7 +21,7 @@ def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def used(engine: Engine) -> list[int]:
-    """The uses of every memory."""
+    """Return the uses of every memory."""
     return [row.uses for row in engine.rows.list().items]
 
 

@@ -24,7 +24,7 @@ FEW = Retention(versions=2, days=30)
 
 @pytest.fixture
 def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
-    """A ledger with one root."""
+    """Return a ledger with one root."""
     ledger = Ledger(str(tmp_path / "state"), clock=clock)
     yield ledger
     ledger.close()
@@ -32,17 +32,17 @@ def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
 
 @pytest.fixture
 def uid(ledger: Ledger, tmp_path: Path) -> int:
-    """The ledger's id of that root."""
+    """Return the ledger's id of that root."""
     return ledger.roots.root_uid(Root("r", str(tmp_path)), None)[0]
 
 
 def text(number: int) -> bytes:
-    """A text that is worth compressing."""
+    """Return a text that is worth compressing."""
     return f"version {number}\n".encode() * 50
 
 
 def write_many(engine: Engine, count: int, *, start: int = 0) -> None:
-    """Save a memory again and again."""
+    """Save a memory repeatedly."""
     for number in range(start, start + count):
         before = sha(text(number - 1)) if number else None
         engine.save(A, text(number), expected_sha256=before, actor=ME)
@@ -107,13 +107,13 @@ def test_the_same_text_kept_for_the_same_reason_is_one_version(ledger: Ledger, u
 
 @pytest.fixture
 def later(world: World, clock: Clock) -> Iterator[Engine]:
-    """An engine whose time a test moves."""
+    """Return an engine whose clock a test moves."""
     with Engine.open(world.roots, state_dir=str(world.state), clock=clock) as engine:
         yield engine
 
 
 def live_on(engine: Engine, clock: Clock, days: int = 31) -> None:
-    """Let days pass, with something written on each."""
+    """Let days pass, with a write on each."""
     for _ in range(days):
         clock.advance(days=1)
         with ledger_of(engine).transaction():
@@ -166,14 +166,14 @@ def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
 
 
 def refused(engine: Engine) -> Conflict:
-    """A conflict nobody has settled."""
+    """Make a conflict that nobody has settled."""
     result = engine.save(A, b"mine\n", expected_sha256=sha(b"stale"), actor=ME)
     assert isinstance(result, Conflict)
     return result
 
 
 def settle(engine: Engine) -> None:
-    """Save something after it."""
+    """Save something after the conflict."""
     engine.save(A, b"settled\n", expected_sha256=engine.read(A).sha256, actor=ME)
 
 

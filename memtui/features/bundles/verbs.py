@@ -36,7 +36,6 @@ def export(call: Call) -> int:
         call.out.raw(data)
     else:
         tarball.write_file(_path(call, file), data, over=call.args.flag("force"))
-    if file != "-":
         call.out.fact(
             {
                 "deleted": len(found.bundle.deleted),

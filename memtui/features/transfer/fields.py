@@ -107,9 +107,8 @@ class _Mapping:
     def done(self) -> Translation:
         if self.required or self.fields:
             for field in self.policy.fields:
-                if field == TYPE:
-                    continue
-                self._text(field)
+                if field != TYPE:
+                    self._text(field)
         if self.policy.types and (TYPE in self.policy.fields or self._type()):
             self._map_type()
         self._others()

@@ -20,7 +20,7 @@ AGENT = Actor("mcp:someone")
 
 
 def with_policy(world: World, policy: Policy, *, read_only: bool = False) -> Engine:
-    """An engine whose first root has its own rules."""
+    """Open an engine whose first root has its own policy."""
     return Engine.open(
         [Root(FIRST, str(world.folder()), policy=policy, read_only=read_only)], state_dir=str(world.state)
     )
@@ -147,7 +147,7 @@ def test_a_read_only_root_takes_no_change(world: World, act: str) -> None:
 
 
 def raise_first(outcomes: tuple[object, ...]) -> None:
-    """Raise what the first outcome failed with."""
+    """Raise the error of the first outcome."""
     error = getattr(outcomes[0], "error", None)
     if error is not None:
         raise error

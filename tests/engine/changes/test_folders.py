@@ -16,7 +16,7 @@ from tests.faults.world import FIRST, ME, World, at, in_history, open_intents, s
 
 @pytest.fixture
 def full(world: World, engine: Engine) -> Path:
-    """A folder of memories, hidden files, a link and an empty folder."""
+    """Return a folder of memories, hidden files, a link and an empty folder."""
     folder = world.folder() / "full"
     (folder / "deep/empty").mkdir(parents=True)
     (folder / "a.md").write_text("a")
@@ -28,7 +28,7 @@ def full(world: World, engine: Engine) -> Path:
 
 
 def names(world: World) -> set[str]:
-    """Every name below the first root."""
+    """Return every name below the first root."""
     return {str(path.relative_to(world.folder())) for path in world.folder().rglob("*")}
 
 

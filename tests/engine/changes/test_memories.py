@@ -18,20 +18,20 @@ TEXTS = {"a/one.md": b"1\n", "a/two.md": b"2\n", "a/deep/three.md": b"3\n"}
 
 
 def names(folder: Path) -> list[str]:
-    """Everything below a folder, folders too."""
+    """Return every path below a folder; those of folders end in `/`."""
     return sorted(str(path.relative_to(folder)) + ("/" if path.is_dir() else "") for path in folder.rglob("*"))
 
 
 @pytest.fixture
 def root(world: World, engine: Engine) -> Path:
-    """A root with a folder of three memories."""
+    """Return a root with a folder of three memories."""
     for path, text in TEXTS.items():
         engine.memories.create(at(path), text, actor=ME)
     return world.folder()
 
 
 def moved(new: str) -> list[str]:
-    """What is on disk when `a` is called `new`."""
+    """Return what is on disk when `a` is called `new`."""
     return sorted([f"{new}/", f"{new}/deep/", *(new + path[1:] for path in TEXTS)])
 
 
@@ -162,7 +162,7 @@ def test_a_folder_without_memories_is_not_renamed(root: Path, engine: Engine) ->
 
 
 def everything_failing(act: Callable[[Engine], object], world: World) -> Iterator[bool]:
-    """Do something again and again, each time with a later call that fails, until nothing does; says whether it did."""
+    """Repeat an act, each time with a later call that fails, until none does; yield whether it succeeded."""
     for number in itertools.count(1):
         with world.engine() as engine:
             engine.rows.list()
@@ -252,7 +252,7 @@ def test_a_failed_create_leaves_no_root(in_checkout: bool, call: str, tmp_path: 
 
 
 def nest(folder: Path, depth: int = 4_000) -> None:
-    """Make folders in each other, deeper than any path can say."""
+    """Make nested folders, deeper than any path can name."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("d", dir_fd=here)

@@ -8,7 +8,7 @@ from tests.faults.world import ME, World, at
 
 
 def there(path: str) -> Address:
-    """A memory of the other root."""
+    """Return an address in the other root."""
     return Address("other", path)
 
 

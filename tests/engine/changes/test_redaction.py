@@ -22,7 +22,7 @@ CLEAN = b"hello\n"
 
 @pytest.fixture
 def past(world: World) -> World:
-    """A world whose history has a secret, with a backup that has it, too."""
+    """Return a world whose history and backup hold a secret."""
     with world.engine() as engine:
         engine.memories.create(A, SECRET, actor=ME)
         engine.save(A, CLEAN, expected_sha256=sha(SECRET), actor=ME)
@@ -32,13 +32,13 @@ def past(world: World) -> World:
 
 @pytest.fixture
 def open_past(past: World) -> Iterator[Engine]:
-    """An engine on it."""
+    """Return an engine on it."""
     with past.engine() as engine:
         yield engine
 
 
 def backups(world: World) -> list[str]:
-    """The names of the backups."""
+    """Return the names of the backups."""
     return sorted(path.name for path in (world.state / "backups").iterdir())
 
 

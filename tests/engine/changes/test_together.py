@@ -44,14 +44,14 @@ STEPS: tuple[Step, ...] = (
 
 @pytest.fixture
 def start(world: World) -> World:
-    """Two memories and their index."""
+    """Return a world with two memories and their index."""
     for name, data in START.items():
         (world.base / name).write_bytes(data)
     return world
 
 
 def together(engine: Engine, *steps: Step, actor: Actor = ME) -> Done:
-    """Do them."""
+    """Do the steps as one operation."""
     return engine.together.do(steps, actor=actor, label="tidy up")
 
 

@@ -271,7 +271,7 @@ def test_what_undo_would_take_back_next_is_known(engine: Engine) -> None:
 
 
 def older_step(engine: Engine) -> str:
-    """Change A, then B: the step of A is not the newest any more."""
+    """Change A, then B, so that the step of A is not the newest; return it."""
     engine.memories.create(A, OLD, actor=ME)
     engine.memories.create(B, OLD, actor=ME)
     first = engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
@@ -403,7 +403,7 @@ def test_any_step_is_taken_back_or_nothing_happens(
 
 
 def deed(engine: Engine, world: World, what: str, where: Address, number: int) -> None:
-    """One change, when it is possible now."""
+    """Make one change, if it is possible now."""
     there = str(where) in world.disk()
     if what == "w" and there:
         engine.save(where, f"{number}\n", expected_sha256=sha(world.disk()[str(where)]), actor=ME)

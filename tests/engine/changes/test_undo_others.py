@@ -14,7 +14,7 @@ FILES = {"a.md": b"old\r\nlines", "sub/b.md": b"\xef\xbb\xbfb\n", "c.md": b"\xff
 
 
 def begin(world: World, engine: Engine) -> None:
-    """Write the files, and look at them."""
+    """Write the files, and mark them as seen."""
     for name, data in FILES.items():
         write(world, name, data)
     settle(engine)
@@ -29,7 +29,7 @@ def write(world: World, name: str, data: bytes) -> Path:
 
 
 def spoil(world: World) -> None:
-    """One change of each kind."""
+    """Make one change of each kind."""
     write(world, "a.md", b"new\n")
     (world.folder() / "sub" / "b.md").rename(world.folder() / "moved.md")
     (world.folder() / "c.md").unlink()

@@ -53,7 +53,7 @@ def names(found: SearchResult) -> list[str]:
 
 
 def later() -> int:
-    """A clock that runs a minute ahead, so that what was just written counts as settled."""
+    """Return the time a minute from now, so that what was just written counts as settled."""
     return time.time_ns() // 1_000_000 + 60_000
 
 

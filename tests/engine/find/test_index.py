@@ -45,7 +45,7 @@ def ask(asked: TextIndex, query: str, *roots: str, inside: bool = True) -> Index
 
 
 def shown(answer: IndexAnswer | None, texts: Iterable[Text]) -> set[str]:
-    """The texts that hold the first term."""
+    """Return the texts that hold the first term."""
     assert answer is not None
     numbers = answer.grades[0].keys()
     return {one.folded for one in texts if answer.held[one.root].get(one.sha256) in numbers}

@@ -14,7 +14,7 @@ def score(query: str, *, name: str = "", description: str = "", body: str = "") 
 
 
 def order(query: str, *memories: tuple[str, str, str]) -> list[str]:
-    """The names of those that match, the best first."""
+    """Return the names of those that match, the best first."""
     found = [(hit.rank, name) for name, about, body in memories if (hit := match(parse(query), name, about, body))]
     return [name for _, name in sorted(found)]
 

@@ -36,7 +36,7 @@ def test_the_order_memories_are_given_in_does_not_matter() -> None:
 
 
 def changed(change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> bytes:
-    """A bundle whose list or files somebody changed."""
+    """Return a bundle whose list or files were changed."""
     files = dict(unpack(write(WHOLE)))
     document = json.loads(files[LIST])
     change(document, files)
@@ -45,7 +45,7 @@ def changed(change: Callable[[dict[str, Any], dict[str, bytes]], object]) -> byt
 
 
 def first(key: str, value: object) -> Callable[[dict[str, Any], dict[str, bytes]], object]:
-    """Change one thing about the first memory."""
+    """Return a change of one value of the first memory."""
     return lambda document, files: document["memories"][0].update({key: value})
 
 

@@ -61,7 +61,7 @@ def test_a_newer_text_is_taken_and_an_older_one_is_not(tmp_path: Path) -> None:
 
 
 def diverged(tmp_path: Path, mine: bytes, theirs: bytes) -> tuple[Machine, bytes]:
-    """A machine, and a bundle of another one, where both changed one memory since."""
+    """Return a machine, and a bundle of another one; both changed one memory since they exchanged it."""
     here, there = pair(tmp_path)
     here.write("a.md", BASE)
     there.take(here.export(history=True))

@@ -33,26 +33,26 @@ NOW = 1_767_225_600_000
 
 
 def source(base: Path) -> Agents:
-    """A machine on which Claude Code has memories."""
+    """Return a machine on which Claude Code has memories."""
     agents = Agents(base, "claude-code")
     agents.lay("claude-code", {"MEMORY.md": INDEX, "testing.md": FRONT + BODY, "role.md": BARE})
     return agents
 
 
 def bundle_of(agents: Agents, *, history: bool = False) -> bytes:
-    """Everything a machine has, as a file."""
+    """Return everything a machine has, as a file."""
     with agents.engine() as engine:
         engine.watch.reconcile()
         return write(collect(engine, engine.rows.list().items, history=history).bundle)
 
 
 def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> ImportPlan:
-    """What an import would do."""
+    """Plan an import."""
     return import_plan.plan(engine, read(data), {"": into}, as_is=as_is)
 
 
 def take(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> Imported:
-    """Import."""
+    """Carry out an import."""
     return carry_out.apply(engine, wanted(engine, data, into, as_is=as_is), actor=ME, now=NOW)
 
 
@@ -105,7 +105,7 @@ def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has
 
 
 def diverged(tmp_path: Path, mine: str, theirs: str) -> tuple[Agents, bytes]:
-    """A machine with Qwen Code, and a newer bundle of Claude Code, where both changed one memory since."""
+    """Return a machine with Qwen Code, and a newer bundle of Claude Code; both changed one memory since."""
     agents, here = source(tmp_path / "a"), Agents(tmp_path / "b", "qwen-code")
     with here.engine() as engine:
         take(engine, bundle_of(agents, history=True))

@@ -16,7 +16,7 @@ X, Y, Z = b"one\ntwo\nthree\n", b"one\nTWO\nthree\n", b"one\n2\nthree\n"
 
 
 def exchange(giver: Machine, taker: Machine) -> dict[str, str]:
-    """Take a bundle, and say what became of each memory."""
+    """Import a bundle; return what happened to each memory."""
     data = giver.export(history=True)
     plan = taker.plan(data)
     taker.take(data)

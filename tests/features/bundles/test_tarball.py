@@ -23,7 +23,7 @@ FILES = [
 
 
 def made(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_FORMAT) -> bytes:
-    """A tar file as another program may write it."""
+    """Return a tar file as another program may write it."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=form) as tar:
         for info, data in members:
@@ -33,7 +33,7 @@ def made(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_FORM
 
 
 def info(name: str, kind: bytes = tarfile.REGTYPE, **rest: object) -> tarfile.TarInfo:
-    """One entry."""
+    """Return one entry."""
     found = tarfile.TarInfo(name)
     found.type = kind
     for key, value in rest.items():

@@ -36,7 +36,7 @@ class Machines:
 
 
 def names(file: str) -> list[str]:
-    """What is in a tar file."""
+    """Return the names in a tar file."""
     with tarfile.open(file) as tar:
         return tar.getnames()
 

@@ -25,12 +25,12 @@ POLICIES: dict[str, Policy] = {
 
 
 def root(agent: str, path: str = "", scope: str = "project", *, read_only: bool = False) -> Root:
-    """A root of an agent."""
+    """Return a root of an agent."""
     return Root(f"{agent}:{scope}", path, agent, scope, policy=POLICIES[agent], read_only=read_only)
 
 
 class Agents:
-    """Folders below a temporary one, one for each agent."""
+    """One folder for each agent, below a temporary one."""
 
     def __init__(self, base: Path, *agents: str) -> None:
         self.base = base
@@ -46,14 +46,14 @@ class Agents:
             path.write_bytes(text.encode() if isinstance(text, str) else text)
 
     def held(self, agent: str) -> dict[str, bytes]:
-        """Every file of an agent."""
+        """Return every file of an agent."""
         return disk(self.base / agent)
 
     def everything(self) -> dict[str, dict[str, bytes]]:
-        """Every file of every agent."""
+        """Return every file of every agent."""
         return {agent: self.held(agent) for agent in self.agents}
 
     def engine(self, state: str = "state") -> Engine:
-        """An engine on all of them."""
+        """Open an engine on all of them."""
         roots = [root(agent, str(self.base / agent)) for agent in self.agents]
         return Engine.open(roots, state_dir=str(self.base / state))

@@ -20,7 +20,7 @@ ROOT = "notes"
 
 
 class Machine:
-    """One folder of memories."""
+    """One folder of memories, with its engine."""
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -29,7 +29,7 @@ class Machine:
         self.engine = Engine.open([Root(ROOT, str(self.folder))], state_dir=str(base / "state"))
 
     def at(self, name: str) -> Address:
-        """An address."""
+        """Return an address."""
         return Address(ROOT, name)
 
     def write(self, name: str, text: bytes) -> None:
@@ -41,17 +41,17 @@ class Machine:
         self.engine.save(self.at(name), text, expected_sha256=before, actor=ME)
 
     def held(self) -> dict[str, bytes]:
-        """Every file."""
+        """Return every file."""
         return disk(self.folder)
 
     def export(self, *, history: bool = False) -> bytes:
-        """A bundle of everything."""
+        """Return a bundle of everything."""
         self.engine.watch.reconcile()
         deleted = [entry.address for entry in self.engine.undo.trash.entries()] if history else []
         return write(collect(self.engine, self.engine.rows.list().items, history=history, deleted=deleted).bundle)
 
     def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> ImportPlan:
-        """What an import would do."""
+        """Plan an import."""
         return import_plan.plan(self.engine, read(data), into or {})
 
     def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:

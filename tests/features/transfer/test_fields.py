@@ -17,7 +17,7 @@ BODY = b"\nUse the real store.\n"
 
 
 def kinds(data: bytes, agent: str, path: str = "a.md", hints: Hints | None = None) -> dict[str, list[str]]:
-    """The notes, by kind."""
+    """Return the notes by kind."""
     found: dict[str, list[str]] = {}
     for note in translate(data, root(agent), path, hints or Hints()).notes:
         found.setdefault(note.kind, []).append(note.text)
@@ -25,7 +25,7 @@ def kinds(data: bytes, agent: str, path: str = "a.md", hints: Hints | None = Non
 
 
 def fields(data: bytes) -> dict[str, Value]:
-    """What a front matter says."""
+    """Return the fields of a front matter."""
     return read.split(data).fields
 
 

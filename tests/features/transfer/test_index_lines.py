@@ -14,7 +14,7 @@ MOST = 30
 
 
 def items(names: list[str]) -> list[Transfer]:
-    """Memories that come."""
+    """Return memories that arrive."""
     return [Transfer(Address("old", name), Address(CLAUDE.id, name), b"", b"Text.\n") for name in names]
 
 

@@ -18,7 +18,7 @@ INDEX = "# Index\n\n- [Testing](testing.md) — no mocks\n- [Role](role.md) — 
 
 
 def world(tmp_path: Path) -> Agents:
-    """Three agents, one of which has memories."""
+    """Return three agents, one of which has memories."""
     agents = Agents(tmp_path, "claude-code", "qwen-code", "serena")
     agents.lay("claude-code", {"MEMORY.md": INDEX, "testing.md": TESTING, "role.md": ROLE})
     agents.lay("qwen-code", {"MEMORY.md": "* [x.md](x.md): old\n", "x.md": ROLE})
@@ -26,12 +26,12 @@ def world(tmp_path: Path) -> Agents:
 
 
 def pair(old: str, new: str) -> tuple[Address, Address]:
-    """Old and new address."""
+    """Return the old and the new address."""
     return Address.parse(old), Address.parse(new)
 
 
 def notes(wanted: TransferPlan) -> list[str]:
-    """Everything said about memories."""
+    """Return every note about memories."""
     return [f"{note.kind}: {note.text}" for item in wanted.items for note in item.notes]
 
 

@@ -29,7 +29,7 @@ class World:
         return self.cli(*self.options, *words)
 
     def disk(self) -> dict[str, str]:
-        """Every file."""
+        """Return every file."""
         found = sorted(path for path in self.base.rglob("*") if path.is_file())
         return {path.relative_to(self.base).as_posix(): path.read_text(encoding="utf-8") for path in found}
 

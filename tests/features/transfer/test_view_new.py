@@ -16,7 +16,7 @@ WRITTEN = b"---\nname: Build steps\ndescription: How\nmetadata:\n  type: referen
 
 
 def world(tmp_path: Path) -> Agents:
-    """An agent with a memory and an index, and memtui's own."""
+    """Return an agent with a memory and an index, and memtui's own."""
     agents = Agents(tmp_path, "claude-code", "memtui")
     agents.lay("claude-code", {"MEMORY.md": "- [Testing](testing.md) - no mocks\n", "testing.md": "No mocks.\n"})
     agents.lay("memtui", {"own.md": "Text.\n"})
