@@ -37,7 +37,6 @@ from memtui.wire.output import without_secrets
 from memtui.wire.times import rfc3339
 
 MAX_STREAMS = 64
-"""Simultaneous event streams."""
 FAILURES = {
     "E_CONFLICT": "conflict",
     "E_SECRET": "secret",

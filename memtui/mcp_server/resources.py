@@ -33,8 +33,7 @@ _SHOWN = 400
 """Cells of a refusal."""
 _URI = re.compile(r"memory:///memories/([a-z]+)/((?:[^%?#\s]|%[0-9A-Fa-f]{2})+)", re.IGNORECASE)
 
-PAGE = 100
-"""Resources a page."""
+PAGE_SIZE = 100
 MARKDOWN = "text/markdown"
 BINARY = "application/octet-stream"
 _NAME_CELLS, _DESCRIPTION_CELLS = 120, 220
@@ -64,9 +63,9 @@ def page(engine: Engine, cursor: str | None) -> tuple[list[Resource], str | None
             if after is None or key > after:
                 found.append((key, virtual, row))
     found.sort(key=lambda entry: entry[0])
-    last = found[PAGE - 1][0] if len(found) > PAGE else None
+    last = found[PAGE_SIZE - 1][0] if len(found) > PAGE_SIZE else None
     following = None if last is None else base64.urlsafe_b64encode(last).decode()
-    return [_resource(virtual, row) for _, virtual, row in found[:PAGE]], following
+    return [_resource(virtual, row) for _, virtual, row in found[:PAGE_SIZE]], following
 
 
 def read(client: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:

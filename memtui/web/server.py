@@ -128,7 +128,6 @@ _FILES = (
     "fonts/RobotoMono-VariableFont_wght.ttf",
     "fonts/RobotoMono-Italic-VariableFont_wght.ttf",
 )
-"""The files served from textual-serve."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

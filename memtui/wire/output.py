@@ -25,7 +25,6 @@ _STYLES = {
     "good": "32",
 }
 TERMINAL = "/dev/tty"
-"""The controlling terminal of this process."""
 _DIFF = {"+": "added", "-": "removed", "@": "hunk"}
 
 Cell = str | int | None

@@ -20,7 +20,6 @@ class Tool(NamedTuple):
 
     @property
     def root(self) -> Path:
-        """The folder of the memories."""
         return self.base / "memories"
 
     def __call__(self, command: str, **fields: object) -> str:
@@ -28,7 +27,6 @@ class Tool(NamedTuple):
         return str(self.wait(self.made.call({"command": command, **fields})))
 
     def close(self) -> None:
-        """Close it."""
         if isinstance(self.made, MemoryTool):
             self.made.close()
         else:
@@ -36,8 +34,6 @@ class Tool(NamedTuple):
 
     @staticmethod
     def wait(result: Any) -> Any:
-        """The result, when it is there."""
-
         async def awaited() -> Any:
             return await result
 
@@ -46,14 +42,12 @@ class Tool(NamedTuple):
 
 @pytest.fixture(params=[MemoryTool, AsyncMemoryTool], ids=["sync", "async"])
 def kind(request: pytest.FixtureRequest) -> type[MemoryTool] | type[AsyncMemoryTool]:
-    """The class."""
     found: type[MemoryTool | AsyncMemoryTool] = request.param
     return found
 
 
 @pytest.fixture
 def tool(kind: type[MemoryTool] | type[AsyncMemoryTool], tmp_path: Path) -> Iterator[Tool]:
-    """A tool on an empty folder."""
     made = kind(str(tmp_path / "base"), state_dir=tmp_path / "state")
     tool = Tool(made, tmp_path / "base")
     yield tool

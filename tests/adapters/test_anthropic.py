@@ -236,7 +236,6 @@ def test_every_public_method_of_theirs_is_ours() -> None:
 
 
 def message(*content: dict[str, object]) -> dict[str, object]:
-    """A model's turn."""
     stop = "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"
     usage = {"input_tokens": 1, "output_tokens": 1}
     return {

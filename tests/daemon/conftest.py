@@ -15,6 +15,5 @@ def _machine() -> Iterator[Machine]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A daemon on its socket file."""
     with machine() as made, made.serve() as found:
         yield found

@@ -47,7 +47,6 @@ class Machine:
         (self.state / "config.toml").write_text(text)
 
     def memtui(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
         return subprocess.run(
             [sys.executable, "-m", "memtui", *words],
             cwd=self.project, env=self.environ(**environ), capture_output=True, text=True, stdin=subprocess.DEVNULL,
@@ -76,7 +75,6 @@ class Machine:
 
     @contextmanager
     def serve(self, *words: str, **environ: str) -> Iterator[Running]:
-        """Run the daemon for the block."""
         running = Running(self, words, environ)
         try:
             yield running
@@ -117,7 +115,6 @@ class Running:
         return self.http.post("/workspace/memory/remember", json={"content": content}, headers=headers)
 
     def done(self, task: str, **headers: str) -> dict[str, Any]:
-        """Wait for the end of a task."""
         found: dict[str, Any] = {"status": "queued"}
         while found["status"] in ("queued", "running"):
             found = self.http.get(f"/workspace/memory/remember/{task}?wait=60", headers=headers).json()

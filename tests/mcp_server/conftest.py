@@ -9,5 +9,4 @@ from tests.mcp_server.talk import Store
 
 @pytest.fixture
 def store(home: Path) -> Store:
-    """Memories of the test's own home."""
     return Store(home)

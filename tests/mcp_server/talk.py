@@ -36,7 +36,6 @@ class Talk:
     """One connection; `told` keeps every notification."""
 
     def __init__(self, to_server: int, from_server: int) -> None:
-        """Take the far ends of the server's pipes."""
         self._to, self._from = to_server, from_server
         self._number = 0
         self._envelope: dict[str, Any] = {}
@@ -68,7 +67,6 @@ class Talk:
         return greeting
 
     async def say(self, method: str, **params: Any) -> None:
-        """Send a notification."""
         await self.send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def begin(self, method: str, **params: Any) -> int:
@@ -80,7 +78,6 @@ class Talk:
         return self._number
 
     async def answer(self, number: object) -> dict[str, Any]:
-        """Wait for the answer to a request."""
         await self.wait(lambda: number in self.answers)
         found = self.answers.pop(number)
         if "error" in found:
@@ -89,7 +86,6 @@ class Talk:
         return result
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a request and wait for its answer."""
         return await self.answer(await self.begin(method, **params))
 
     async def call(self, tool: str, **fields: Any) -> tuple[bool, str]:
@@ -98,20 +94,16 @@ class Talk:
         return not result.get("isError", False), result["content"][0]["text"]
 
     async def memory(self, command: str, **fields: Any) -> tuple[bool, str]:
-        """Call the memory tool."""
         return await self.call("memory", command=command, **fields)
 
     async def name_roots(self, number: object) -> None:
-        """Answer the server's question for roots."""
         roots = [{"uri": uri} for uri in self.roots or ()]
         await self.send({"jsonrpc": "2.0", "id": number, "result": {"roots": roots}})
 
     async def send(self, message: Any) -> None:
-        """Send anything as one line."""
         await self.send_raw(json.dumps(message).encode() + b"\n")
 
     async def send_raw(self, data: bytes) -> None:
-        """Send bytes."""
         rest = memoryview(data)
         while rest:
             await anyio.wait_writable(self._to)
@@ -125,7 +117,6 @@ class Talk:
                 await news.wait()
 
     async def wait_told(self, method: str, **params: Any) -> None:
-        """Wait for a notification."""
         await self.wait(
             lambda: any(
                 one["method"] == method and params.items() <= (one.get("params") or {}).items() for one in self.told
@@ -133,7 +124,6 @@ class Talk:
         )
 
     def hang_up(self) -> None:
-        """Close the client's end."""
         os.close(self._to)
         self._to = -1
 
@@ -207,7 +197,6 @@ class Store:
     """The test's own memories, as a person at this machine sees them."""
 
     def __init__(self, home: Path) -> None:
-        """Take the test's home."""
         self.folder = home / ".memtui-test" / "memory"
         self.config = home / ".memtui-test" / "config.toml"
 
@@ -219,7 +208,6 @@ class Store:
         return file
 
     def configure(self, text: str) -> None:
-        """Write the settings."""
         self.config.parent.mkdir(parents=True, exist_ok=True)
         self.config.write_text(text)
 
@@ -228,7 +216,6 @@ class Store:
         return open_session(load_settings(read_environment()), Options(only_roots=True), lock_wait=20).engine
 
     def rows(self) -> dict[str, Memory]:
-        """Rows by address."""
         with self.engine() as engine:
             return {str(row.address): row for row in engine.rows.list().items}
 
@@ -238,6 +225,5 @@ class Store:
             engine.watch.reconcile()
 
     def audit(self) -> tuple[AuditRecord, ...]:
-        """What was done, newest first."""
         with self.engine() as engine:
             return engine.history.audit()

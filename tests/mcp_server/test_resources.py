@@ -124,7 +124,7 @@ async def test_a_memory_that_is_not_there_is_named_as_the_client_names_it(store:
 
 
 async def test_pages_hold_every_memory_once_even_while_some_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "PAGE", 3)
+    monkeypatch.setattr(resources, "PAGE_SIZE", 3)
     for scope in ("global", f"workspace/{os.path.basename(os.getcwd())}"):
         for number in range(4):
             store.write(f"{scope}/{number}.md", "text\n")

@@ -32,7 +32,6 @@ class Line(NamedTuple):
         os.write(self.to_server, data)
 
     async def said(self) -> dict[str, Any]:
-        """The next line of the server's."""
         data = b""
         while not data.endswith(b"\n"):
             await anyio.wait_readable(self.from_server)
@@ -41,14 +40,12 @@ class Line(NamedTuple):
         return found
 
     async def got(self) -> JSONRPCRequest:
-        """The next request."""
         item = await self.inbox.receive()
         assert isinstance(item, SessionMessage)
         assert isinstance(item.message, JSONRPCRequest)
         return item.message
 
     async def answer(self, number: int | str, **result: object) -> None:
-        """Answer a request."""
         await self.outbox.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=number, result=result)))
 
 

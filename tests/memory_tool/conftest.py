@@ -29,17 +29,14 @@ class Tool(NamedTuple):
         return self.base / "roots" / scope
 
     def __call__(self, command: str, **fields: object) -> Result:
-        """One call."""
         return self.tool.call({"command": command, **fields})
 
     def done(self, command: str, **fields: object) -> str:
-        """One call that must succeed."""
         result = self(command, **fields)
         assert result.ok, result.text
         return result.text
 
     def refused(self, command: str, **fields: object) -> str:
-        """One call that must fail."""
         result = self(command, **fields)
         assert not result.ok, result.text
         return result.text
@@ -64,7 +61,6 @@ def open_tool(base: Path, *, access: Access = READ_WRITE, scopes: tuple[str, ...
 
 @pytest.fixture
 def tool(tmp_path: Path) -> Iterator[Tool]:
-    """A tool that may do everything."""
     found = open_tool(tmp_path / "world")
     with found.engine:
         yield found

@@ -21,14 +21,12 @@ class SdkWorld(NamedTuple):
     folder: Path
 
     def do(self, command: str, **fields: object) -> str:
-        """The text of a call that must succeed."""
         result = self.tool.call({"command": command, **fields})
         assert result.ok, result.text
         self.check(result.text)
         return result.text
 
     def no(self, command: str, **fields: object) -> str:
-        """The text of a call that must fail."""
         result = self.tool.call({"command": command, **fields})
         assert not result.ok, result.text
         self.check(result.text)

@@ -11,7 +11,6 @@ P = "/memories/global/a.md"
 
 
 def refusal(**given: object) -> str:
-    """Why a call is refused."""
     with pytest.raises(Refusal) as caught:
         read_request(given)
     return caught.value.text

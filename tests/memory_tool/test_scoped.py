@@ -35,13 +35,11 @@ FAILED = "Memory operation failed: "
 
 @pytest.fixture
 def a(tool: Tool) -> Path:
-    """A file, made by the tool."""
     tool.done("create", path=A, file_text="one\n")
     return tool.folder() / "a.md"
 
 
 def moved(call: dict[str, object], scope: str) -> dict[str, object]:
-    """A call in another scope."""
     return {
         key: value.replace("/global/", f"/{scope}/") if isinstance(value, str) else value for key, value in call.items()
     }
@@ -411,7 +409,6 @@ def test_lines_are_numbered(data: bytes, offset: int, limit: int | None, text: s
 
 
 def item(path: str, kind: str = "memory", *, shown: bool = True, filled: bool = True) -> FolderItem:
-    """A name."""
     return FolderItem(path, kind, 0, shown, filled)
 
 

@@ -102,7 +102,6 @@ def shared() -> Iterator[Tool]:
 
 
 def emptied(tool: Tool) -> Tool:
-    """The tool, without memories."""
     shutil.rmtree(tool.folder(), ignore_errors=True)
     return tool
 

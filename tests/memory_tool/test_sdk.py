@@ -23,7 +23,6 @@ LATIN = b"caf\xe9 one\n"
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[SdkWorld]:
-    """An empty folder behind the tool."""
     world = new_sdk_world(tmp_path)
     with world.engine:
         yield world

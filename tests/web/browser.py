@@ -43,7 +43,6 @@ class Page:
         """What the browser refused or a script threw."""
 
     async def call(self, method: str, **params: object) -> dict[str, Any]:
-        """Ask the browser, and wait for its answer."""
         self._number += 1
         await self._socket.send_json({"id": self._number, "method": method, "params": params})
         while True:
@@ -66,7 +65,6 @@ class Page:
             self.complaints.append(params["exceptionDetails"]["text"])
 
     async def open(self, address: str) -> None:
-        """Go to an address."""
         for domain in ("Network", "Log", "Runtime", "Page"):
             await self.call(f"{domain}.enable")
         await self.call("Page.navigate", url=address)
@@ -83,14 +81,7 @@ class Page:
             while not await self.evaluate(f"new Promise(done => {{ {look} }})"):
                 pass
 
-    async def press(self, key: str, code: int) -> None:
-        """Press a key; `code` is its Windows virtual-key code."""
-        text = {"text": key} if len(key) == 1 else {}
-        await self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
-        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
-
     async def picture(self, path: Path) -> bytes:
-        """Take a picture of the tab."""
         data = base64.b64decode((await self.call("Page.captureScreenshot", format="png"))["data"])
         path.write_bytes(data)
         return data

@@ -28,7 +28,6 @@ TEAM_PREFIX = "team:"
 HOUR_MS = 3_600_000
 LATE = "Nobody agreed in time."
 DEFAULT_HOURS = 24
-"""Default voting period."""
 
 
 class ApprovalRule(NamedTuple):

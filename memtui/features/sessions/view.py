@@ -25,7 +25,6 @@ from memtui.ui.rows import ListRows
 WIDE = 70
 """Cells from which a row shows the session's folder."""
 MAX_SESSIONS = 500
-"""Sessions shown."""
 
 
 class SessionsView(ListView[SessionTouches]):

@@ -22,7 +22,6 @@ _PRIVATE = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /run && mkdi
 
 @pytest.fixture
 def far_home(tmp_path: Path) -> Path:
-    """The home of the other machine."""
     made = tmp_path / "far"
     made.mkdir()
     return made

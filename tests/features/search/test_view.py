@@ -190,7 +190,6 @@ class Gate:
     def find(
         self, wanted: SearchQuery, *, stop: Callable[[], bool], tell: Callable[[SearchResult], None]
     ) -> SearchResult:
-        """Search."""
         self.asked.append(wanted)
         if not self.open.is_set():
             names = wanted._replace(bodies=False, versions=False)

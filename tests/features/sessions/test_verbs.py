@@ -17,7 +17,6 @@ Person = Callable[[str], None]
 
 @pytest.fixture
 def session(home: Path) -> Path:
-    """One session of Claude Code."""
     folder = home / ".claude" / "projects" / "-p"
     folder.mkdir(parents=True)
     agent, lines = next(one for one in made.SESSIONS.values() if one[0] == "claude-code")

@@ -68,7 +68,6 @@ class World:
         os.utime(file, (self.clock.now / 1000,) * 2)
 
     def sessions(self) -> tuple[SessionTouches, ...]:
-        """What is known."""
         return self.engine.touches.sessions(self.engine.roots.names())
 
     def uses(self) -> set[tuple[str, str, int, str]]:
@@ -76,13 +75,11 @@ class World:
         return {(use.address.path, use.kind, use.calls, use.taint) for one in self.sessions() for use in one.uses}
 
     def used(self, name: str) -> int:
-        """How often a memory was used."""
         return self.engine.rows.get(Address(self.root.id, name)).uses
 
 
 @pytest.fixture
 def world(tmp_path: Path, home: Path, memory: Path) -> Any:
-    """An engine on one folder."""
     found = World(tmp_path, home, memory)
     with found.engine:
         yield found
