@@ -3,7 +3,6 @@
 The same memories, pins and uses give the same bytes in any process; heat is decided by the engine.
 """
 
-import json
 import threading
 from collections.abc import Callable, Iterable
 from weakref import WeakKeyDictionary
@@ -135,6 +134,8 @@ def fitted(
 
 def hook(found: Context) -> str:
     """Return a session-start hook's output for Claude Code and compatible agents: one line of JSON."""
+    import json  # every read of the context loads this module
+
     answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": found.text}}
     return json.dumps(answer, ensure_ascii=False) + "\n"
 
