@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio, paths
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.look.roots import Roots, anywhere
+from memtui.engine.look.roots import Roots, any_root
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.part import EnginePart, Events, Rules, retry_after_repair
 from memtui.errors import BusyError, NotFoundError, StorageError
@@ -43,7 +43,7 @@ class Drafts(EnginePart):
 
         A draft the ledger cannot take goes into a file of its own.
         """
-        root = anywhere(self._roots, draft.address.root)
+        root = any_root(self._roots, draft.address.root)
         written = self._apart and self._write(root, draft)
         try:
             self._record(root, draft)
@@ -64,7 +64,7 @@ class Drafts(EnginePart):
         """From now on also keep this engine's unsaved texts in files; return whether all of them are."""
         self._apart = True
         drafts = tuple(self._open.values())
-        return not [draft for draft in drafts if not self._write(anywhere(self._roots, draft.address.root), draft)]
+        return not [draft for draft in drafts if not self._write(any_root(self._roots, draft.address.root), draft)]
 
     def _write(self, root: Root, draft: Draft) -> bool:
         from memtui.engine.disk import unsaved
@@ -124,11 +124,11 @@ class Drafts(EnginePart):
             raise paths.translate(error, "Removing a draft") from error
 
     def _uid(self, address: Address) -> int:
-        return self._roots.uid(anywhere(self._roots, address.root))
+        return self._roots.uid(any_root(self._roots, address.root))
 
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
         """Add the unsaved text of another memtui to the history before this one replaces it."""
-        root = anywhere(self._roots, draft.address.root)
+        root = any_root(self._roots, draft.address.root)
         for other in self._ledger.drafts.all({uid: root.id}):
             known = (draft.text, self._drafted.get(draft.address), *self._ledger.drafts.given)
             if other.address.path == draft.address.path and other.text not in known:

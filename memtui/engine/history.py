@@ -11,7 +11,7 @@ from hashlib import sha256
 from memtui.diff.hunks import byte_lines
 from memtui.engine.approval import Approver
 from memtui.engine.disk import paths
-from memtui.engine.look.roots import anywhere
+from memtui.engine.look.roots import any_root
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.part import EnginePart, retry_after_repair
 from memtui.errors import MemtuiError, NotFoundError, StorageError
@@ -211,4 +211,4 @@ class History(EnginePart):
         return next((sha for sha in kept if self._ledger.reviews.trusts(uid, sha)), None)
 
     def _place(self, address: Address) -> tuple[int, str]:
-        return self._roots.uid(anywhere(self._roots, address.root)), address.path
+        return self._roots.uid(any_root(self._roots, address.root)), address.path

@@ -23,7 +23,7 @@ ABOUT = ".memtui"
 _LARGEST = 64 * 1024 * 1024
 
 
-class Of(NamedTuple):
+class TextOrigin(NamedTuple):
     """The memory a text belongs to."""
 
     folder: str
@@ -37,7 +37,7 @@ class Unsaved(NamedTuple):
     """An unsaved text."""
 
     place: str
-    of: Of | None
+    of: TextOrigin | None
     data: bytes
     at: int
     cursor: tuple[int, int] = (0, 0)
@@ -51,7 +51,7 @@ class Unsaved(NamedTuple):
             return None
 
 
-class Copy(NamedTuple):
+class EditorCopy(NamedTuple):
     """A text that an editor has open."""
 
     folder: str
@@ -63,7 +63,7 @@ class Copy(NamedTuple):
 def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
     """Write a draft to its file, replacing what this writer kept of that memory before."""
     document = {
-        **_about(Of(folder, draft.address.path, draft.base_sha256, draft.base)),
+        **_about(TextOrigin(folder, draft.address.path, draft.base_sha256, draft.base)),
         "text": draft.text,
         "cursor": draft.cursor,
         "at": draft.at,
@@ -74,7 +74,7 @@ def keep(state_dir: str, writer: str, folder: str, draft: Draft) -> None:
     )
 
 
-def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
+def begin_copy(state_dir: str, name: str, data: bytes, of: TextOrigin | None) -> EditorCopy:
     """Write a copy named `name` for an editor, in a folder that only this user can enter."""
     parent = os.path.join(state_dir, COPIES)
     fsio.make_root(parent)
@@ -91,10 +91,10 @@ def begin_copy(state_dir: str, name: str, data: bytes, of: Of | None) -> Copy:
         fsio.close(lock)
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Copy(folder, path, lock)
+    return EditorCopy(folder, path, lock)
 
 
-def taken(copy: Copy, data: bytes) -> None:
+def taken(copy: EditorCopy, data: bytes) -> None:
     """Record that the text saved in the editor so far is safe, so that only later changes are offered."""
     about = json.loads(fsio.read_all(copy.lock, 4_096))
     os.ftruncate(copy.lock, 0)
@@ -102,7 +102,7 @@ def taken(copy: Copy, data: bytes) -> None:
     fsio.write_all(copy.lock, json.dumps({**about, "opened": sha256(data).hexdigest()}).encode())
 
 
-def release(copy: Copy) -> None:
+def release(copy: EditorCopy) -> None:
     """Leave a copy behind: from now on its text is offered."""
     fsio.close(copy.lock)
 
@@ -207,14 +207,14 @@ def _copy(folder: str) -> Iterator[_Left]:
         yield _Left(Unsaved(place, of, data, _time(place)), busy, sha256(data).hexdigest() != opened)
 
 
-def _about(of: Of) -> dict[str, object]:
+def _about(of: TextOrigin) -> dict[str, object]:
     base = None if of.base is None else of.base.decode("utf-8", "surrogateescape")
     return {"folder": of.folder, "path": of.path, "base_sha256": of.base_sha256, "base": base}
 
 
-def _of(found: dict[str, object]) -> Of:
+def _of(found: dict[str, object]) -> TextOrigin:
     base, sha = found["base"], found["base_sha256"]
-    return Of(
+    return TextOrigin(
         str(found["folder"]),
         str(found["path"]),
         None if sha is None else str(sha),

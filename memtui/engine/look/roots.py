@@ -80,7 +80,7 @@ READ_ONLY = Access("ro")
 OFF = Access("off")
 
 
-class Elsewhere(Protocol):
+class RemoteMemories(Protocol):
     """A root on another machine: its memories are read and saved there, with the engine's errors."""
 
     root: Root
@@ -143,7 +143,7 @@ class Roots:
         self._locks: dict[tuple[str, tuple[int, int]], RootLock] = {}
         """By path and identity of the folder: computing the name again costs a look at every folder above."""
         self.problems: dict[str, list[Problem]] = {}
-        self.elsewhere: dict[str, Elsewhere] = {}
+        self.elsewhere: dict[str, RemoteMemories] = {}
         """Roots on other machines by id, not part of `all`: only their texts, drafts and conflicts are here."""
         self.add(roots)
 
@@ -441,7 +441,7 @@ class Roots:
         return self._checked(best[1]) if best else None
 
 
-def anywhere(roots: Roots, root_id: str) -> Root:
+def any_root(roots: Roots, root_id: str) -> Root:
     """Return a root by id, including those of other machines; see `Roots.find`."""
     there = roots.elsewhere.get(root_id)
     return there.root if there is not None else roots.find(root_id)

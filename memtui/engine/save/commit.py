@@ -279,7 +279,7 @@ class Job(NamedTuple):
     """Known names in the folder that many memories are put into one by one."""
 
 
-class Ours(NamedTuple):
+class NewFile(NamedTuple):
     """The file a change put under a name."""
 
     inode: int
@@ -370,7 +370,7 @@ def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
     return None
 
 
-def take_back(spot: LockedName, temp: str, ours: Ours, known: Collection[str]) -> None:
+def take_back(spot: LockedName, temp: str, ours: NewFile, known: Collection[str]) -> None:
     """Undo a swap: the newest foreign version gets the name, and every other one is kept.
 
     `ours` is our new file under the name, `temp` the name of what it displaced; versions in `known` need not be stored
@@ -396,7 +396,7 @@ def take_back(spot: LockedName, temp: str, ours: Ours, known: Collection[str]) -
     fsio.fsync_dir(spot.folder)
 
 
-def _untouched(spot: LockedName, ours: Ours) -> bool:
+def _untouched(spot: LockedName, ours: NewFile) -> bool:
     """Return whether the file under the name is a foreign one, or ours as we wrote it."""
     status = fsio.stat_at(spot.folder, spot.name)
     if status.st_ino != ours.inode:
@@ -448,19 +448,19 @@ def let_go(spot: LockedName, name: str, known: Collection[str]) -> None:
             fsio.close(content.handle)
 
 
-class Happened(NamedTuple):
+class MadeChange(NamedTuple):
     """A change that was made on disk."""
 
     end: Callable[[], None]
     folders: tuple[int, ...]
 
 
-Change = Generator[Happened | None, bool, Saved | Conflict]
-"""Yields None once announced, and a `Happened` once made; then receives whether the ledger has recorded it. A failed
+Change = Generator[MadeChange | None, bool, Saved | Conflict]
+"""Yields None once announced, and a `MadeChange` once made; then receives whether the ledger has recorded it. A failed
 sync is thrown into it."""
 
 
-class Ended(NamedTuple):
+class BatchResult(NamedTuple):
     """Results of changes that were made together."""
 
     results: list[Saved | Conflict | MemtuiError | None]
@@ -485,7 +485,7 @@ def alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
     return result, told
 
 
-def together(site: Site, changes: Sequence[Change]) -> Ended:
+def together(site: Site, changes: Sequence[Change]) -> BatchResult:
     """Make several changes in a locked root."""
     results: list[Saved | Conflict | MemtuiError | None] = [None] * len(changes)
     begun: list[int] = []
@@ -503,8 +503,8 @@ def together(site: Site, changes: Sequence[Change]) -> Ended:
     except (StorageError, BusyError):
         for change in changes:
             change.close()
-        return Ended([None] * len(changes), told=False)
-    made: dict[int, Happened] = {}
+        return BatchResult([None] * len(changes), told=False)
+    made: dict[int, MadeChange] = {}
     for number in begun:
         try:
             happened = next(changes[number])
@@ -518,10 +518,10 @@ def together(site: Site, changes: Sequence[Change]) -> Ended:
     told = failure is None and _tell(site, made.values())
     for number in made:
         results[number] = _ended(changes[number], told, failure)
-    return Ended(results, told)
+    return BatchResult(results, told)
 
 
-def _sync(made: Iterable[Happened]) -> OSError | None:
+def _sync(made: Iterable[MadeChange]) -> OSError | None:
     """Make the names of folders durable; return what prevented it."""
     try:
         for folder in dict.fromkeys(folder for one in made for folder in one.folders):
@@ -531,7 +531,7 @@ def _sync(made: Iterable[Happened]) -> OSError | None:
     return None
 
 
-def _tell(site: Site, made: Iterable[Happened]) -> bool:
+def _tell(site: Site, made: Iterable[MadeChange]) -> bool:
     """Record what happened on disk: when the ledger cannot be written now, recovery does it from the intents."""
     with contextlib.suppress(StorageError, BusyError):
         with site.ledger.transaction(durable=False):

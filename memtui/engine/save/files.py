@@ -20,10 +20,10 @@ from memtui.engine.save.commit import (
     CARRIED,
     NEWS_STAYS,
     Displaced,
-    Happened,
     Job,
     LockedName,
-    Ours,
+    MadeChange,
+    NewFile,
     Site,
     TargetFolder,
 )
@@ -34,7 +34,7 @@ WRITTEN = ("created", "modified")
 """Operations whose text was written here; `restored` may bring back one that was not."""
 
 
-class Lost(NamedTuple):
+class LostRace(NamedTuple):
     """A commit that found a foreign version (`theirs`) where the expected one should have been."""
 
     theirs: WholeFile | None
@@ -86,7 +86,7 @@ def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Jo
         raise _hard_link(address)
     seq, temp = _announce(site, address, job, found, data, sha)
     displaced = _swap_in(spot, temp, found, data, sha, seq)
-    if isinstance(displaced, Lost):
+    if isinstance(displaced, LostRace):
         return _lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
     _conclude(site, seq, address.path, sha, job)
     _watch(spot, displaced, sha, job)
@@ -117,7 +117,7 @@ def create(
         seq, temp = _announce(site, address, job, None, data, sha)
         spot = LockedName(site, folder, parts[-1], address)
         try:
-            ours = Ours(commit.write_new(folder, temp, data, mode, dated), sha)
+            ours = NewFile(commit.write_new(folder, temp, data, mode, dated), sha)
             site.handle.check()
             fsio.rename_noreplace(folder, temp, folder, parts[-1])
         except (OSError, MemtuiError) as error:
@@ -167,10 +167,10 @@ def removing(
     except (OSError, MemtuiError) as error:
         raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
     displaced = _take_off(spot, temp, found)
-    if isinstance(displaced, Lost):
+    if isinstance(displaced, LostRace):
         return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
     try:
-        yield Happened(lambda: finish(site, seq, address.path, None, job, moved_to), (folder,))
+        yield MadeChange(lambda: finish(site, seq, address.path, None, job, moved_to), (folder,))
     except OSError as error:
         fsio.close(displaced.handle)
         raise _failure(error, f"Deleting {address}", whole=False) from error
@@ -228,7 +228,7 @@ def renaming(spot: LockedName, there: TargetFolder, new: Address, expected: str 
         finish_rename(site, address.path, new.path, sha, job)
 
     try:
-        yield Happened(end, (new_folder,) if same else (new_folder, folder))
+        yield MadeChange(end, (new_folder,) if same else (new_folder, folder))
     except OSError as error:
         raise _rolled_back(error, f"Renaming {address}", back) from error
     return Saved(new, sha, found.sha, str(job.txn.id))
@@ -353,17 +353,17 @@ def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> W
     return found
 
 
-def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: str, seq: int) -> WholeFile | Lost:
+def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: str, seq: int) -> WholeFile | LostRace:
     """Swap the new file in and verify what came out; return the displaced file, open, if it is the expected version."""
     doing, known = f"Saving {spot.address}", (found.sha,)
     try:
-        ours = Ours(commit.write_temp(spot.folder, temp, data, found), sha)
+        ours = NewFile(commit.write_temp(spot.folder, temp, data, found), sha)
         spot.site.handle.check()
         commit.swap(spot, temp, known)
     except (OSError, MemtuiError) as error:
         whole = _drop_temp(spot, temp, seq, sha, error)
         if whole and isinstance(error, (FileNotFoundError, FileExistsError)):
-            return Lost(spot.glance())
+            return LostRace(spot.glance())
         raise _failure(error, doing, whole=whole) from error
     try:
         fsio.fsync_dir(spot.folder)
@@ -373,19 +373,19 @@ def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: st
         raise _rolled_back(error, doing, lambda: commit.take_back(spot, temp, ours, known)) from error
     try:
         commit.take_back(spot, temp, ours, known)
-        return Lost(spot.glance())
+        return LostRace(spot.glance())
     except (OSError, MemtuiError) as error:
         raise _failure(error, doing, whole=False) from error
 
 
-def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | Lost:
+def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | LostRace:
     """Verify what a deletion captured, and remove it; return it, open, if it is the expected version."""
     doing, known = f"Deleting {spot.address}", (found.sha,)
     try:
         displaced = _take_expected(spot, temp, found.sha)
         if displaced is None:
             commit.give_back(spot, temp, ())
-            return Lost(spot.glance())
+            return LostRace(spot.glance())
     except (OSError, MemtuiError) as error:
         raise _rolled_back(error, doing, lambda: commit.give_back(spot, temp, known)) from error
     return displaced
@@ -407,7 +407,7 @@ def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | No
             fsio.close(displaced.handle)
 
 
-def _withdraw(spot: LockedName, temp: str, ours: Ours) -> None:
+def _withdraw(spot: LockedName, temp: str, ours: NewFile) -> None:
     """Remove a new file again, unless somebody else's has its name by now."""
     if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
         return

@@ -8,7 +8,7 @@ from memtui.engine.disk import fsio, paths
 from memtui.engine.ledger.audit import OpenIntent, Txn
 from memtui.engine.model import Actor, Address
 from memtui.engine.save import commit, files
-from memtui.engine.save.commit import Job, LockedName, Ours, Site
+from memtui.engine.save.commit import Job, LockedName, NewFile, Site
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
 _STOPPED = "memtui was stopped"
@@ -57,7 +57,7 @@ def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
     if there and not swapped and not ours:
         # A foreign version was displaced, and the look at it never came.
         if target is not None and saved:
-            commit.take_back(spot, temp, Ours(target.status.st_ino, after), ())
+            commit.take_back(spot, temp, NewFile(target.status.st_ino, after), ())
         else:
             commit.let_go(spot, temp, ())
         spot.site.ledger.versions.note_version(spot.site.uid, intent.path, after, files.REFUSED)

@@ -16,7 +16,7 @@ from memtui.engine.disk import fsio, unsaved
 from memtui.engine.model import Address, Root
 from memtui.errors import RefusedError, StorageError
 
-CopyOf = unsaved.Of
+CopyOf = unsaved.TextOrigin
 
 _WINDOWED = {
     name: option

@@ -126,8 +126,8 @@ def test_what_a_process_left_that_died_while_it_wrote_a_draft_goes_with_it(world
         assert files(world) == []
 
 
-def of(world: World, base: bytes) -> unsaved.Of:
-    return unsaved.Of(str(world.folder()), "a.md", sha(base), base)
+def of(world: World, base: bytes) -> unsaved.TextOrigin:
+    return unsaved.TextOrigin(str(world.folder()), "a.md", sha(base), base)
 
 
 def test_a_copy_is_offered_when_nobody_has_it_open_any_more(world: World) -> None:
@@ -185,7 +185,7 @@ def test_a_redacted_text_is_gone_as_draft_and_as_what_drafts_and_copies_started_
         assert len(texts(engine)) == 2
         engine.redaction.redact_all([(at("c.md"), sha(secret))], reason="a key", actor=ME, everywhere=True)
         assert texts(engine) == ["mine\n"]
-        assert unsaved.everything(str(world.state))[0].of == unsaved.Of(
+        assert unsaved.everything(str(world.state))[0].of == unsaved.TextOrigin(
             str(world.folder().resolve()), "b.md", sha(secret), None
         )
     held = [path.name for path in world.state.rglob("*") if path.is_file() and b"0123456789abcdef" in path.read_bytes()]
