@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from memtui.engine import Engine
-from memtui.engine.ledger.touches import SessionTouches, UseCounts
-from memtui.engine.model import Address
 from memtui.transcripts.calls import KINDS
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.ledger.touches import SessionTouches, UseCounts
+    from memtui.engine.model import Address
 
 SHORT = 8
 """Characters of a session's id that are shown."""
