@@ -166,8 +166,3 @@ def test_no_other_byte_of_a_list_changes(lines: list[str], end: str, closed: boo
     assert sorted(kept + [line for one in cut for line in one.split(end.encode()) if line.strip()]) == sorted(
         line for line in text.split(end.encode()) if line.strip()
     )
-
-
-def test_a_list_with_more_than_items_is_one_entry() -> None:
-    assert len(bullets(b"- a\n- b\n")) == 2
-    assert bullets(b"- a\nand prose\n- b\n") == ()
