@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.features.delivery.credentials import target_of
 from memtui.features.delivery.digest import digest as text_of
 from memtui.features.delivery.outbox import KIND, queue, usable_entry
-from memtui.features.tasks.shown import state_word, task_json, what_words
+from memtui.features.tasks.shown import describe_task, state_label, task_json
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.work import workspace_of
 from memtui.wire import outcomes, values
@@ -80,7 +80,7 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
     if call.out.json:
         call.out.document(values.listing(map(task_json, ended)))
     for task in ended if not call.out.json else ():
-        call.out.line(f"{task.id} {state_word(task)}: {what_words(task)}")
+        call.out.line(f"{task.id} {state_label(task)}: {describe_task(task)}")
     bad = next((task.error for task in ended if task.error is not None), None)
     return outcomes.DONE if bad is None else outcomes.EXIT.get(bad[0], outcomes.REFUSED)
 
@@ -99,7 +99,7 @@ def status(session: Session) -> Json:
     return {
         "places": len(known),
         "cannot be used": [f"{name}: {why}" for name in known if (why := problem_of(session.settings, name))],
-        "failed": [f"{task.seq}: {what_words(task)}" for task in failed[:5]],
+        "failed": [f"{task.seq}: {describe_task(task)}" for task in failed[:5]],
     }
 
 
@@ -112,4 +112,4 @@ def findings(session: Session) -> Iterator[Finding]:
     for task in session.engine.tasks.all(None, (FAILED,)):
         if task.kind == KIND:
             advice = f"`memtui tasks retry {task.seq}` sends it again."
-            yield Finding("warning", "delivery", what_words(task), advice)
+            yield Finding("warning", "delivery", describe_task(task), advice)

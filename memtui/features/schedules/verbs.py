@@ -25,8 +25,7 @@ from memtui.features.schedules.plan import (
 from memtui.features.schedules.state import BY_HAND
 from memtui.features.schedules.team import TEAM, TeamSchedules, all_schedules, newest_run, take
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.shown import state_word, task_json
-from memtui.features.tasks.shown import what_words as came_words
+from memtui.features.tasks.shown import describe_task, state_label, task_json
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.work import workspace_of
 from memtui.features.team.store import outage, require_server
@@ -144,7 +143,7 @@ def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     if task.error is not None and not call.out.json:
         raise MemtuiError(task.error[1], code=task.error[0])
     again = ", and is tried again" if task.not_before > now else ""
-    call.out.fact(task_json(task), f"{task.id} {state_word(task)}{again}: {came_words(task)}")
+    call.out.fact(task_json(task), f"{task.id} {state_label(task)}{again}: {describe_task(task)}")
     return outcomes.DONE if task.error is None else outcomes.EXIT.get(task.error[0], outcomes.REFUSED)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.task import COMPLETED, ENDED, FAILED, OPEN, RUNNING, Task
-from memtui.features.tasks.shown import what_words
+from memtui.features.tasks.shown import describe_task
 from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def said(ended: Sequence[Task], waiting: int) -> tuple[str, str]:
     parts = [str((task.result or {})["summary"]) for task in done if (task.result or {}).get("outcome") == "known"]
     if failed:
         more = f" {len(failed) - 1} more failed." if len(failed) > 1 else ""
-        parts.insert(0, f"{failed[-1].kind} failed: {what_words(failed[-1])}{more} 0 shows it.")
+        parts.insert(0, f"{failed[-1].kind} failed: {describe_task(failed[-1])}{more} 0 shows it.")
     if saved:
         what = saved[0] if len(saved) == 1 else count_words(len(saved), "memory")
         parts.append(f"Saved {what}. 0 then w shows what changed, u takes it back.")

@@ -6,11 +6,11 @@ from memtui.engine.task import COMPLETED, RUNNING, Run, Task
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
-_ASKED = ("content", "query", "session")
+_REQUEST_TEXTS = ("content", "query", "session")
 """Request fields that describe a task, in order of preference."""
 
 
-def state_word(task: Task) -> str:
+def state_label(task: Task) -> str:
     """Return the state in one word."""
     if task.state == RUNNING and task.stopping:
         return "stopping"
@@ -19,29 +19,29 @@ def state_word(task: Task) -> str:
     return task.state
 
 
-def what_words(task: Task) -> str:
+def describe_task(task: Task) -> str:
     """Describe a task in one line: result, error, progress or request; the text may be hostile."""
     if task.error is not None:
         return f"{task.error[0]}: {task.error[1]}"
     if task.state == COMPLETED:
-        return came_of(task.result or {})
-    asked = asked_words(task.request)
+        return summarize_result(task.result or {})
+    asked = quote_request(task.request)
     return "  ".join(filter(None, (task.progress, asked)))
 
 
-def may_have_come(task: Task) -> bool:
+def may_be_delivered(task: Task) -> bool:
     """Whether a task may have delivered something without confirmation."""
     code, said = task.error or ("", "")
     return said.startswith("delivery_unknown") or (task.kind == "deliver" and code == "E_INTERNAL")
 
 
-def asked_words(request: Mapping[str, object]) -> str:
+def quote_request(request: Mapping[str, object]) -> str:
     """Quote the request; empty when it has no text."""
-    asked = next((str(request[name]) for name in _ASKED if request.get(name)), "")
+    asked = next((str(request[name]) for name in _REQUEST_TEXTS if request.get(name)), "")
     return f'"{" ".join(asked.split())}"' if asked else ""
 
 
-def came_of(result: Mapping[str, object]) -> str:
+def summarize_result(result: Mapping[str, object]) -> str:
     """Summarize a result: saved memories or its summary, and the number of proposals."""
     addresses, proposals = result.get("addresses"), result.get("proposals")
     said = [str(result["summary"])] if result.get("summary") else []
@@ -52,13 +52,13 @@ def came_of(result: Mapping[str, object]) -> str:
     return "  ".join(said) or "nothing to do"
 
 
-def value_words(value: object) -> str:
+def format_value(value: object) -> str:
     """Format a value of a result for people; empty for nothing."""
     if isinstance(value, Mapping):
-        named = ((str(name).replace("_", " "), value_words(one)) for name, one in value.items())
+        named = ((str(name).replace("_", " "), format_value(one)) for name, one in value.items())
         return ", ".join(f"{name} {words}" for name, words in named if words)
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(value_words, value))
+        return ", ".join(map(format_value, value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "" if value is None else str(value)
 
 

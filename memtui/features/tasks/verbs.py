@@ -11,7 +11,7 @@ from memtui.features.actors import who_cell
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.settings import noted
-from memtui.features.tasks.shown import run_json, state_word, task_json, value_words, what_words
+from memtui.features.tasks.shown import describe_task, format_value, run_json, state_label, task_json
 from memtui.features.tasks.work import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -49,7 +49,7 @@ def tasks(call: Call) -> int:
         task = waited(call.session, task)
     if task.state == FAILED and task.error is not None and not call.out.json:
         raise MemtuiError(task.error[1], code=task.error[0])
-    call.out.fact(task_json(task), f"{task.id} {state_word(task)}: {what_words(task)}")
+    call.out.fact(task_json(task), f"{task.id} {state_label(task)}: {describe_task(task)}")
     return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
 
 
@@ -84,7 +84,7 @@ def _list(call: Call) -> int:
     call.out.table(
         (*columns, Column("BY", optional=True), Column("AGE", "age")),
         [
-            (one.seq, state_word(one), one.kind, what_words(one), who_cell(call.out, one.client), one.updated)
+            (one.seq, state_label(one), one.kind, describe_task(one), who_cell(call.out, one.client), one.updated)
             for one in found
         ],
     )
@@ -121,11 +121,11 @@ def _show(call: Call, task: Task) -> int:
 def _cancelled(task: Task) -> str:
     if task.state in OPEN:
         return "is asked to end" if task.stopping else "is being written, and will be done"
-    return "is cancelled" if task.state == CANCELLED else f"is {state_word(task)} already"
+    return "is cancelled" if task.state == CANCELLED else f"is {state_label(task)} already"
 
 
 def _words(value: object) -> str:
-    return value_words(value) or ("none" if isinstance(value, (list, tuple)) else "-" if value is None else "")
+    return format_value(value) or ("none" if isinstance(value, (list, tuple)) else "-" if value is None else "")
 
 
 # --- status
@@ -167,7 +167,7 @@ def block(session: Session) -> Json:
         "running": [f"{task.kind} {task.progress}".strip() for task in mine if task.state == RUNNING],
         "worked on now": table.is_worked_on(lane.id),
         "failed": sum(task.state == FAILED for task in mine),
-        "done last": f"{last.kind}: {what_words(last)}" if last is not None else None,
+        "done last": f"{last.kind}: {describe_task(last)}" if last is not None else None,
         "waiting elsewhere": len([task for task in table.all(None, OPEN) if task.workspace != lane.id]),
         **noted(session.engine, session.settings),
         "telemetry": telemetry.status(session.settings.telemetry),

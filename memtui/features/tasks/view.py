@@ -15,7 +15,7 @@ from memtui.features.host import WRITE, Host
 from memtui.features.tasks import view_rows
 from memtui.features.tasks.glance import WHILE_YOU_WORK, is_held
 from memtui.features.tasks.lanes import refuse_off
-from memtui.features.tasks.shown import may_have_come, state_word, what_words
+from memtui.features.tasks.shown import describe_task, may_be_delivered, state_label
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.tasks.work import workspace_of
 from memtui.ui.action import Action
@@ -149,7 +149,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         if not isinstance(item, Task):
             known = isinstance(item, StandingRow) and action.id in item.acts
             return "" if known or action.id == "read_text" else "That cannot be done with this row."
-        state = state_word(item)
+        state = state_label(item)
         if action.id == "task_cancel" and (item.state not in OPEN or item.plan is not None):
             return f"It is {state} already." if item.state in ENDED else "It is being written, and will be done."
         if action.id == "task_retry" and item.state not in (FAILED, CANCELLED):
@@ -199,7 +199,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
     def _cancel(self) -> None:
         def words(task: Task) -> tuple[str, str]:
-            what = "ends soon" if task.stopping else f"is {state_word(task)}"
+            what = "ends soon" if task.stopping else f"is {state_label(task)}"
             return f"{task.kind} {what}.", "good" if task.state == CANCELLED else "name"
 
         asks = "{} runs: x again cancels it, and nothing of it is written."
@@ -209,7 +209,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         asks = "It may have come already: look there first. r again sends it."
         self._change(
             "retry",
-            lambda item: asks if may_have_come(item) else "",
+            lambda item: asks if may_be_delivered(item) else "",
             lambda task: (f"{task.kind} waits to be tried again.", "good"),
         )
 
@@ -244,7 +244,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
         def asked(who: str | Task) -> None:
             if isinstance(who, Task):
-                told(who, f"A dream is {state_word(who)} already: task {who.seq}.", "warning")
+                told(who, f"A dream is {state_label(who)} already: task {who.seq}.", "warning")
                 return
             self.ask(yes_no(f"Dream by {who}? ", agreed, self.close_prompt))
 
@@ -275,7 +275,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         return super()._step_back() or was
 
     def _undo(self, item: Task, txn: str) -> None:
-        name = f"{item.kind}: {self.shell.named(what_words(item))}"
+        name = f"{item.kind}: {self.shell.named(describe_task(item))}"
 
         def done(result: Done) -> None:
             self.host.operations.touched(result.addresses)
@@ -321,7 +321,7 @@ def words_of(task: Row) -> str:
     """Return the text that the filter searches."""
     if isinstance(task, StandingRow):
         return f"{task.group} {task.name} {task.state} {task.words}"
-    return "" if isinstance(task, str) else f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
+    return "" if isinstance(task, str) else f"{state_label(task)} {task.kind} {describe_task(task)} {task.client}"
 
 
 def listed(engine: Engine) -> tuple[Task, ...]:

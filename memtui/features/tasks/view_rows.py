@@ -10,7 +10,7 @@ from memtui.engine.model import AuditRecord, is_person
 from memtui.engine.task import COMPLETED, FAILED, RUNNING, Run, Task
 from memtui.errors import MemtuiError
 from memtui.features.actors import who_words
-from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
+from memtui.features.tasks.shown import describe_task, format_value, quote_request, state_label
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
@@ -76,9 +76,9 @@ def task_runs(task: Task, width: int, clock: RowStyle, *, lane: str) -> list[Pie
     tail = "  ".join([*(fit(one, min(cell_width(one), 20), plain=clock.ascii) for one in end), ""])
     time = fit(stamp(task.updated, clock.now), 6, right=True)
     room = max(width - 20 - cell_width(tail) - len(time) - 1, 4)
-    words = clock.named(what_words(task))
+    words = clock.named(describe_task(task))
     return [
-        (fit(state_word(task), 10), "dim" if task.undone else _STYLES.get(task.state, "name")),
+        (fit(state_label(task), 10), "dim" if task.undone else _STYLES.get(task.state, "name")),
         (fit(task.kind, 10), "strong" if task.state == RUNNING else "name"),
         (fit(words, room, plain=clock.ascii), "problem" if task.state == FAILED else "description"),
         (" " + tail, "agent"),
@@ -88,7 +88,7 @@ def task_runs(task: Task, width: int, clock: RowStyle, *, lane: str) -> list[Pie
 
 def show(engine: Engine, task: Task, now: int, look: DiffStyle) -> Page:
     """Draw everything known of a task."""
-    state = f"{state_word(task)}, {both(task.updated, now)}"
+    state = f"{state_label(task)}, {both(task.updated, now)}"
     asked = f"by {who_words(task.client)}, {both(task.created, now)}"
     fields = [
         ("State", state),
@@ -106,7 +106,7 @@ def show(engine: Engine, task: Task, now: int, look: DiffStyle) -> Page:
     text = task.request.get("content")
     if isinstance(text, str):
         page += _titled("What was asked", text_page(text.encode(), look.width, plain=look.plain))
-    elif words := asked_words(task.request):
+    elif words := quote_request(task.request):
         page += _titled("What was asked", words_page(words, width=look.width))
     for run in engine.tasks.runs(task=task.id):
         page += _run_page(run, look)
@@ -123,12 +123,12 @@ def _result_fields(task: Task, look: DiffStyle) -> Iterator[tuple[str, str]]:
         if isinstance(one, dict):
             yield str(one.get("what", ""))[:10] or "changed", look.named(str(one.get("address", "")))
     for name, value in result.items():
-        if name not in _SAID and (words := value_words(value)):
+        if name not in _SAID and (words := format_value(value)):
             yield name[:10], look.named(words)
 
 
 def _run_page(run: Run, look: DiffStyle) -> Iterator[PageLine]:
-    counts = value_words(run.counts)
+    counts = format_value(run.counts)
     said = f"Run: {run.outcome}, worker {run.worker}, {(run.ended - run.at) / 1_000:.1f} s"
     yield from _titled(said, words_page(counts, width=look.width) if counts else ())
     for name, text in (("Sent", run.sent), ("Replied", run.reply)):

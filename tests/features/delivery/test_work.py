@@ -18,7 +18,7 @@ from memtui.features.delivery.outbox import defuse, parts, queue, usable_entry
 from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_after, webhook_signature
 from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.shown import may_have_come
+from memtui.features.tasks.shown import may_be_delivered
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests import planted
@@ -248,7 +248,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_but_where_that_is_told(
         assert (claim.state, names[text]) != ("unknown", "hook"), f"seed {seed}: a webhook is repeated"
         ended = session.engine.tasks.all(limit=1)[0]
         if claim.state == "sending" and ended.state == FAILED:  # killed so often that it was given up, and told
-            states[text] = "unknown" if may_have_come(ended) else "lost"
+            states[text] = "unknown" if may_be_delivered(ended) else "lost"
     counts = server.counts()
     for text in texts:
         told = states[text] in ("unknown", "refused")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.task import Run
-from memtui.features.tasks.shown import came_of, value_words
+from memtui.features.tasks.shown import format_value, summarize_result
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, Result
 from tests.features.tasks.test_lanes import ask, lane, session, work
@@ -142,7 +142,8 @@ def test_status_says_since_when_a_worker_is_sent_texts(cli: Cli, config: Path) -
 
 
 def test_what_came_of_a_task_is_said_once_and_in_words() -> None:
-    assert came_of({"summary": "4 proposed, 0 applied.", "proposals": ["1", "2", "3", "4"]}) == "4 proposed, 0 applied."
-    assert came_of({"summary": "Saved.", "proposals": ["1"]}) == "Saved.  1 proposed"
-    assert value_words({"found": {"exact": 2, "near": 1}, "left": 0, "skipped": {}}) == "found exact 2, near 1, left 0"
-    assert [value_words(one) for one in ([], None, True, ["a", "b"])] == ["", "", "yes", "a, b"]
+    said = "4 proposed, 0 applied."
+    assert summarize_result({"summary": said, "proposals": ["1", "2", "3", "4"]}) == said
+    assert summarize_result({"summary": "Saved.", "proposals": ["1"]}) == "Saved.  1 proposed"
+    assert format_value({"found": {"exact": 2, "near": 1}, "left": 0, "skipped": {}}) == "found exact 2, near 1, left 0"
+    assert [format_value(one) for one in ([], None, True, ["a", "b"])] == ["", "", "yes", "a, b"]
