@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from memtui.transcripts.event import SessionEvent, mapping, sequence, string
+from memtui.transcripts.event import SessionEvent, as_list, as_mapping, as_string
 
 OPENED, SEARCHED, LOADED = "opened", "searched", "loaded"
 WROTE, CREATED, DELETED = "wrote", "created", "deleted"
@@ -80,7 +80,7 @@ def taint(event: SessionEvent, home: str, inside: Callable[[str], bool]) -> str:
     if event.failed or not name:
         return ""
     if name in _WEB:
-        return _web(string(event.asked.get("url")) or event.target or string(event.asked.get("prompt")))
+        return _web(as_string(event.asked.get("url")) or event.target or as_string(event.asked.get("prompt")))
     if name in _SHELL and (found := _URL.search(command_of(event))):
         return _web(found[0])
     server = _MCP.match(event.tool)
@@ -123,8 +123,8 @@ def after(text: str, edits: Sequence[tuple[str, str, bool]]) -> str | None:
 
 def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
     if event.asked.get("patch") is not None or event.asked.get("changes") is not None:
-        yield from _patched(string(event.asked.get("patch")), event.cwd, home)
-        yield from _changed(mapping(event.asked.get("changes")), event.cwd, home)
+        yield from _patched(as_string(event.asked.get("patch")), event.cwd, home)
+        yield from _changed(as_mapping(event.asked.get("changes")), event.cwd, home)
         return
     path = resolved(event.target.partition("\n")[0], event.cwd, home)
     if not path:
@@ -136,9 +136,10 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
         text = None if is_changed_by_user(event) else content
         yield FileTouch(CREATED if is_new else WROTE, path, text, added=tuple(content.splitlines()))
         return
-    each = [mapping(one) for one in sequence(asked.get("edits"))] or [asked]
+    each = [as_mapping(one) for one in as_list(asked.get("edits"))] or [asked]
     edits = tuple(
-        (string(one.get("old_string")), string(one.get("new_string")), one.get("replace_all") is True) for one in each
+        (as_string(one.get("old_string")), as_string(one.get("new_string")), one.get("replace_all") is True)
+        for one in each
     )
     before, whole = gave.get("originalFile"), gave.get("newContent")
     text = whole if isinstance(whole, str) else after(before, edits) if isinstance(before, str) else None
@@ -158,7 +159,7 @@ def command_of(event: SessionEvent) -> str:
     for name in ("command", "cmd"):
         value = event.asked.get(name)
         if isinstance(value, list):
-            words = [string(one) for one in value]
+            words = [as_string(one) for one in value]
             return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else shlex.join(words)
         if isinstance(value, str):
             return value
@@ -204,10 +205,10 @@ def _section(kind: str, path: str, new_path: str, added: list[str], cwd: str, ho
 
 def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[FileTouch]:
     for name, said in changes.items():
-        change, path = mapping(said), resolved(name, cwd, home)
-        kind = string(change.get("type")) or next(iter(change), "")
-        inner = change if change.get("type") else mapping(change.get(kind))
-        content, diff = inner.get("content"), string(inner.get("unified_diff"))
+        change, path = as_mapping(said), resolved(name, cwd, home)
+        kind = as_string(change.get("type")) or next(iter(change), "")
+        inner = change if change.get("type") else as_mapping(change.get(kind))
+        content, diff = inner.get("content"), as_string(inner.get("unified_diff"))
         if not path:
             continue
         if kind == "add" and isinstance(content, str):
@@ -216,7 +217,7 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
             yield FileTouch(DELETED, path)
         else:
             put = tuple(line[1:] for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++"))
-            moved = resolved(string(inner.get("move_path")), cwd, home)
+            moved = resolved(as_string(inner.get("move_path")), cwd, home)
             if moved:
                 yield FileTouch(DELETED, path)
             yield FileTouch(CREATED if moved else WROTE, moved or path, added=put)

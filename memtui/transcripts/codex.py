@@ -14,12 +14,12 @@ from memtui.transcripts.event import (
     TOOL,
     USER,
     Log,
-    mapping,
+    as_list,
+    as_mapping,
+    as_string,
+    message_text,
     parsed,
-    sequence,
-    string,
     target_of,
-    words,
 )
 
 KNOWN = frozenset(
@@ -39,29 +39,29 @@ _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE
 
 def read(log: Log, record: dict[str, object]) -> bool:
     """Add a record; see `Reader`."""
-    kind, payload = string(record.get("type")), mapping(record.get("payload"))
+    kind, payload = as_string(record.get("type")), as_mapping(record.get("payload"))
     if kind not in KNOWN:
         return False
     if kind == "session_meta" and not log.session:
-        log.session = string(payload.get("id"))
+        log.session = as_string(payload.get("id"))
         log.paged = payload.get("history_mode") == "paginated"
-        log.sidechain = "subagent" in mapping(payload.get("source"))
+        log.sidechain = "subagent" in as_mapping(payload.get("source"))
         log.program = payload.get("source") == "exec"
     if kind in ("session_meta", "turn_context"):
-        log.cwd = string(payload.get("cwd")) or log.cwd
+        log.cwd = as_string(payload.get("cwd")) or log.cwd
     elif kind == "event_msg":
-        _event(log, string(payload.get("type")), dict(payload))
+        _event(log, as_string(payload.get("type")), dict(payload))
     elif kind == "response_item" and not log.paged:
-        _item(log, string(payload.get("type")), dict(payload))
-    elif kind == "compacted" and (said := string(payload.get("message"))):
+        _item(log, as_string(payload.get("type")), dict(payload))
+    elif kind == "compacted" and (said := as_string(payload.get("message"))):
         log.add(log.key, USER, said, meta=True, tool=SUMMARY)
     return True
 
 
 def _event(log: Log, kind: str, payload: dict[str, object]) -> None:
     if kind == "user_message":
-        _typed(log, string(payload.get("message")))
-    elif kind == "agent_message" and (said := string(payload.get("message"))):
+        _typed(log, as_string(payload.get("message")))
+    elif kind == "agent_message" and (said := as_string(payload.get("message"))):
         log.add(_id(log, said), AGENT, said)
     elif kind == "thread_rolled_back":
         turns = payload.get("num_turns")
@@ -70,10 +70,10 @@ def _event(log: Log, kind: str, payload: dict[str, object]) -> None:
         log.add(log.key, USER, "[interrupted]", meta=True)
     elif kind == "patch_apply_end":
         log.result(
-            string(payload.get("call_id")), string(payload.get("stderr")), failed=payload.get("success") is False
+            as_string(payload.get("call_id")), as_string(payload.get("stderr")), failed=payload.get("success") is False
         )
     elif kind == "item_completed" and log.paged:
-        _completed(log, dict(mapping(payload.get("item"))))
+        _completed(log, dict(as_mapping(payload.get("item"))))
 
 
 def _typed(log: Log, said: str) -> None:
@@ -87,53 +87,53 @@ def _typed(log: Log, said: str) -> None:
 
 def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
     """Add an item of the model; in the oldest sessions only this holds the user's text."""
-    call = string(payload.get("call_id")) or log.key
+    call = as_string(payload.get("call_id")) or log.key
     if kind == "message" and payload.get("role") == "user":
-        said = words(payload.get("content"))
+        said = message_text(payload.get("content"))
         if said.startswith(_LOADED):
             folder = said.removeprefix(_LOADED).partition("\n")[0].strip()
             log.add(log.key, TOOL, tool="instructions", target=f"{folder}/AGENTS.md")
         elif said and not said.startswith(_NOT_TYPED):
             log.add(f"item {_id(log, said)}", MAYBE, said)
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        given = string(payload.get("input")) or string(payload.get("arguments"))
-        asked = mapping(_parsed(given)) or mapping(payload.get("action"))
+        given = as_string(payload.get("input")) or as_string(payload.get("arguments"))
+        asked = as_mapping(_parsed(given)) or as_mapping(payload.get("action"))
         patched = "\n".join(_PATCHED.findall(given))
         target = patched or target_of(asked)
-        name = string(payload.get("name")) or kind
+        name = as_string(payload.get("name")) or kind
         log.add(call, TOOL, tool=name, target=target, asked={"patch": given} if patched else asked)
     elif kind == "web_search_call":
         log.add(log.key, TOOL, tool="web_search")
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output = payload.get("output")
-        told = string(output) or words(output) or words(mapping(output).get("content"))
-        code = _EXIT.search(told[:600])
-        failed = mapping(output).get("success") is False or bool(code and int(code[1]))
-        log.result(call, told, failed=failed)
+        text = as_string(output) or message_text(output) or message_text(as_mapping(output).get("content"))
+        code = _EXIT.search(text[:600])
+        failed = as_mapping(output).get("success") is False or bool(code and int(code[1]))
+        log.result(call, text, failed=failed)
 
 
 def _completed(log: Log, item: dict[str, object]) -> None:
-    kind, uuid = item.get("type"), string(item.get("id")) or log.key
+    kind, uuid = item.get("type"), as_string(item.get("id")) or log.key
     failed = item.get("status") in ("failed", "declined")
     if kind == "UserMessage":
-        _typed(log, words(item.get("content")))
-    elif kind == "AgentMessage" and (said := words(item.get("content"))):
+        _typed(log, message_text(item.get("content")))
+    elif kind == "AgentMessage" and (said := message_text(item.get("content"))):
         log.add(_id(log, said), AGENT, said)
     elif kind == "CommandExecution":
-        told = string(item.get("aggregated_output")) or string(item.get("stderr"))
+        output = as_string(item.get("aggregated_output")) or as_string(item.get("stderr"))
         command = item.get("command")
-        target = string(command) or string((sequence(command) or [""])[-1])
-        told = told if failed else ""
-        log.add(uuid, TOOL, told, tool="shell", target=target, failed=failed, asked={"command": target})
+        target = as_string(command) or as_string((as_list(command) or [""])[-1])
+        output = output if failed else ""
+        log.add(uuid, TOOL, output, tool="shell", target=target, failed=failed, asked={"command": target})
     elif kind == "FileChange":
-        target = "\n".join(mapping(item.get("changes")))
-        told = string(item.get("stderr")) if failed else ""
-        log.add(uuid, TOOL, told, tool="apply_patch", target=target, failed=failed, asked=item)
+        target = "\n".join(as_mapping(item.get("changes")))
+        output = as_string(item.get("stderr")) if failed else ""
+        log.add(uuid, TOOL, output, tool="apply_patch", target=target, failed=failed, asked=item)
     elif kind == "McpToolCall":
-        name = f"{string(item.get('server'))}.{string(item.get('tool'))}"
-        told = string(item.get("error")) if failed else ""
-        asked = mapping(item.get("arguments"))
-        log.add(uuid, TOOL, told, tool=name, target=target_of(asked), failed=failed, asked=asked)
+        name = f"{as_string(item.get('server'))}.{as_string(item.get('tool'))}"
+        output = as_string(item.get("error")) if failed else ""
+        asked = as_mapping(item.get("arguments"))
+        log.add(uuid, TOOL, output, tool=name, target=target_of(asked), failed=failed, asked=asked)
 
 
 def _id(log: Log, said: str) -> str:

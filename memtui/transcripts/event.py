@@ -99,7 +99,7 @@ class Log:
     def record(self, offset: int, length: int, timestamp: object) -> None:
         """Start a line, with its ISO 8601 timestamp."""
         self.line, self._leaf_before = (offset, length), self.leaf
-        self.stamp = string(timestamp)
+        self.stamp = as_string(timestamp)
         try:
             at = int(datetime.fromisoformat(self.stamp).timestamp() * 1000)
         except (ValueError, OverflowError, OSError):
@@ -144,9 +144,9 @@ class Log:
         """Record how a call ended; text is kept only of a failure."""
         place = self._places.get(call, -1)
         if 0 <= place < len(self._events) and self._events[place].uuid == call:
-            told = _clean(_failure(text)) if failed else ""
+            output = _clean(_failure(text)) if failed else ""
             result = gave if self._calls else NOTHING
-            self._events[place] = self._events[place]._replace(failed=failed, text=told, gave=result)
+            self._events[place] = self._events[place]._replace(failed=failed, text=output, gave=result)
         elif failed and call:
             self.add(call, TOOL, text, failed=True)
 
@@ -221,36 +221,36 @@ def parsed(text: str) -> object:
     return found
 
 
-def string(value: object) -> str:
+def as_string(value: object) -> str:
     """Return a string, or empty for anything else."""
     return value if isinstance(value, str) else ""
 
 
-def mapping(value: object) -> Mapping[str, object]:
+def as_mapping(value: object) -> Mapping[str, object]:
     """Return an object, or empty for anything else."""
     return value if isinstance(value, dict) else {}
 
 
-def sequence(value: object) -> list[object]:
+def as_list(value: object) -> list[object]:
     """Return a list, or empty for anything else."""
     return value if isinstance(value, list) else []
 
 
-def words(content: object) -> str:
+def message_text(content: object) -> str:
     """Return the text of a message, without thoughts, calls and pictures."""
     parts = content if isinstance(content, list) else [content]
     plain = (
-        part if isinstance(part, str) else "" if mapping(part).get("thought") else mapping(part).get("text")
+        part if isinstance(part, str) else "" if as_mapping(part).get("thought") else as_mapping(part).get("text")
         for part in parts
     )
-    return "\n".join(text for text in map(string, plain) if text)
+    return "\n".join(text for text in map(as_string, plain) if text)
 
 
 def target_of(arguments: object) -> str:
     """Return the path, command or address of a call's arguments."""
     for name in _TARGETS:
-        value = mapping(arguments).get(name)
-        text = "\n".join(filter(None, map(string, value))) if isinstance(value, list) else string(value)
+        value = as_mapping(arguments).get(name)
+        text = "\n".join(filter(None, map(as_string, value))) if isinstance(value, list) else as_string(value)
         if text:
             return text
     return ""

@@ -281,22 +281,22 @@ def by_rules(extraction: Extraction) -> None:
 
 def asks(extraction: Extraction) -> list[WorkerPrompt]:
     """Return the worker's prompt; empty when no user turn exists."""
-    where, told = extraction.where, _told(extraction)
-    words = "\n".join(turn.text for turn in told if turn.event.role == USER)
+    where, turns = extraction.where, _shown_turns(extraction)
+    words = "\n".join(turn.text for turn in turns if turn.event.role == USER)
     if not words:
         return []
     rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MAX_MEMORIES).items]
     memories = shown(where.engine, where.roots, rows, where.settings.lifecycle_private)
-    return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.event.role, turn.text) for turn in told)), memories)]
+    return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.event.role, turn.text) for turn in turns)), memories)]
 
 
-def _told(extraction: Extraction) -> list[UserTurn]:
+def _shown_turns(extraction: Extraction) -> list[UserTurn]:
     return [turn for turn in extraction.turns if turn.text][-MAX_TURNS:]
 
 
 def _by_worker(extraction: Extraction, answer: WorkerAnswer) -> None:
     for one, targets in answer.operations:
-        evidence = tuple(_quotes(answer, _told(extraction), one.evidence))
+        evidence = tuple(_quotes(answer, _shown_turns(extraction), one.evidence))
         reasons = (("Why", one.why), ("How to apply", one.how_to_apply))
         text = "\n\n".join([one.text.strip(), *(f"{name}: {value}" for name, value in reasons if value)])
         if one.op == ADD:
@@ -309,12 +309,12 @@ def _by_worker(extraction: Extraction, answer: WorkerAnswer) -> None:
         extraction.made.append(proposal(engine, one.op, steps, answer.run.worker, why, shown_by, one.confidence))
 
 
-def _quotes(answer: WorkerAnswer, told: Sequence[UserTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
+def _quotes(answer: WorkerAnswer, sent: Sequence[UserTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
     turns = answer.replies[0][0].limits.turns
     for one in quotes:
         text = (turns or {}).get(one.turn)
         if text is not None and " ".join(one.quote.split()) in " ".join(text.split()):
-            yield _evidence(told[int(one.turn[1:]) - 1], one.quote)
+            yield _evidence(sent[int(one.turn[1:]) - 1], one.quote)
 
 
 def _evidence(turn: UserTurn, quote: str) -> Evidence:

@@ -156,9 +156,9 @@ def _run(argv: tuple[str, ...], given: str, program: WorkerProgram, place: Worke
             place.cancelled,
             _failed,
         )
-        code, out, told = run(child, given.encode("utf-8", "replace"))
+        code, out, errors = run(child, given.encode("utf-8", "replace"))
     if code:
-        last = told.decode("utf-8", "replace").strip().rpartition("\n")[2] or _said_error(out)
+        last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2] or _said_error(out)
         raise _failed(f"{program.name} ended with {code}: {mask(last[-300:]).text}", "Look whether it runs by itself.")
     return out.decode("utf-8", "replace")
 

@@ -131,7 +131,7 @@ def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> Worke
         name = {"id": f"t{len(said) + 1}"} if turn.by == "user" else {}
         said += [{**name, "from": turn.by, "text": text}] if (text := _clean(turn.text)) else []
     aliases: dict[str, ShownMemory] = {}
-    told: list[dict[str, str]] = []
+    rows: list[dict[str, str]] = []
     made: dict[str, object] = {"request": _clean(part.request), "turns": said, "notes": [*map(_clean, part.notes)]}
     made = {key: value for key, value in made.items() if value}
     while said and _size(made) > MAX_BYTES:
@@ -145,8 +145,8 @@ def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> Worke
         if left < 0:
             break
         aliases[row["id"]] = one if "text" in row else one._replace(text=None)
-        told.append(row)
-    made["memories"] = told
+        rows.append(row)
+    made["memories"] = rows
     quotable = {one["id"]: one["text"] for one in said if "id" in one}
     limits = limits._replace(
         shown={alias: one.text is not None for alias, one in aliases.items()},

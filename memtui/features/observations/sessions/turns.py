@@ -15,7 +15,7 @@ from memtui.features.observations import rules
 from memtui.features.observations.model import DerivedCard
 from memtui.given import neutral
 from memtui.transcripts.calls import OPENED, WRITES, command_of, only_reads, touched
-from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, string
+from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, as_string
 from memtui.transcripts.phrases import LONGEST, asks_to_remember, corrects
 
 MAX_TEXT = 2_000
@@ -183,7 +183,7 @@ class TurnRules:
     ) -> Iterator[TurnCard]:
         del asked
         for one in events:
-            plan = string(one.asked.get("plan")) if one.tool.lower() in _PLANS and not one.failed else ""
+            plan = as_string(one.asked.get("plan")) if one.tool.lower() in _PLANS and not one.failed else ""
             if plan:
                 yield self._card(one, "plan", "plan", plan, [plan])
         if after is not None and after.asked is not None and (self.interrupted or corrects(after.asked.text)):
