@@ -19,7 +19,7 @@ from memtui.features.dream.observed import observed
 from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.apply import to_decide
-from memtui.features.proposals.value import bounded, only_expects, proposal
+from memtui.features.proposals.value import judge_all, only_expects, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
 from memtui.features.workers.prompts import MAX_MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
@@ -43,7 +43,7 @@ def dream(context: TaskContext) -> TaskPlan:
     answer = ask(context, looked.asks, KIND)
     known = {one.fingerprint for one in looked.made}
     more = [one for one in by_worker(context.engine, answer) if is_new(context.engine, one, known)]
-    made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(context.engine, more))]
+    made = [one._replace(run=answer.run.id) for one in (*looked.made, *judge_all(context.engine, more))]
     applied = standing(context, made)
     waiting = tuple(one for one in made if one not in applied)
     counts = {**looked.counts, **answer.run.counts, "proposed": len(waiting), "applied": len(applied)}
@@ -94,7 +94,7 @@ def look(context: TaskContext) -> RuleFindings:
         if is_new(engine, new, known):
             known.add(new.fingerprint)
             made.append(new)
-    judged = bounded(engine, made)
+    judged = judge_all(engine, made)
     return RuleFindings(
         judged, {"found": dict(found), "left": left}, lambda: asks(context, (*judged, *_unasked(context, stored)))
     )

@@ -19,7 +19,7 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.extract.entry import KIND as KIND
 from memtui.features.extract.rules import sayings
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
@@ -184,7 +184,7 @@ def extract(context: TaskContext) -> TaskPlan:
     answer = ask(context, lambda: asks(extraction), KIND)
     extraction.skipped["not_said"] += sum(reply.dropped for _, reply in answer.replies)
     _by_worker(extraction, answer)
-    made = [one._replace(run=answer.run.id) for one in bounded(context.engine, extraction.made)]
+    made = [one._replace(run=answer.run.id) for one in judge_all(context.engine, extraction.made)]
     counts = {"turns": extraction.typed, "proposed": len(made), "skipped": dict(+extraction.skipped)}
     notes = [*answer.notes, *([] if "not_asked" not in extraction.skipped else [NOBODY_ASKED])]
     result = {**counts, "summary": extraction.summary, "notes": notes}

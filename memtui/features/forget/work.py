@@ -16,7 +16,7 @@ from memtui.features.entries import change
 from memtui.features.entries.entry_names import exact, find
 from memtui.features.entries.model import parse
 from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entries_of, named, search
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan, result_json
 from memtui.pointers import references
 from memtui.wire.access import client_access
@@ -65,7 +65,7 @@ def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
     why = f"{by} wants this forgotten: {'; '.join(one.id for one in wanted.going)}"
     evidence = [Evidence("memory", str(one.address), one.sha256, str(one.line), one.title) for one in wanted.going]
     made = proposal(engine, "remove" if whole else "replace", wanted.steps, by, why, evidence)
-    return bounded(engine, (made,))[0]
+    return judge_all(engine, (made,))[0]
 
 
 def _result(

@@ -12,7 +12,7 @@ from memtui.errors import NotFoundError, UsageError
 from memtui.features.health.checks import LINKS, CheckedIndex, check
 from memtui.features.health.model import UNNAMED, apply_edits
 from memtui.features.health.survey import by_index
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
 from memtui.pointers.lines import is_entry, is_text, spans, text_of
@@ -69,7 +69,7 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
         engine, kind="replace" if changed[0].before is not None else "add", steps=steps, by=by, why=why,
         evidence=[*_shown(changed, homes)],
     )  # fmt: skip
-    (judged,) = bounded(engine, (suggested,))
+    (judged,) = judge_all(engine, (suggested,))
     return judged, changed
 
 

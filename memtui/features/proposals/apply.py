@@ -16,7 +16,7 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import staged
-from memtui.features.proposals.value import PASSING, bounded, main_target, only_expects, refused, text_of
+from memtui.features.proposals.value import PASSING, block_reason, judge_all, main_target, only_expects, text_of
 from memtui.ui.draw.words import count_words
 from memtui.wire.times import rfc3339
 
@@ -77,7 +77,7 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
                     _recover(engine)
         staged.look(engine)
         freed = [one for one in engine.proposals.all(("blocked",)) if one.note.endswith(PASSING)]
-        judged = bounded(
+        judged = judge_all(
             engine, [one._replace(state="open", note="") for each in freed if (one := _here(engine, each))]
         )
         engine.proposals.settle({one.id: ("open", one.note or FREED) for one in judged if one.state == "open"})
@@ -167,7 +167,7 @@ def decide(
     others = [one for one in chosen if one not in again]
     if others:
         engine.changes.decide(others, state, actor=actor, note=note, first=take_out if leavings else None)
-    for one in bounded(engine, [one._replace(state="open", note="") for one in again]):
+    for one in judge_all(engine, [one._replace(state="open", note="") for one in again]):
         engine.changes.decide([one], one.state, actor=actor, note=one.note or "You had rejected it.")
     return tuple(find(engine, one.id) for one in chosen)
 
@@ -287,7 +287,7 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Pr
     dropped: list[Outcome] = []
     for one in accepted:
         views, after = _fit(engine, one, texts, merge=merge)
-        why, state = refused(engine, one), "blocked"  # also what an undo opened again that was blocked before
+        why, state = block_reason(engine, one), "blocked"  # also what an undo opened again that was blocked before
         if not why:
             why, state = ProposalView(one, views).problem, "stale"
         doing = [view for view in views if not view.left]

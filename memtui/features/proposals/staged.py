@@ -19,7 +19,7 @@ from memtui.agents.table import agent_of, title_of
 from memtui.engine.model import Address, Remove, Root, Step, Write
 from memtui.engine.proposal import WAITING, Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -58,7 +58,7 @@ def look(engine: Engine) -> None:
             there.add(key)
             if key not in waiting or waiting[key].state == "stale":
                 new.append(_proposal(engine, root, key, part))
-    engine.proposals.add(bounded(engine, new))
+    engine.proposals.add(judge_all(engine, new))
     open_here = {root.path for root in engine.roots.all()}
     dropped = [one for key, one in waiting.items() if key not in there]
     gone = [one for one in dropped if one.folders and one.folders[-1][1] in open_here]

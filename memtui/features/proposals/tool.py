@@ -9,7 +9,7 @@ from memtui.engine.model import Actor, Address, Remove, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Evidence
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.feature import Offer
-from memtui.features.proposals.value import QUOTE_CHARS, WHY_CHARS, bounded, proposal
+from memtui.features.proposals.value import QUOTE_CHARS, WHY_CHARS, judge_all, proposal
 from memtui.given import reach
 from memtui.memory_tool.call import Refusal, Result, SecretTouched, check_masks, parse_path
 
@@ -67,7 +67,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
         )
     evidence = [Evidence("request", "mcp", quote=fields.get("quote", ""))]  # of any client: a rejection holds for all
     made = proposal(engine, fields["kind"], [step], actor.name, fields["why"], evidence)
-    (kept,) = engine.proposals.add(bounded(engine, [made]))
+    (kept,) = engine.proposals.add(judge_all(engine, [made]))
     if kept.state == "rejected":
         why = f": {kept.note}" if kept.note else ""
         again = "" if engine.proposals.refusal(made) else " It may come again when the memory has changed."

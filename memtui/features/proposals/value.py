@@ -138,7 +138,7 @@ def _folded(text: bytes) -> str:
 # --- what none may do
 
 
-def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
+def judge_all(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
     """Judge proposals, store the versions they start from, and make forbidden ones `blocked`."""
     chosen = tuple(proposals)
     bases = (text_of(engine, step.address, step.expected_sha256) for one in chosen for step in one.steps)
@@ -149,12 +149,12 @@ def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ..
 def _bounded(engine: Engine, one: Proposal) -> Proposal:
     if one.state == "blocked":
         return one
-    if why := refused(engine, one):
+    if why := block_reason(engine, one):
         return one._replace(state="blocked", note=why)
-    return one._replace(note=lost(engine, one))
+    return one._replace(note=lost_text(engine, one))
 
 
-def refused(engine: Engine, one: Proposal) -> str:
+def block_reason(engine: Engine, one: Proposal) -> str:
     """Return why nobody may accept a proposal, or nothing."""
     return _barred(engine, one) or next(_brought(engine, one), "")
 
@@ -219,7 +219,7 @@ def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
         yield "It brings a fence of front matter into a text that has none."
 
 
-def lost(engine: Engine, one: Proposal) -> str:
+def lost_text(engine: Engine, one: Proposal) -> str:
     """Return which memories lose more than a fifth of their words; words kept elsewhere do not count."""
     kept = Counter[str]()
     for step in one.steps:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import TYPES, is_person
 from memtui.engine.proposal import Evidence
 from memtui.errors import UsageError
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember, planned, target
@@ -83,7 +83,7 @@ def remember(context: TaskContext) -> TaskPlan:
         why = f"{task.client} wants this remembered: {found.fact.description}"
         evidence = (Evidence("request", task.client, quote=wanted.text),)
         made = proposal(context.engine, "add", found.steps, task.client, why, evidence)
-        return TaskPlan(label=label, result=result, proposals=bounded(context.engine, (made,)))
+        return TaskPlan(label=label, result=result, proposals=judge_all(context.engine, (made,)))
     run, note = None, ""
     # A text with something like a secret in it, which a person keeps, is for nobody else.
     if context.settings.lifecycle_worker != NONE and not task.request.get("secrets"):
@@ -167,4 +167,4 @@ def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: 
 def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operation: ReplyOperation, by: str) -> str:
     evidence = (Evidence("request", "remember", quote=wanted.text),)
     made = proposal(engine, operation.op, plan.steps, by, operation.reason, evidence)
-    return bounded(engine, (made,))[0].note
+    return judge_all(engine, (made,))[0].note

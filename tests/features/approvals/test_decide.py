@@ -13,7 +13,7 @@ from memtui.engine.proposal import Evidence
 from memtui.features.approvals.decide import HOUR_MS
 from memtui.features.channels.verbs import say_in_chat
 from memtui.features.proposals.apply import revise
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import config
 
@@ -34,7 +34,7 @@ def suggested(session: Session, *steps: Step) -> str:
         steps = (Write(AT, b"two\n", known.sha256),)
     shown = [Evidence("turn", "s", quote="q")]
     made = proposal(session.engine, kind="replace", steps=steps, by="claude", why="because", evidence=shown)
-    return session.engine.proposals.add(bounded(session.engine, [made]))[0].id
+    return session.engine.proposals.add(judge_all(session.engine, [made]))[0].id
 
 
 def say(session: Session, text: str, person: str, channel: str = "team-eng", via: str = "bot") -> str:

@@ -20,7 +20,7 @@ from memtui.features.changes.view import ChangesView
 from memtui.features.changes.view_proposals import show
 from memtui.features.changes.view_rows import CHANGE, PROPOSED
 from memtui.features.proposals import apply
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.ui.draw.difference import DiffStyle
 from tests.workbench.shown import Shown, engine_with, shown
 
@@ -42,7 +42,7 @@ def propose(engine: Engine, address: Address, *, old: str, new: str, why: str) -
         why=why,
         evidence=[Evidence("turn", "session-41c", place="turn 18", quote="make it four")],
     )
-    (stored,) = engine.proposals.add(bounded(engine, (made,)))
+    (stored,) = engine.proposals.add(judge_all(engine, (made,)))
     return stored
 
 
@@ -94,7 +94,7 @@ async def test_memories_and_sessions_are_named_for_the_eye() -> None:
         made = proposal(
             engine, kind="replace", steps=(step,), by="rule:test", why=f"{RETRY} is old.", evidence=evidence
         )
-        (stored,) = engine.proposals.add(bounded(engine, (made,)))
+        (stored,) = engine.proposals.add(judge_all(engine, (made,)))
         page = show(
             engine, stored.id, 0, DiffStyle(100, named=lambda text: text.replace("memtui:project", "here"))
         ).page
@@ -113,7 +113,7 @@ async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> No
         evidence = [Evidence("memory", str(RETRY), stays.sha256, "line 1", "the same")]
         why = "Both say the same."
         made = proposal(engine, kind="remove", steps=steps, by="rule:exact", why=why, evidence=evidence)
-        (stored,) = engine.proposals.add(bounded(engine, (made,)))
+        (stored,) = engine.proposals.add(judge_all(engine, (made,)))
         page = show(engine, stored.id, 0, DiffStyle(100)).page
         assert sum("the same" in "".join(words for words, _ in line.runs) for line in page) == 1
         top = await opened(screen)
@@ -218,7 +218,7 @@ async def test_one_hunk_is_rejected_in_the_text_and_the_rest_is_done() -> None:
         step = Write(address, b"ONE\n" + b"\n" * 9 + b"two\n" + b"\n" * 9 + b"THREE\n", read.sha256)
         shows = [Evidence("request", "somebody")]
         made = proposal(engine, kind="replace", steps=(step,), by="claude", why="Louder.", evidence=shows)
-        (stored,) = engine.proposals.add(bounded(engine, (made,)))
+        (stored,) = engine.proposals.add(judge_all(engine, (made,)))
         top = await opened(screen)
         await screen.until_text("1 to decide")
         await screen.press("n")
@@ -477,7 +477,7 @@ async def test_enter_in_the_text_goes_through_what_shows_it() -> None:
         shows = [Evidence("memory", str(NOTES), engine.read(NOTES).sha256), Evidence("turn", "session-41c", place="t")]
         step = Write(RETRY, read.bytes + b"- more\n", read.sha256)
         made = proposal(engine, kind="replace", steps=[step], by="rule:test", why="More.", evidence=shows)
-        engine.proposals.add(bounded(engine, [made]))
+        engine.proposals.add(judge_all(engine, [made]))
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)
         await screen.press("enter", "enter")

@@ -13,7 +13,7 @@ from memtui.features.dream.suggest import MAX_PER_RULE, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.hygiene.doubles import read_all
 from memtui.features.proposals.apply import carry_out, decide
-from memtui.features.proposals.value import bounded
+from memtui.features.proposals.value import judge_all
 from tests.features.transfer.agents import ME, Agents, root
 
 DAY = 86_400_000
@@ -42,7 +42,7 @@ def found(engine: Engine) -> dict[str, Cleanup]:
 
 def made(engine: Engine, one: Cleanup) -> Proposal:
     """Store it as a proposal."""
-    (stored,) = engine.proposals.add(bounded(engine, [suggested(engine, one)]))
+    (stored,) = engine.proposals.add(judge_all(engine, [suggested(engine, one)]))
     return stored
 
 

@@ -13,7 +13,7 @@ from memtui.engine.model import Actor, Change, Remove, Rename, Root, Step, Write
 from memtui.engine.proposal import NEVER, Evidence, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import apply
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from tests.faults import children
 from tests.faults.kills import after_call, at_statement, before_call
 from tests.faults.world import World, at, new_world, sha
@@ -49,7 +49,7 @@ def there(world: World, name: str) -> str:
 def suggest(engine: Engine, *steps: Step, kind: str = "replace", why: str = "because") -> Proposal:
     shown = [Evidence("turn", "s", quote=why)]
     made = proposal(engine, kind=kind, steps=steps, by="claude", why=why, evidence=shown)
-    return engine.proposals.add(bounded(engine, [made]))[0]
+    return engine.proposals.add(judge_all(engine, [made]))[0]
 
 
 def edit(world: World, name: str, *changes: tuple[str, str]) -> Write:

@@ -8,7 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Policy, Remove, Rename, Root, Step, Write
 from memtui.engine.proposal import Evidence, Proposal
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from tests.faults.world import ME, sha
 
 OLD = "---\ndescription: how sessions end\n---\n" + "".join(f"line {n} of what is known\n" for n in range(40))
@@ -41,7 +41,7 @@ def engine(folder: Path, tmp_path: Path) -> Iterator[Engine]:
 def judged(engine: Engine, *steps: Step, kind: str = "replace", shown: tuple[Evidence, ...] = ()) -> Proposal:
     evidence = shown or (Evidence("turn", "s", quote="q"),)
     made = proposal(engine, kind=kind, steps=steps, by="claude", why="because", evidence=evidence)
-    return bounded(engine, [made])[0]
+    return judge_all(engine, [made])[0]
 
 
 def edit(new: str, old: str = OLD, path: str = "a.md", root: str = "notes") -> Write:

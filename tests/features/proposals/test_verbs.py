@@ -9,7 +9,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Change, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
-from memtui.features.proposals.value import bounded, proposal
+from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.proposals.verbs import name
 from memtui.features.table import entry
 from memtui.wire.session import Session
@@ -30,7 +30,7 @@ def suggest(here: Cli, notes: Path, home: Path) -> Suggest:
         with Engine.open([Root("notes", str(notes))], state_dir=str(state)) as engine:
             shown = [Evidence("turn", "session-41c", place="18", quote="use spaces here")]
             made = proposal(engine, kind=kind, steps=steps, by="claude", why="the user said so", evidence=shown)
-            return engine.proposals.add(bounded(engine, [made]))[0].id
+            return engine.proposals.add(judge_all(engine, [made]))[0].id
 
     return make
 
