@@ -11,7 +11,7 @@ from memtui.agents.table import agent_of
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root
-from memtui.features.hygiene.fixes import mended
+from memtui.features.hygiene.fixes import fix_edit
 from memtui.features.hygiene.scan import scan
 from memtui.mask import BEGIN, around, mask, shown, shown_parts
 from memtui.transcripts.sessions import compressed_files, session_files
@@ -136,7 +136,7 @@ def test_rows_7_and_8_a_fix_beside_an_agent_and_its_undo_after_a_redaction(tmp_p
     with Engine.open([Root("files:notes", str(notes))], state_dir=str(tmp_path / "state")) as engine:
         read = engine.read(at)
         (found,) = [one for one in scan(read.bytes) if one.rule.id == "S04"]
-        change = mended(engine, at, read.bytes, found)
+        change = fix_edit(engine, at, read.bytes, found)
         assert change is not None
         start, end, new = change
         fixed = read.bytes[:start] + new + read.bytes[end:]

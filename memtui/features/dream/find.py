@@ -16,7 +16,7 @@ from memtui.errors import MemtuiError
 from memtui.features.health.apply import choose, prepare
 from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
 from memtui.features.health.survey import IndexChecker
-from memtui.features.hygiene.doubles import Doubles, ReadMemory, entries_twice, exact, near, read_all, union
+from memtui.features.hygiene.doubles import Doubles, ReadMemory, exact, near, read_all, repeated_entries, union
 from memtui.features.remember.classify import first_sentence
 from memtui.pointers import references
 from memtui.pointers.index import parse as pointers
@@ -135,7 +135,7 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
 
 
 def _entries(root: Root, file: ReadMemory) -> Iterator[Cleanup]:
-    twice, data = entries_twice(root, file)
+    twice, data = repeated_entries(root, file)
     if data:
         address = file.row.address
         evidence = tuple(

@@ -21,7 +21,7 @@ from memtui.pointers.rest import index_of
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-_NAMED = 10
+_MAX_NAMED_PATHS = 10
 
 
 class RebuiltIndex(NamedTuple):
@@ -31,7 +31,7 @@ class RebuiltIndex(NamedTuple):
     before: bytes | None
     """None: there is none."""
     after: bytes
-    left: tuple[str, ...]
+    omitted: tuple[str, ...]
     """Oldest memories, which do not fit."""
 
 
@@ -59,15 +59,15 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
     changed = tuple(one for one in made if one.after != one.before)
     if not changed:
         return None, ()
-    left = [path for one in changed for path in one.left]
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    omitted = [path for one in changed for path in one.omitted]
+    more = f" and {len(omitted) - _MAX_NAMED_PATHS} more" if len(omitted) > _MAX_NAMED_PATHS else ""
     why = f"{', '.join(str(one.address) for one in changed)} made anew from the memories, the newest first."
-    if left:
-        why += f" {len(left)} do not fit into what the agent loads: {', '.join(left[:_NAMED])}{more}."
+    if omitted:
+        why += f" {len(omitted)} do not fit into what the agent loads: {', '.join(omitted[:_MAX_NAMED_PATHS])}{more}."
     steps = [Write(one.address, one.after, None if one.before is None else _sha(one.before)) for one in changed]
     suggested = proposal(
         engine, kind="replace" if changed[0].before is not None else "add", steps=steps, by=by, why=why,
-        evidence=[*_shown(changed, homes)],
+        evidence=[*_evidence(changed, homes)],
     )  # fmt: skip
     (judged,) = judge_all(engine, (suggested,))
     return judged, changed
@@ -118,7 +118,7 @@ def _sha(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def _shown(changed: Sequence[RebuiltIndex], homes: dict[str, list[Memory]]) -> Iterator[Evidence]:
+def _evidence(changed: Sequence[RebuiltIndex], homes: dict[str, list[Memory]]) -> Iterator[Evidence]:
     for one in changed:
         newest = homes[one.address.path][0]
         yield Evidence("memory", str(newest.address), newest.sha256 or "", "line 1", newest.description)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory, Policy
 from memtui.features.health.model import Edit, Fix, IndexFinding, IndexReport
-from memtui.features.hygiene.fixes import LABELS, beyond, mended
+from memtui.features.hygiene.fixes import LABELS, fix_edit, remaining_copies
 from memtui.features.hygiene.memory_scan import NamedFinding
 from memtui.pointers.cutline import measure
 
@@ -102,9 +102,9 @@ def resolved(
     for one in findings:
         fix = one.fix
         if one.hazard is not None and fix is not None:
-            change = mended(engine, address, data, one.hazard)
+            change = fix_edit(engine, address, data, one.hazard)
             if one.hazard.rule.fix == "mask":
-                notes += beyond(engine, address, data[one.hazard.start : one.hazard.end])
+                notes += remaining_copies(engine, address, data[one.hazard.start : one.hazard.end])
             fix = fix._replace(edits=() if change is None else (Edit(*change),))
         found.append(one._replace(fix=fix))
     return found, list(dict.fromkeys(notes))

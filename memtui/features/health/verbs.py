@@ -45,7 +45,7 @@ def _rebuild(call: Call, roots: Sequence[Root]) -> int:
         raise UsageError("--rebuild is for one root.", hint="Name it: memtui health ROOT --rebuild")
     suggested, changed = rebuild(call.engine, roots[0], call.actor.name)
     stored = None if suggested is None else call.engine.proposals.add((suggested,))[0]
-    left = [path for one in changed for path in one.left]
+    left = [path for one in changed for path in one.omitted]
     diffs = [(str(one.address), unified_file(str(one.address), one.before, one.after)) for one in changed]
     if call.out.json:
         found = {"id": None, "state": None, "note": None} if stored is None else stored._asdict()

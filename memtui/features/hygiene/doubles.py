@@ -1,4 +1,4 @@
-"""Memories with the same or nearly the same text, and entries that stand twice in one file.
+"""Memories with the same or nearly the same text, and entries that are repeated in one file.
 
 Near duplicates are found by their common five-word sequences (Jaccard index), with the prefix filter of Bayardo, Ma and
 Srikant (2007): only the rarest sequences of a text are looked up.
@@ -74,12 +74,12 @@ def read_all(
     files: list[ReadMemory] = []
     mine = [root for root in roots if not root.read_only]
     for root, row, data in texts(engine, mine, cancelled=cancelled):
-        if (one := may_go(root, row, data)) is not None:
+        if (one := removable(root, row, data)) is not None:
             (memories if format_of(root, row.address.path) is None else files).append(one)
     return memories, files
 
 
-def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
+def removable(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
     """Return a memory that may be tidied up, with its text; None for all others."""
     path = row.address.path
     kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
@@ -91,25 +91,25 @@ def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
     return ReadMemory(row, row.sha256 or "", data, front.type_at(path))
 
 
-def entries_twice(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
+def repeated_entries(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
     """Return the repeated entries of a file, and the file without them; nothing where one cannot be removed alone."""
     kind = format_of(root, file.row.address.path)
     if kind is None or file.row.pinned:
         return [], b""
     read = parse(file.data, kind)
     seen: set[bytes] = set()
-    twice = []
+    repeated = []
     for entry in read.entries:
         text = b" ".join(read.text(entry).split())
         if text in seen:
-            twice.append(entry)
+            repeated.append(entry)
         seen.add(text)
     try:
-        for entry in reversed(twice):  # from the end, so that the numbers before stay
+        for entry in reversed(repeated):  # from the end, so that the numbers before stay
             read = parse(change.remove(read, read.entries[entry.number - 1]), kind)
     except MemtuiError:
         return [], b""
-    return twice, read.data if twice else b""
+    return repeated, read.data if repeated else b""
 
 
 def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
@@ -124,7 +124,7 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
     found = []
     for members in groups.values():
         first, *rest = sorted(members, key=rank)
-        if others := tuple(one for one in rest if not one.row.pinned and not said_besides(first, one)):
+        if others := tuple(one for one in rest if not one.row.pinned and not extra_front_matter(first, one)):
             found.append(Doubles(first, others))
     return found
 
@@ -134,7 +134,7 @@ def plain_body(data: bytes) -> bytes:
     return b"\n".join(line.rstrip() for line in data[split(data).body :].splitlines()).strip()
 
 
-def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:
+def extra_front_matter(stays: ReadMemory, other: ReadMemory) -> list[str]:
     """Return as lines what the front matter of one memory says beyond that of another, names aside.
 
     Unreadable front matter is returned whole.
@@ -223,7 +223,7 @@ def union(stays: ReadMemory, others: Iterable[ReadMemory]) -> bytes:
                     lines[at - 1] += end
                 lines[at:at] = [line + end for line in new]
         text = b"".join(lines)
-        besides = [said.encode() for said in said_besides(stays, one) if said.encode() not in text]
+        besides = [said.encode() for said in extra_front_matter(stays, one) if said.encode() not in text]
         if besides:
             if lines and not lines[-1].endswith(b"\n"):
                 lines[-1] += end

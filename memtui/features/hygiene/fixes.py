@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.hygiene.doubles import entries_twice, may_go
+from memtui.features.hygiene.doubles import removable, repeated_entries
 from memtui.features.hygiene.model import Hazard
 from memtui.mask import BEGIN
 from memtui.ui.draw.words import count_words
@@ -26,7 +26,7 @@ _KEPT = {"H02": re.compile(r"[^\u202A-\u202E\u2066-\u2069]+"), "H06": re.compile
 _MAX_VERSIONS = 100
 
 
-def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[int, int, bytes] | None:
+def fix_edit(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[int, int, bytes] | None:
     """Return start, end and replacement of a fix in `data`; None where a person has to decide."""
     kind, start, end = one.rule.fix, one.start, one.end
     if kind == "mask":
@@ -41,8 +41,8 @@ def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[
     if kind != "cut":
         return None
     if one.rule.id == "D03":
-        file = may_go(engine.roots.find(address.root), engine.rows.get(address), data)
-        left = entries_twice(engine.roots.find(address.root), file)[1] if file is not None else b""
+        file = removable(engine.roots.find(address.root), engine.rows.get(address), data)
+        left = repeated_entries(engine.roots.find(address.root), file)[1] if file is not None else b""
         return (0, len(data), left) if left else None
     if one.rule.id == "H07":
         return start, end, b""
@@ -50,7 +50,7 @@ def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[
     return data.rfind(b"\n", 0, start) + 1, len(data) if line_end < 0 else line_end + 1, b""
 
 
-def beyond(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
+def remaining_copies(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
     """Return sentences about the places where a removed secret still is."""
     count = 0
     for version in engine.history.of(address)[:_MAX_VERSIONS]:

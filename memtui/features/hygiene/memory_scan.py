@@ -16,7 +16,7 @@ from memtui.engine.model import BROUGHT, Address, Memory, Root
 from memtui.errors import InternalError, MemtuiError
 from memtui.features.entries.guarded import format_of
 from memtui.features.feature import Feature, load
-from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
+from memtui.features.hygiene.doubles import ReadMemory, exact, near, plain_body, removable, repeated_entries
 from memtui.features.hygiene.model import Hazard, Rule
 from memtui.features.hygiene.scan import DOUBLES, RULES, VERSION, scan
 
@@ -258,8 +258,8 @@ def instructs(root: Root, row: Memory, data: bytes) -> bool:
 
 
 def _entries(root: Root, row: Memory, data: bytes) -> Iterator[Hazard]:
-    one = may_go(root, row, data)
-    for entry in entries_twice(root, one)[0] if one is not None else ():
+    one = removable(root, row, data)
+    for entry in repeated_entries(root, one)[0] if one is not None else ():
         yield Hazard(_ENTRY, _ENTRY.severity, entry.start, entry.end, entry.line, entry.title)
 
 
@@ -272,7 +272,7 @@ def _doubles(
         if cancelled() or format_of(root, row.address.path) is not None:
             continue
         try:
-            one = may_go(root, row, engine.read_bytes(row.address))
+            one = removable(root, row, engine.read_bytes(row.address))
         except MemtuiError:
             continue  # that it cannot be read is said already
         if one is not None:

@@ -119,7 +119,7 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
     return tuple(_told(found, text, hidden, plain=text.isascii()))
 
 
-def newly(before: bytes, after: bytes) -> tuple[Hazard, ...]:
+def added_hazards(before: bytes, after: bytes) -> tuple[Hazard, ...]:
     """Return the findings of severity E or W that a change of a text adds."""
     found = [one for one in scan(after, instructs=True) if one.severity != "I"]
     known = {(one.rule.id, one.lines) for one in scan(before, instructs=True)} if found else set()

@@ -6,7 +6,7 @@ from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Memory
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
-from memtui.features.hygiene.fixes import beyond, mended
+from memtui.features.hygiene.fixes import fix_edit, remaining_copies
 from memtui.features.hygiene.memory_scan import MemoryScanner, NamedFinding, all_rules, name_findings
 from memtui.features.hygiene.model import SEVERITIES
 from memtui.features.hygiene.scan import scan
@@ -102,7 +102,7 @@ def _mute(call: Call, chosen: Sequence[NamedFinding]) -> int:
 def _fix(call: Call, chosen: Sequence[NamedFinding]) -> int:
     engine, out, one = call.engine, call.out, chosen[0]
     now = engine.read(one.row.address)
-    change = mended(engine, one.row.address, now.bytes, one.hazard) if now.sha256 == one.row.sha256 else None
+    change = fix_edit(engine, one.row.address, now.bytes, one.hazard) if now.sha256 == one.row.sha256 else None
     if change is None:
         raise RefusedError(
             f"A person has to decide about {one.hazard.rule.id} in {_address(one)}.",
@@ -112,7 +112,7 @@ def _fix(call: Call, chosen: Sequence[NamedFinding]) -> int:
     start, end, new = change
     after = now.bytes[:start] + new + now.bytes[end:]
     diff = unified_file(str(one.row.address), now.bytes, after)
-    notes = beyond(engine, one.row.address, now.bytes[start:end]) if one.hazard.rule.fix == "mask" else ()
+    notes = remaining_copies(engine, one.row.address, now.bytes[start:end]) if one.hazard.rule.fix == "mask" else ()
     if not out.json:
         out.diff(diff)
         for note in notes:

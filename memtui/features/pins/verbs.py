@@ -154,16 +154,16 @@ def _set_pinned(call: Call, *, pinned: bool) -> int:
     kept = {row.address for row in rows if hidden(row.address, row.sha256) and not call.agent}
     said = {one: text for one, text in typed.items() if one in kept or not one.root.startswith("memtui:")}
     if pinned and said:
-        _tell_fates(call, said)
+        _tell_effects(call, said)
     return status
 
 
-def _tell_fates(call: Call, typed: dict[Address, str]) -> None:
+def _tell_effects(call: Call, typed: dict[Address, str]) -> None:
     """Print the effect of pins and what would help; `typed` has the names as typed."""
-    from memtui.features.pins.fate import fates
+    from memtui.features.pins.effect import pin_effects
 
     session = call.session
-    for one in fates(call.engine, session.settings, session.surroundings, own_roots(session), typed):
+    for one in pin_effects(call.engine, session.settings, session.surroundings, own_roots(session), typed):
         name = typed[one.address]
         words = [f"{name}: {one.words}." if one.given else f"{name} is not given: {one.words}."]
         words += [f"memtui install {one.client} --write"] if one.client else []

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
     from memtui.clients.install import CarriedOut, FileChange
     from memtui.features.hygiene.memory_scan import NamedFinding
-    from memtui.features.pins.fate import Fate
+    from memtui.features.pins.effect import PinEffect
     from memtui.workbench.bridge import Engine
     from memtui.workbench.main_screen import MainScreen
 
@@ -244,7 +244,7 @@ class PinResult(NamedTuple):
     """The result of pinning, and what each agent is given."""
 
     done: Done
-    fates: tuple[Fate, ...]
+    effects: tuple[PinEffect, ...]
 
 
 class PinKeys:
@@ -272,19 +272,19 @@ class PinKeys:
         actor, facts = screen.bridge.actor, screen.facts
 
         def job(engine: Engine) -> PinResult:
-            from memtui.features.pins.fate import fates  # what it knows takes long to load
+            from memtui.features.pins.effect import pin_effects  # what it knows takes long to load
 
             done = engine.pins.set(targets, pinned, actor=actor)
             good = [one.address for one in done.outcomes if one.ok] if pinned else []
-            return PinResult(done, fates(engine, facts.settings, facts.surroundings, facts.roots, good))
+            return PinResult(done, pin_effects(engine, facts.settings, facts.surroundings, facts.roots, good))
 
         def report(found: PinResult) -> None:
             screen.bridge.refresh(shows=screen.bridge.hold("pin", BRIEF_HOLD))
-            if len(targets) == 1 and found.fates and (words := self._words(found.fates[0])):
-                screen.say(words, "name" if found.fates[0].given else "warning")
+            if len(targets) == 1 and found.effects and (words := self._words(found.effects[0])):
+                screen.say(words, "name" if found.effects[0].given else "warning")
                 screen.part(MemoryOperations).end_row()
             else:
-                after = self._of_many(found.fates)
+                after = self._of_many(found.effects)
                 screen.part(MemoryOperations).report(found.done, "pinned" if pinned else "unpinned", after=after)
             then()
 
@@ -297,7 +297,7 @@ class PinKeys:
             doing=f"{'Pinning' if pinned else 'Unpinning'} {name}",
         )
 
-    def _words(self, found: Fate) -> str:
+    def _words(self, found: PinEffect) -> str:
         """Say what happens to one pin, with the keys that help; empty where there is nothing to say."""
         if not found.words:
             return ""
@@ -310,8 +310,8 @@ class PinKeys:
         )
         return " ".join(parts)
 
-    def _of_many(self, fates: tuple[Fate, ...]) -> str:
-        kept = [one for one in fates if not one.given]
+    def _of_many(self, effects: tuple[PinEffect, ...]) -> str:
+        kept = [one for one in effects if not one.given]
         if not kept:
             return ""
         first = next((one for one in kept if one.client), kept[0])
@@ -332,7 +332,7 @@ class PinKeys:
             from memtui.agents.table import agent_of
             from memtui.clients.install import plan_for
             from memtui.features.hot_set.shares import BY_HOOK, door_of
-            from memtui.features.pins.fate import agent_of_root
+            from memtui.features.pins.effect import agent_of_root
 
             del engine
             found = agent_of(agent) if agent else agent_of_root(root) if root is not None else None
@@ -388,7 +388,7 @@ class PinKeys:
         wanted = address
 
         def job(engine: Engine) -> str:
-            from memtui.features.pins.fate import lift
+            from memtui.features.pins.effect import lift
 
             return lift(engine, wanted, actor=actor)
 

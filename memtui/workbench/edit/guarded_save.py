@@ -198,9 +198,9 @@ def _warning(engine: Engine, address: Address, expected: str | None, data: bytes
         before = engine.history.read(address, expected) if expected is not None else b""
     except MemtuiError:
         return ""  # redacted or removed by retention: what is new cannot be told, and Health lists all findings
-    from memtui.features.hygiene.scan import newly  # loading its rules takes time
+    from memtui.features.hygiene.scan import added_hazards  # loading its rules takes time
 
-    findings = newly(before, data)
+    findings = added_hazards(before, data)
     if not findings:
         return ""
     more = f" and {len(findings) - 1} more" if len(findings) > 1 else ""

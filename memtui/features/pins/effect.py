@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memtui.features.health.model import IndexFinding
 
 
-class Fate(NamedTuple):
+class PinEffect(NamedTuple):
     """The effect of one pin."""
 
     address: Address
@@ -54,13 +54,13 @@ def agent_of_root(root: Root) -> KnownAgent | None:
     return next((one for one in agents() if root.agent in (one.id, *one.also)), None)
 
 
-def fates(
+def pin_effects(
     engine: Engine,
     settings: Settings,
     around: Surroundings | None,
     roots: Iterable[Root],
     addresses: Iterable[Address],
-) -> tuple[Fate, ...]:
+) -> tuple[PinEffect, ...]:
     """Determine the effect of pins; nothing is recorded.
 
     Args:
@@ -75,8 +75,8 @@ def fates(
         root = engine.roots.find(address.root)
         if root.agent not in readers:
             readers[root.agent] = _reader(engine, settings, around, tuple(here.values()), root)
-        found.append(_fate(engine, root, readers[root.agent], address, here=root.id in here))
-    if len(found) == 1 and (chosen := lifted(engine, found[0].address)) is not None:
+        found.append(_effect(engine, root, readers[root.agent], address, here=root.id in here))
+    if len(found) == 1 and (chosen := find_lift(engine, found[0].address)) is not None:
         found[0] = found[0]._replace(below=chosen.findings[0])
     return tuple(found)
 
@@ -93,32 +93,32 @@ def _reader(
     return _Reader(agent, door, given, whole)
 
 
-def _fate(engine: Engine, root: Root, reader: _Reader | None, address: Address, *, here: bool) -> Fate:
+def _effect(engine: Engine, root: Root, reader: _Reader | None, address: Address, *, here: bool) -> PinEffect:
     row = engine.rows.get(address)
     if is_person(engine) and withheld(engine)(address, row.sha256):
-        return Fate(address, given=False, words=REASONS["withheld"])
+        return PinEffect(address, given=False, words=REASONS["withheld"])
     if root.agent == "memtui":
         waits = "nobody reviewed it yet; g a reviews it" if row.trust == BROUGHT else ""
-        return Fate(address, not waits, waits)
+        return PinEffect(address, not waits, waits)
     if reader is None:
-        return Fate(address, given=False, words="it lies in no folder of an agent that memtui knows")
+        return PinEffect(address, given=False, words="it lies in no folder of an agent that memtui knows")
     title, way = reader.agent.title, reader.door.way
     if os.path.realpath(engine.roots.file_path(address)) in reader.whole:
-        return Fate(address, given=True, words=f"{title} loads it by itself")
+        return PinEffect(address, given=True, words=f"{title} loads it by itself")
     if way == IMPOSSIBLE:
-        return Fate(address, given=False, words=f"memtui cannot be installed in {title}")
+        return PinEffect(address, given=False, words=f"memtui cannot be installed in {title}")
     if way != BY_HOOK:
-        return Fate(address, given=False, words=f"no hook in {title}", client=reader.door.client)
+        return PinEffect(address, given=False, words=f"no hook in {title}", client=reader.door.client)
     if not here:
-        return Fate(address, given=True, words=f"{title} is given it in that project")
+        return PinEffect(address, given=True, words=f"{title} is given it in that project")
     context = reader.given.context
     if context is not None and any(item.address == address for item in context.items):
-        return Fate(address, given=True, words=f"{title} is given it from its next session on")
+        return PinEffect(address, given=True, words=f"{title} is given it from its next session on")
     why = next((REASONS[one.reason] for one in reader.given.left_out if one.address == address), reader.given.off)
-    return Fate(address, given=False, words=why.removesuffix("."))
+    return PinEffect(address, given=False, words=why.removesuffix("."))
 
 
-def lifted(engine: Engine, address: Address) -> Chosen | None:
+def find_lift(engine: Engine, address: Address) -> Chosen | None:
     """Find the index line of a memory that is not loaded, with the fix that moves it up."""
     root = engine.roots.find(address.root)
     for report in IndexChecker().look(engine, [root]):
@@ -130,7 +130,7 @@ def lifted(engine: Engine, address: Address) -> Chosen | None:
 
 def lift(engine: Engine, address: Address, *, actor: Actor) -> str:
     """Move the index line of a memory above the cut, as one undo step; return the outcome in sentences."""
-    chosen = lifted(engine, address)
+    chosen = find_lift(engine, address)
     if chosen is None:
         return f"No line for {address.name} lies below the cut of an index."
     finding = chosen.findings[0]
