@@ -109,8 +109,6 @@ class StartFacts(NamedTuple):
     """A message for the start."""
     kept_theme: object = None
     """The stored choice of theme."""
-    light: bool | None = None
-    """Whether the terminal's background is light; None: unknown."""
     surroundings: Surroundings | None = None
     """Where the user stands, for what depends on more than the roots."""
 

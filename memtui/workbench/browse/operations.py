@@ -41,8 +41,6 @@ CONFIRM_ABOVE = 50
 """Moving more memories than this away needs a confirmation."""
 EMPTY_SHA = sha256(b"").hexdigest()
 PROJECT = "memtui:project"
-TOGETHER = 3.0
-"""Seconds within which reports of the same operation are combined, because nobody has read the first."""
 
 
 class MemoryOperations:
@@ -51,8 +49,6 @@ class MemoryOperations:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.seeing = LocalUndo(screen.bridge, screen.say)
-        self._told: tuple[str, int, float] = ("", 0, 0.0)
-        """The last operation, its number of memories in a row, and when it was reported."""
         self._unmade: dict[str, MemoryFields] = {}
         """Unfinished input for new memories, by root."""
 
@@ -141,8 +137,6 @@ class MemoryOperations:
         self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
 
     def _step(self, job: Callable[[Engine], Done | LocalStep | PassedOver], verb: str) -> None:
-        self._told = ("", 0, 0.0)
-
         def done(result: Done | LocalStep | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
@@ -419,7 +413,6 @@ class MemoryOperations:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
         after = after.replace("brings it", "brings them") if len(good) > 1 else after
-        before = self._in_a_row(past, len(good), failed=bool(failed))
         if count := stopped_at(done):
             self._screen.say(f"Stopped: {count} {past}; u takes that back.", "warning")
         elif failed:
@@ -434,25 +427,9 @@ class MemoryOperations:
         name = named(tuple(outcome.address for outcome in good))
         if len(good) == 1 and (done.also or done.left):
             name = good[0].address.name  # so that the end of a longer sentence is in sight too
-        if before:
-            every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
-            words = f"{every} {past} in a row{_also(done)}; u takes back {last}, and again those before."
-        else:
-            destination, undo, tail = after.partition("; ")
-            words = f"{name} {past}{destination}{_also(done)}{undo}{tail}."
+        destination, undo, tail = after.partition("; ")
+        words = f"{name} {past}{destination}{_also(done)}{undo}{tail}."
         self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
-
-    def end_row(self) -> None:
-        """Start counting anew: something else was done."""
-        self._told = ("", 0, 0.0)
-
-    def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
-        """Return how many memories the same was just done to, unread so far, and add these."""
-        was, before, at = self._told
-        now = monotonic()
-        before = before if was == past and now - at < TOGETHER else 0
-        self._told = (past, before + count, now) if not failed else ("", 0, now)
-        return before
 
 
 def step_words(done: Done, verb: str) -> tuple[str, str]:

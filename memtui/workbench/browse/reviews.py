@@ -282,7 +282,6 @@ class PinKeys:
             screen.bridge.refresh(shows=screen.bridge.hold("pin", BRIEF_HOLD))
             if len(targets) == 1 and found.effects and (words := self._words(found.effects[0])):
                 screen.say(words, "name" if found.effects[0].given else "warning")
-                screen.part(MemoryOperations).end_row()
             else:
                 after = self._of_many(found.effects)
                 screen.part(MemoryOperations).report(found.done, "pinned" if pinned else "unpinned", after=after)

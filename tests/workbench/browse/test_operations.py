@@ -71,20 +71,6 @@ async def test_pinning_more_than_one_is_asked_first_with_their_number() -> None:
         assert screen.footer.startswith("! unpins 3 memories")
 
 
-async def test_two_operations_in_a_row_are_told_together_and_undone_one_by_one() -> None:
-    async with shown() as screen:
-        await screen.go(str(AUTH))
-        await screen.press("d", "t")
-        await screen.until_text(f"{AUTH} moved to the trash; u brings it back.")
-        await screen.until(lambda: screen.here == str(RETRY))
-        await screen.press("d", "t")
-        words = f"2 memories moved to the trash in a row; u takes back {RETRY}, and again those before."
-        await screen.until_text(words)
-        await screen.press("u")
-        await screen.until(lambda: RETRY in screen.engine.rows)
-        assert AUTH not in screen.engine.rows
-
-
 async def test_a_partial_failure_is_told_with_the_reason() -> None:
     async with shown() as screen:
         await screen.go(str(AUTH))
