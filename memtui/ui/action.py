@@ -8,7 +8,7 @@ class Action(NamedTuple):
     """One thing a user can do."""
 
     id: str
-    """Stable name; the key settings refer to it."""
+    """The name used by the key settings."""
     keys: tuple[str, ...]
     """Alternatives; `g g` is two keys in a row."""
     label: str
@@ -47,7 +47,6 @@ class View(NamedTuple):
     key: str
     """Its digit; empty for a view without a tab, which covers the one it was opened from."""
     name: str
-    """The title of its tab."""
     help: str
     """One sentence, for help, palette and docs."""
     screen: str = ""
@@ -80,7 +79,6 @@ def in_room(*rooms: str, actions: Iterable[Action]) -> tuple[Action, ...]:
 
 
 def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
-    """Map each key or sequence to its action; earlier actions win."""
     found: dict[str, Action] = {}
     for action in actions:
         for key in action.keys:

@@ -16,7 +16,6 @@ ESCAPE_BYTES = 70_000
 """Terminals silently drop longer texts."""
 
 SECONDS = 3.0
-"""Time limit of a clipboard program."""
 
 NATIVE = (
     ("pbcopy", ()),

@@ -109,15 +109,12 @@ class ListView(ViewScreen, Generic[T]):
         self.list = ViewList(self)
         self.page = PageView(id="listed-page")
         self.loaded = False
-        """Whether its rows were read."""
         self.prompt: Prompt | None = None
-        """The line being typed."""
         self._rest: Timer | None = None
         self.due: Timer | None = None
         """Fires when rows are to be read again after news."""
         self._waiting_since = 0.0
         self._shown: Hashable = None
-        """The key of the row whose text is shown."""
         self._does: dict[str, Callable[[], object]] = {
             "next_pane": self._other_pane,
             "previous_pane": self._other_pane,
@@ -208,7 +205,6 @@ class ListView(ViewScreen, Generic[T]):
 
     @property
     def item(self) -> T | None:
-        """The row under the cursor."""
         return self.rows.shown[self.list.cursor] if self.list.cursor < len(self.rows.shown) else None
 
     def load(self, *, awaited: bool = False) -> None:
@@ -219,7 +215,6 @@ class ListView(ViewScreen, Generic[T]):
         self._read_rows(awaited=awaited or not self.loaded)
 
     def take(self, items: Iterable[T]) -> None:
-        """Show these rows."""
         self.loaded = True
         self.change(lambda: self.rows.load(items))
 
@@ -319,7 +314,6 @@ class ListView(ViewScreen, Generic[T]):
         return found
 
     def _row_moved(self) -> None:
-        """Handle a cursor move: an open range is extended."""
         if self.rows.range is not None:
             start, base = self.rows.range
             self._marking(lambda: self.rows.mark_range(start, self.list.cursor, base))
@@ -373,7 +367,6 @@ class ListView(ViewScreen, Generic[T]):
 
     @property
     def in_page(self) -> bool:
-        """Whether keys move in the text."""
         return self.focused is self.page
 
     def perform(self, action: Action) -> None:
@@ -418,7 +411,6 @@ class ListView(ViewScreen, Generic[T]):
         self.update("#view-footer", "#view-header")
 
     def close_prompt(self) -> None:
-        """Close the line of text."""
         self.prompt = None
         self.update("#view-footer", "#view-header")
 

@@ -18,9 +18,7 @@ class ListRows(Generic[T]):
         self.all: tuple[T, ...] = ()
         self.shown: tuple[T, ...] = ()
         self.words: tuple[str, ...] = ()
-        """The filter's words, casefolded."""
         self.marks: set[Hashable] = set()
-        """The keys of marked rows."""
         self.range: tuple[int, frozenset[Hashable]] | None = None
         """The row where a range of marks began, and the marks before it; None: no range is open."""
 
@@ -52,7 +50,6 @@ class ListRows(Generic[T]):
         return self.shown[index : index + 1]
 
     def toggle(self, index: int) -> None:
-        """Mark or unmark a row."""
         self.marks ^= {self.key(item) for item in self.shown[index : index + 1]}
 
     def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
@@ -61,6 +58,5 @@ class ListRows(Generic[T]):
         self.marks = {self.key(item) for item in self.shown[low : high + 1]}.union(base)
 
     def mark_all(self) -> None:
-        """Mark every row shown, or none when all are marked."""
         here = {self.key(item) for item in self.shown}
         self.marks = set() if here <= self.marks else self.marks | here

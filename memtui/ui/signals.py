@@ -52,7 +52,6 @@ class ExitHandlers:
                 self._before[number] = signal.signal(number, self._on_signal)
 
     def uninstall(self) -> None:
-        """Restore the previous handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()

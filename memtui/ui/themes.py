@@ -51,7 +51,6 @@ THEMES = (
 
 
 STORED_AS = "theme of the workbench"
-"""The name under which the chosen theme is stored."""
 
 
 def stored_choice(chosen: str, settings: Settings) -> dict[str, str]:

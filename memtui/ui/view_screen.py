@@ -92,7 +92,6 @@ class ViewScreen(KeyedScreen[None]):
     """One view."""
 
     ID: ClassVar[str]
-    """The id of its table entry."""
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
     CSS = """
@@ -165,7 +164,6 @@ class ViewScreen(KeyedScreen[None]):
                 lines.update()
 
     def _zoom(self, *, whole: bool) -> None:
-        """Give the focused pane the whole screen, or end that."""
         pane = self.focused.parent if self.focused is not None else None
         others = [one for one in pane.parent.children if one is not pane] if pane is not None and pane.parent else []
         if whole and (not isinstance(pane, Widget) or pane is self or not others):

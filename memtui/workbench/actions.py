@@ -13,7 +13,6 @@ VIEWS = tuple(view for view in views() if view.key)
 """Every view with a tab, in the order of the tabs."""
 
 VIEW: Mapping[str, View] = {view.id: view for view in views()}
-"""Every view by id."""
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
@@ -285,7 +284,6 @@ TEXTS: tuple[Action, ...] = (
         action("form_up", "pageup", "up", "Scroll the changes up."),
     ),
 )
-"""Actions where text is typed: the editor, one entry of a memory, the front matter form."""
 
 QUESTIONS: tuple[Action, ...] = (
     *_room(
@@ -388,13 +386,10 @@ ACTIONS: tuple[Action, ...] = (
     *TEXTS,
     *QUESTIONS,
 )
-"""Every action, in the order of help, palette and docs."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
-"""Every action by id."""
 
 BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
-"""The rooms whose keys work on the main screen."""
 
 CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
 """The rooms of questions answered with one key."""

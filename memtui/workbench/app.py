@@ -72,7 +72,6 @@ class SafeEnd(PrivateApp[R]):
     """An app that stores its drafts before it dies of a fault."""
 
     show_faults = False
-    """Whether to print where a fault happened."""
     _kept = "There was nothing unsaved."
     _told = False
 
@@ -111,8 +110,6 @@ class SafeEnd(PrivateApp[R]):
 
 
 class MemtuiApp(SafeEnd[int]):
-    """The memtui application."""
-
     CSS_PATH = "browse/browser.tcss"
     TITLE = "memtui"
     ENABLE_COMMAND_PALETTE = False
@@ -121,9 +118,7 @@ class MemtuiApp(SafeEnd[int]):
         super().__init__()
         self.bridge = bridge
         self.fence = bridge.fence = Fence(self, super().on_event)
-        """The key queue."""
         self.plain = facts.ascii
-        """Whether only ASCII is drawn."""
         self.show_faults = facts.settings.debug
         self.animation_level = "none"
         for theme in themes.THEMES:
@@ -202,7 +197,6 @@ class MemtuiApp(SafeEnd[int]):
                 self.browser.say(problem, "warning")
 
     def _time_passed(self) -> None:
-        """Update relative times."""
         for lines in self.screen.query(Lines):
             lines.update()
         for rows in self.screen.query(Scroller):
@@ -278,7 +272,6 @@ class PlainBars(ScrollBarRender):
 
 
 def unseen(session: Session, roots: Iterable[Root]) -> tuple[Root, ...]:
-    """Find folders that look like memories and lie in none of these roots."""
     from memtui.features.memories.unseen import look
 
     found = look(session.surroundings, roots).folders if not session.options.only_roots else ()
@@ -316,7 +309,6 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> StartFacts:
-    """Collect what the screen needs at the start."""
     surroundings = session.surroundings
     name = surroundings.project or "no project"
     kept, damaged = bridge.place(name)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memtui.workbench.bridge import Bridge, Engine
 
 LOOK_S = 0.5
-"""Seconds between looks at the lanes."""
 BEGIN_INTERVAL_S = 60.0
 """Seconds before the first look at scheduled tasks, and between looks."""
 READ_FIRST_S, READ_S = 3.0, 60.0
@@ -57,7 +56,6 @@ class Background:
         self._read_upto = 0
 
     def start(self) -> None:
-        """Start watching."""
         self._bridge.stream(self._follow, self._take, what="look at the tasks", group="tasks-look")
 
     def _follow(self, engine: Engine, stop: Callable[[], bool], tell: Callable[[LaneNews], None]) -> LaneNews:

@@ -69,7 +69,6 @@ class Finished(Message, bubble=False):
     then: Callable[[Any], None] | None
     result: Any
     hold: Hold | None = None
-    """The hold on later keys."""
 
 
 @dataclass(eq=False)
@@ -92,16 +91,12 @@ class RowsLoaded(Message, bubble=False):
 
 @dataclass(eq=False)
 class RowsChanged(Message, bubble=False):
-    """Rows that changed or are gone."""
-
     rows: tuple[Memory, ...]
     gone: tuple[Address, ...]
 
 
 @dataclass(eq=False)
 class DraftsChanged(Message, bubble=False):
-    """The memories with unsaved text."""
-
     drafts: tuple[Draft, ...]
 
 
@@ -111,15 +106,11 @@ class ActivityChanged(Message, bubble=False):
 
     records: tuple[AuditRecord, ...]
     deleted: tuple[Address, ...] = ()
-    """Memories others deleted."""
     vanished: tuple[Vanished, ...] = ()
-    """Roots whose folder is gone."""
     operations: tuple[Operation, ...] = ()
-    """The operations these entries belong to."""
     lines: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Added and removed lines by the number of an entry."""
     next_undo: str | None = None
-    """The operation undo would take back."""
     withheld: frozenset[Address] = frozenset()
     """Memories the user withholds from agents, whole or in part."""
 
@@ -133,8 +124,6 @@ class Progressed(Message, bubble=False):
 
 @dataclass(eq=False)
 class HealthChanged(Message, bubble=False):
-    """The watcher is up, down, or polling."""
-
     health: Health
 
 
@@ -155,8 +144,6 @@ class EditorWants(Message):
 
 
 class MessageTarget(Protocol):
-    """Takes messages from any thread."""
-
     def post_message(self, message: Message) -> bool: ...
 
 
@@ -170,7 +157,6 @@ class Bridge:
         self.now = clock
         """Milliseconds since the epoch."""
         self.started = clock()
-        """When the workbench started."""
         self.actor, self.state_dir = actor, engine.state_dir
         self.read_only = read_only
         self.fence: Fence | None = None
@@ -192,7 +178,6 @@ class Bridge:
         self._everything = False
         self._queued = False
         self._doing = ""
-        """The name of the running write, for people."""
         self._told_at = 0.0
         """When progress was last sent; zero: not yet."""
         self._watch: Watch | None = None
@@ -275,7 +260,6 @@ class Bridge:
         self.run(work, then, what=what, otherwise=otherwise, lane=group, latest=group, awaited=awaited)
 
     def hold(self, what: str, seconds: float = HOLD_LIMIT, *, optional: bool = True) -> Hold:
-        """See `Fence.hold`."""
         if self.fence is None:
             return Hold(None, what, 0.0, brief=True, optional=optional)
         return self.fence.hold(what, seconds, optional=optional)
@@ -328,7 +312,6 @@ class Bridge:
         self._lanes.submit(ROWS, self._guarded("follow changes", self._follow))
 
     def reload(self) -> None:
-        """Read and hash everything again."""
         self._lanes.submit(ROWS, self._guarded("read the memories again", self._reread))
 
     def refresh(
@@ -375,7 +358,6 @@ class Bridge:
         return found.value, found.damaged
 
     def focus(self, focused: bool) -> None:
-        """Tell the watcher whether the terminal has the focus."""
         if self._watch is not None:
             self._watch.focus(focused)
 
@@ -420,7 +402,6 @@ class Bridge:
         self._send_activity()
 
     def _on_changes(self, changes: Changes) -> None:
-        """Handle changes, on whatever thread they arrive."""
         self._tell_progress()
         addresses = {change.address for change in changes.changes} | changes.touched
         addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
@@ -436,7 +417,6 @@ class Bridge:
         self.refresh(addresses - changes.rows.keys(), everything=bool(changes.roots))
 
     def _tell_progress(self) -> None:
-        """Post the progress of a large change now and then."""
         now = time.monotonic()
         if now - self._told_at >= PROGRESS_INTERVAL and not self._engine.pace.free.is_set():
             self._told_at = now
@@ -535,7 +515,6 @@ class Lanes:
         self._queues: dict[str, SimpleQueue[Job | None]] = {}
         self._threads: dict[str, threading.Thread] = {}
         self.closed = False
-        """Whether no more jobs are accepted."""
 
     def submit(self, lane: str, job: Job) -> None:
         """Run a job in the lane's thread after earlier ones; ignored after `close`."""

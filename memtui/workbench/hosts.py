@@ -41,7 +41,6 @@ class RemoteCommand(NamedTuple):
     """A command for another machine that changes no text."""
 
     words: tuple[str, ...]
-    """The verb and its options."""
     places: tuple[Address, ...]
     expected: str | None = None
     """Applies to this version of the first place only."""
@@ -55,10 +54,8 @@ class Hosts:
         self._waits: dict[str, tuple[float, str]] = {}
         """Delay before the next try, and since when it is away, by the name of a machine out of reach."""
         self._timers: dict[str, Timer] = {}
-        """Timer of the next read, by machine."""
 
     def find(self) -> None:
-        """Read all machines, each in its own thread."""
         for host in hosts(self._screen.facts.settings).values():
             known = self._screen.forest.away.get(host.name, HostState((root_of(host.name, f"@{host.name}"),), ()))
             self._show(host, known._replace(words="asking..."))
@@ -190,7 +187,6 @@ class Hosts:
         screen.bridge.run(work, told, what=f"{deed.words[0]} {address}", lane=f"@{host.name}")
 
     def _keep(self, step: LocalStep) -> None:
-        """Add a step of undo."""
         screen = self._screen
         screen.bridge.run(
             lambda engine: screen.verbs.seeing.steps.add(engine, step), what="keep a step of undo", lane=WRITE
@@ -217,7 +213,6 @@ class Hosts:
         self._keep(LocalStep(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
 
     def _put(self, host: RemoteHost, now: Snapshot) -> None:
-        """Show the text that is there now."""
         known = self._screen.forest.away[host.name]
 
         def new(row: Memory) -> Memory:

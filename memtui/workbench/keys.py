@@ -22,16 +22,13 @@ NAMED = frozenset(
         *("up", "down", "left", "right", *(f"f{number}" for number in range(1, 25))),
     )
 )
-"""Keys that are no character."""
 
 SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+left_square_bracket": "esc"}
 """Keys most terminals cannot tell from another."""
 
 SPELLED = {"esc": "escape", "return": "enter", "comma": ",", "del": "delete", "pgup": "pageup", "pgdn": "pagedown"}
-"""Other accepted names."""
 
 SUGGESTED = 3
-"""Number of free keys suggested."""
 
 NO_LINES: Mapping[str, int] = MappingProxyType({})
 
@@ -144,7 +141,6 @@ def list_panes(actions: Iterable[Action]) -> dict[str, tuple[Action, ...]]:
 
 
 def _letters(actions: tuple[Action, ...]) -> list[str]:
-    """Build the table of what each letter does in each pane."""
     panes = list_panes(actions)
     panes["Conflict"] = in_room("conflict", actions=actions)
     panes["Other questions about a draft"] = in_room(*CASE_ROOMS, actions=actions)
@@ -166,7 +162,6 @@ def _letters(actions: tuple[Action, ...]) -> list[str]:
 
 
 def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
-    """Return `docs/keys.md`."""
     actions = tuple(actions)
     lines = [
         "# Keys",

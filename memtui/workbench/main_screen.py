@@ -41,7 +41,6 @@ P = TypeVar("P")
 MAIN = "memories"
 """The id of the main screen as a view."""
 PREVIEW, CHANGES, INFO = "preview", "changes", "info"
-"""Modes of the pane beside the tree."""
 KEPT_MESSAGES = 200
 EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
 
@@ -56,27 +55,20 @@ class SavedPlace(NamedTuple):
     opened: frozenset[Key] = frozenset()
     closed: frozenset[Key] = frozenset()
     words: str = ""
-    """The filter."""
     only: frozenset[str] = frozenset()
     sort: str = "name"
     reverse: bool = False
     by_agent: bool = False
     instructions: bool = True
-    """Whether instruction files were shown."""
     mode: str = PREVIEW
-    """The mode of the pane beside the tree."""
     page: int = 0
-    """Its first visible line."""
     focus: str = "tree"
     """The focused pane: `tree`, `page` or `info`."""
     zoom: str = ""
     info: bool = True
     strip: bool = True
-    """Whether the newest activity was shown below the tree."""
     projects: bool = False
-    """Whether the memories of every project were shown."""
     editing: Key = ()
-    """The memory open in the editor."""
 
 
 NO_PLACE = SavedPlace()
@@ -87,30 +79,23 @@ class StartFacts(NamedTuple):
 
     settings: Settings
     roots: tuple[Root, ...]
-    """The roots of where the user stands."""
     project: str = ""
     workspace: str = ""
     ascii: bool = False
     calm: bool = False
     demo: bool = False
     own_roots: Callable[[], tuple[Root, ...]] = tuple
-    """Finds them again."""
     more_roots: Callable[[], tuple[Root, ...]] = tuple
     """Finds the roots of every project; slow."""
     unseen: Callable[[Iterable[Root]], tuple[Root, ...]] = lambda _: ()
     """Finds folders that look like memories and lie in none of these roots, as roots; slow."""
     listing: Listing | None = None
-    """The rows of the last run."""
     place_name: str = ""
     """The name under which the place is stored; empty: it is not stored."""
     place: SavedPlace = NO_PLACE
-    """Where the user was in the last run."""
     news: str = ""
-    """A message for the start."""
     kept_theme: object = None
-    """The stored choice of theme."""
     surroundings: Surroundings | None = None
-    """Where the user stands, for what depends on more than the roots."""
 
 
 class ScreenStatus:
@@ -122,24 +107,18 @@ class ScreenStatus:
         """Messages so far, with their time; oldest first."""
         self.health = Health("watching")
         self.recent: ActivityChanged | None = None
-        """The newest audit entries."""
         self.waiting: dict[str, int] = {}
         """Waiting items by view id, where only the view knows them."""
         self.dreaming = False
-        """Whether a dream runs somewhere."""
         self.proposed = 0
         """Proposals waiting for a person."""
         self.loading = True
         self.progress = ""
-        """Progress of a large change."""
         self.projects = ""
-        """What is being done about other projects."""
         self.status: Line = []
         """The last message; empty once a key was pressed."""
         self.choices: Line = []
-        """The keys that may follow the first of two."""
         self.header_drawn: Callable[[], object] = tuple
-        """Called when the header is drawn again."""
 
     def say(self, text: str, level: str) -> None:
         """Show one line until the next key."""
@@ -153,7 +132,6 @@ class ScreenStatus:
         del self.said[:-KEPT_MESSAGES]
 
     def hint(self, line: Line | None) -> None:
-        """Show which keys may follow."""
         if (line or []) != self.choices:
             self.choices = line or []
             self.update("footer")
@@ -178,9 +156,7 @@ class AppCalls(NamedTuple):
     """Functions of the app used by the main screen."""
 
     view_host: Callable[[], Host]
-    """Makes the host of views."""
     find_hosts: Callable[[], None]
-    """Reads memories of other machines."""
     do_there: Callable[[str], None]
     """Runs an action on the other machine's memory under the cursor."""
 
@@ -190,7 +166,6 @@ class MainScreen(KeyedScreen[None]):
 
     memories: MemoryTree
     filling: FullList
-    """Takes in a full list of rows."""
 
     def __init__(self, bridge: Bridge, facts: StartFacts, table: tuple[Action, ...], asked: AppCalls) -> None:
         super().__init__(table)
@@ -204,7 +179,6 @@ class MainScreen(KeyedScreen[None]):
         self.info_view = PageView(id="info-page")
         self.panes = Panes(self)
         self.all_projects = False
-        """Whether the memories of every project are wanted."""
         self.every_root: tuple[Root, ...] | None = None
         """The roots of every project; None: not found yet."""
         self.lend_terminal: Callable[[str], None] = lambda _: None
@@ -216,11 +190,8 @@ class MainScreen(KeyedScreen[None]):
         self.lists = 0
         """How often all memories were listed: first from the last run, then from disk."""
         self.drafts_read = False
-        """Whether it is known which memories have unsaved text."""
         self.prompt: Prompt | None = None
-        """The line being typed in the footer."""
         self.editing = False
-        """Whether the editor is shown."""
 
     def part(self, kind: Callable[[Any], P]) -> P:
         """Return the part of this class, made when first asked for."""
@@ -301,7 +272,6 @@ class MainScreen(KeyedScreen[None]):
         raise NotImplementedError
 
     def show_view(self, id_: str) -> None:
-        """Show another view, or this screen again."""
         raise NotImplementedError
 
     def go_when_there(self, address: Address) -> None:
@@ -329,21 +299,16 @@ class Panes:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.lines: dict[str, Callable[[int], list[Line]]] = {}
-        """What draws each bar, by id."""
         self.arranged: Callable[[], object] = tuple
-        """Called when the panes have other sizes."""
         self.over = False
         """Whether the text covers the tree, where there is no room beside it."""
         self.zoomed = ""
         """`left` or `right`: that pane fills the screen."""
         self.info_wanted = True
-        """Whether the info pane is shown where there is room."""
         self.strip_wanted = True
-        """Whether the newest activity is shown where there is room."""
 
     @property
     def layout(self) -> Layout:
-        """The panes at this size."""
         width, height = self._screen.app.size
         return layout_for(
             width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted, strip=self.strip_wanted
@@ -448,7 +413,6 @@ ACTIVITY_HEIGHT = 32
 
 
 REST = -1
-"""The width of a pane that takes what is left."""
 
 
 class Layout(NamedTuple):
@@ -458,7 +422,6 @@ class Layout(NamedTuple):
     """Cells of the tree; `REST`; 0: hidden."""
     right: bool
     border: bool
-    """Whether there is a line between tree and text."""
     about: bool
     info: bool
     detail: bool
@@ -469,15 +432,7 @@ class Layout(NamedTuple):
 def layout_for(
     width: int, height: int, *, over: bool = False, zoom: str = "", info: bool = True, strip: bool = True
 ) -> Layout:
-    """Decide which panes are shown.
-
-    Args:
-        width, height: the screen, in cells.
-        over: the text covers the tree where there is no room beside it.
-        zoom: `left` or `right`: that pane fills the screen.
-        info: the info pane is wanted where there is room.
-        strip: the newest activity is wanted where there is room.
-    """
+    """Decide which panes are shown, as `Panes` has its settings."""
     tabs = width >= SMALL_WIDTH and height >= TABS_HEIGHT
     if width < TWO_PANES:
         detail = width >= SMALL_WIDTH and height >= SMALL_HEIGHT and not over

@@ -27,15 +27,12 @@ Projects = Callable[[], Iterable[Root]]
 
 
 class LocalStep(NamedTuple):
-    """One step of undo."""
-
     words: str
     """What was done: `2 changes seen`."""
     back: Callable[[Engine, Actor], bool]
     """Undoes it; False where nothing of it is left, as of a decision that was carried out."""
     again: Callable[[Engine, Actor], object]
     then: Callable[[], object] = tuple
-    """Called on the event loop after undo or redo."""
     after: str | None = None
     """The engine's next undo at that time: while it is unchanged, this step is the newest."""
     joined: bool = False
@@ -222,7 +219,6 @@ class LocalUndo:
         self.steps = LocalSteps(bridge.started)
 
     def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
-        """Mark changes as seen, as they were shown."""
         chosen = tuple(changes)
 
         def marked(count: int) -> None:
@@ -251,7 +247,6 @@ class LocalUndo:
         )
 
     def report(self, step: LocalStep, *, undone: bool) -> None:
-        """Say that a step was undone or redone."""
         self._say(
             f"Undid: {step.words}. U does it again." if undone else f"Did again: {step.words}. u undoes it.", "good"
         )

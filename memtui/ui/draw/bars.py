@@ -51,7 +51,6 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
 
 
 def underway(words: str, width: int, *, plain: bool) -> Line:
-    """Format the progress of a large change."""
     return [(" " + one_line(words, width - 2, ascii_tokens=plain), "draft")]
 
 

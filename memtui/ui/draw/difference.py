@@ -24,14 +24,11 @@ TAGS_READ = 60
 
 
 class DiffStyle(NamedTuple):
-    """Options for drawing a difference."""
-
     width: int
     words: bool = False
     """Whether to mark single words instead of whole lines."""
     plain: bool = False
     named: Callable[[str], str] = str
-    """Shortens memory addresses in a text."""
 
 
 def compare(before: bytes, after: bytes, look: DiffStyle) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
@@ -207,7 +204,6 @@ def _head(text: str, room: int) -> str:
 
 
 def _cut(pieces: Sequence[Run], start: int, end: int) -> Iterator[Run]:
-    """Return the runs between two offsets of their joined text."""
     for text, style in pieces:
         if part := text[max(start, 0) : max(end, 0)]:
             yield part, style

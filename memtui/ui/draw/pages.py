@@ -23,7 +23,6 @@ LINE_CHARACTERS = 4_000
 """Characters shown of one line."""
 
 CONTEXT = 3
-"""Unchanged lines shown around a change."""
 
 
 class PageLine(NamedTuple):
@@ -227,7 +226,6 @@ def _fold_wide(text: str, width: int) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Split into words, each with the spaces before it."""
     start = 0
     for index in range(1, len(text)):
         if text[index] == " " and text[index - 1] != " ":
@@ -249,7 +247,6 @@ def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:
 
 
 def with_word(page: Page, places: Iterable[int], word: str) -> Page:
-    """Append a warning to these lines of a page."""
     lines = list(page)
     for at in places:
         lines[at] = PageLine((*lines[at].runs, (word, "warning")), lines[at].source)

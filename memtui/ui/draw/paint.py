@@ -25,7 +25,6 @@ LEAST_CONTRAST, LEAST_RULE = 4.5, 3.0
 """Minimum contrast of text, and of lines that only separate."""
 
 STEPS = 20
-"""Steps in which a colour of too little contrast is blended towards black or white."""
 
 GROUNDS = ("", "cursor", "rest", "bar")
 """Backgrounds of a line: the screen, the cursor in the focused pane, the cursor elsewhere, a title."""
@@ -35,14 +34,8 @@ class Paint:
     """The styles of one theme."""
 
     def __init__(self, variables: Mapping[str, str], *, ansi: bool = False, plain: bool = False) -> None:
-        """Take the theme's `variables`, as the app's `theme_variables` gives them.
-
-        Args:
-            variables: `background`, `foreground`, `primary`, `accent`, `error`, `warning`, `success`, `text-primary`,
-                and `primary-lighten`, which only themes of ours have.
-            ansi: the theme leaves colours to the terminal; only bold, dim and reverse are used.
-            plain: draw only ASCII.
-        """
+        """Take the app's `theme_variables`; `ansi`: colours are the terminal's, so only bold, dim and reverse are
+        used."""
         self._plain = plain
         self._grounds = _ansi_grounds() if ansi else _grounds(variables)
         self._styles = _ansi_styles() if ansi else _styles(variables)

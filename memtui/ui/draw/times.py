@@ -10,18 +10,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 SHORT, LONG = 6, 16
-"""Widths of the two columns."""
 UNKNOWN = "?"
 
 
 class RowStyle(NamedTuple):
-    """Options for drawing rows."""
-
     now: int
     """Milliseconds since the epoch."""
     ascii: bool = False
     named: Callable[[str], str] = str
-    """Shortens memory addresses in a text, as the tree names them."""
 
 
 def ago(then: int, now: int) -> str:
@@ -54,7 +50,6 @@ def stamp(at: int, now: int) -> str:
 
 
 def full(at: int, *, seconds: bool = False) -> str:
-    """Format a time as `2026-11-20 11:52`, with seconds if wanted."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M", time.localtime(at / 1000))
     except (OverflowError, ValueError, OSError):

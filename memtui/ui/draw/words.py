@@ -37,12 +37,7 @@ def both_ends(text: str, width: int, *, plain: bool = False) -> str:
 def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:
     """Say how much of an operation was done and why not all: `Moved 2 of 3 to the trash. a.md failed: ...`.
 
-    Args:
-        past: the verb in the past and what belongs to it, such as `moved to the trash`.
-        good: how many succeeded.
-        count: how many there were.
-        failed: the name of the first that failed.
-        why: its reason, a sentence.
+    `past` is the verb in the past and what belongs to it, `failed` the first that failed, `why` a sentence.
     """
     verb, space, rest = past.partition(" ")
     reason = why if failed in why else f"{failed} failed: {why}"
@@ -68,6 +63,5 @@ def size_words(size: int) -> str:
 
 
 def meter(part: int, whole: int, cells: int) -> str:
-    """Draw a fraction as a bar: `[##......]`."""
     filled = max(min(round(part / whole * cells) if whole else 0, cells), 1 if part else 0)
     return f"[{'#' * filled}{'.' * (cells - filled)}]"

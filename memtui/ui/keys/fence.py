@@ -71,13 +71,10 @@ class Verdict(Enum):
     """What happens to the next key of a list."""
 
     RUN = "run"
-    """Deliver it now."""
     WAIT = "wait"
     """Judge it again when it has waited `HOLD`."""
     PASTE = "paste"
-    """It begins a paste."""
     DROP = "drop"
-    """It is a key held down."""
 
 
 class PasteWatch:
@@ -89,14 +86,10 @@ class PasteWatch:
     def judge(
         self, keys: Sequence[tuple[float, str]], now: float, *, moves: bool, writes: bool = False, filters: bool = False
     ) -> Verdict:
-        """Judge the first of the waiting printable keys.
+        """Judge the first of the waiting printable keys (time in seconds and name, oldest first).
 
-        Args:
-            keys: time in seconds and name of each, oldest first.
-            now: in seconds.
-            moves: the first key only moves the cursor: it runs at once.
-            writes: it changes something, so repeats of a key held down are dropped.
-            filters: it opens the filter line; a paste that begins so is text for that line.
+        `moves` keys run at once; repeats of `writes` keys by a key held down are dropped; a paste after `filters` is
+        text.
         """
         at, key = keys[0]
         before, last = self._given[-1] if self._given else (0.0, "")
@@ -119,7 +112,6 @@ class Hold:
     def __init__(self, fence: Fence | None, what: str, until: float, *, brief: bool, optional: bool) -> None:
         self._fence = fence
         self.what = what
-        """What it does, for people: `open notes/a.md`."""
         self.until = until
         """When keys stop waiting (`monotonic`)."""
         self.brief = brief
@@ -147,7 +139,6 @@ class Fence:
         self._app = app
         self._give = give
         self._waiting: list[Typed] = []
-        """Held keys, in the order they were typed."""
         self._watch = PasteWatch()
         self._holds: list[Hold] = []
         self._through = 0
@@ -155,23 +146,19 @@ class Fence:
         self._since: float | None = None
         """When the key being handled was delivered; None: none is."""
         self._before: tuple[Screen[Any], object, bool] | None = None
-        """Who took the last key."""
         self._awaited = False
         """Whether something was read for the last key."""
         self._loose = False
         """Whether letters for a text line are being delivered."""
         self._outside = False
-        """Whether the last key hands the terminal to another program."""
         self._why = ""
         """Why the last key was refused, as the user was told."""
         self._said_at = 0.0
         self._ready: Screen[Any] | None = None
-        """The screen known to be drawn and ready."""
         self._readying: Screen[Any] | None = None
         self._quiet_until = self._paste_until = self._burst_until = 0.0
         self._quiet_words = ""
         self._asked: list[Screen[Any]] = []
-        """The last screens that asked something."""
         self._pasted_keys = False
         self._reminding = False
         self._last_special = ""
@@ -221,7 +208,7 @@ class Fence:
         self._why, self._said_at = words, monotonic()
 
     def goes_outside(self) -> None:
-        """Note that the current key hands the terminal to another program: later keys are for that one."""
+        """Note that the current key hands the terminal to another program, which later keys are for."""
         self._outside = True
 
     def startle(self) -> None:
@@ -313,7 +300,7 @@ class Fence:
                     return
 
     def _is_letter(self, event: Typed) -> bool:
-        """Whether it is a letter for a screen's own text line: it opens nothing, so the next need not wait."""
+        """Whether it is a letter for a screen's own text line, which opens nothing."""
         top = self._keyed
         line = top is not None and top.letters_are_text and not top.typing
         return line and isinstance(event, events.Key) and event.is_printable
@@ -514,7 +501,6 @@ class Fence:
 
     @property
     def _reading(self) -> str:
-        """What the screen on top is still reading."""
         top = self._keyed if self._app.screen_stack else None
         return top.reading if top is not None else ""
 
@@ -533,7 +519,6 @@ class Fence:
 
     @property
     def _receiver(self) -> tuple[Screen[Any], object, bool]:
-        """Who would take a key now: screen, widget, and whether letters are text there."""
         return self._app.screen, self._app.focused, self._is_text
 
     def _is_always(self, event: events.Key) -> bool:

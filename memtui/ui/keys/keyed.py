@@ -24,10 +24,8 @@ from memtui.ui.textual_private import name_of_character
 T = TypeVar("T")
 
 READ_ONLY = "memtui was started with --read-only, so nothing can be written."
-"""Why writing actions are off."""
 
 OUTSIDE = frozenset({"edit_outside", "edit_all"})
-"""Actions that hand the terminal to another program."""
 
 STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
 """Keys with another meaning while text is typed."""
@@ -45,7 +43,6 @@ class KeyedScreen(Screen[T]):
     """A screen that runs actions."""
 
     ROOMS: ClassVar[tuple[str, ...]] = ()
-    """The rooms of the action table whose keys work here."""
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """The focused widget; a change repaints two titles, never the whole screen."""
@@ -91,7 +88,6 @@ class KeyedScreen(Screen[T]):
         return False
 
     def perform(self, action: Action) -> None:
-        """Run an action."""
         raise NotImplementedError
 
     def unavailable(self, action: Action) -> str:
@@ -146,7 +142,6 @@ class KeyedScreen(Screen[T]):
         self.perform(action)
 
     def meaning(self, event: events.Key) -> Action | None:
-        """Return what a key would do now."""
         return self._sequences.peek(name_of(event))
 
     def cancel_sequence(self) -> None:
@@ -175,7 +170,6 @@ class KeyedScreen(Screen[T]):
             self.attempt(action)
 
     def _special(self, event: events.Key) -> None:
-        """Handle a key that is no character."""
         action = self.meaning(event)
         if self.letters.waiting:
             event.stop()

@@ -21,7 +21,6 @@ from memtui.ui.keys.letters import name_of
 from memtui.ui.keys.paste_guard import GuardedParser
 
 KEPT = 200
-"""Number of remembered inputs."""
 SHOWN_MEANINGS = 4
 INTRO = (
     "Press a key: memtui shows what it sees, what your terminal sent, and what the key does.",
@@ -35,8 +34,6 @@ _sent: deque[str] = deque(maxlen=KEPT)
 
 
 class ListeningParser(GuardedParser):
-    """A terminal parser that remembers its input."""
-
     def feed(self, data: str) -> Iterable[Message]:
         if data:
             _sent.append(data)

@@ -28,7 +28,6 @@ class KeyQuestion:
         self._show_hint([*line, ("esc cancels", "dim")])
 
     def take(self, key: str) -> None:
-        """Answer with this key."""
         done, self._done = self._done, None
         self._show_hint(None)
         if done is not None:

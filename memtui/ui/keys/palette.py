@@ -28,19 +28,16 @@ class Command(NamedTuple):
     """One line of the palette."""
 
     words: str
-    """What it does, in a sentence."""
     keys: str
     run: Callable[[], None]
     off: str = ""
-    """Why it cannot run now."""
+    """Why it is disabled."""
     preview: Callable[[], None] | None = None
     """Shows what it would do while the cursor is on it."""
     name: str = ""
-    """Its name in the footer or on a tab."""
 
 
 NO_COMMANDS = frozenset({"palette", "back", "down", "up", "left", "right"})
-"""Actions that are not offered, such as moving the cursor."""
 
 
 def as_commands(
@@ -101,7 +98,6 @@ class CommandList(RowList):
         return self.commands[self.cursor] if self.cursor < len(self.commands) else None
 
     def show(self, commands: Sequence[Command]) -> None:
-        """Show other commands."""
         self.commands = tuple(commands)
         self._cursor = 0
         self.scroll_to_row(0)

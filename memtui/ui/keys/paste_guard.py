@@ -26,7 +26,6 @@ class PasteGuard:
     def __init__(self) -> None:
         self._inside = False
         self._before = ""
-        """The last characters before a paste, which may be the beginning of its start mark."""
         self._held = ""
         """Characters of a paste that may be the beginning of its end mark."""
 

@@ -18,7 +18,6 @@ class KeyStep(NamedTuple):
     """The result of a key."""
 
     action: Action | None = None
-    """The action to run."""
     pending: str = ""
     """The first key of a sequence; another one must follow."""
     cancelled: str = ""
@@ -34,7 +33,6 @@ class Sequences:
         self.pending = ""
 
     def feed(self, key: str) -> KeyStep:
-        """Take the next key."""
         first, self.pending = self.pending, ""
         if first:
             action = self._keys.get(f"{first} {key}")
@@ -55,5 +53,5 @@ class Sequences:
         return tuple(found)
 
     def peek(self, key: str) -> Action | None:
-        """Return what a key would do now, without taking it."""
+        """Return what a key would do now."""
         return self._keys.get(f"{self.pending} {key}" if self.pending else key)

@@ -16,11 +16,9 @@ from memtui.ui.draw.paint import Paint
 from memtui.ui.draw.spans import Run
 
 Make = Callable[[int], Sequence[Sequence[Run]]]
-"""Makes lines for a width."""
 
 
 def paint_of(widget: Widget) -> Paint:
-    """Return the styles of the current theme."""
     paint: Paint = widget.app.paint  # type: ignore[attr-defined]
     return paint
 
@@ -50,7 +48,6 @@ class Lines(Widget):
         return self.outer_size
 
     def set_lines(self, *lines: Sequence[Run]) -> None:
-        """Show these lines, whatever the width."""
         self._make = lambda _: lines
         self.update()
 

@@ -36,7 +36,6 @@ last looked. Enter opens the editor."""
         self._page: Page = ()
         self._masked: tuple[Page, tuple[int, ...]] = (), ()
         self.starts: tuple[int, ...] = ()
-        """The lines at which the places of the text begin."""
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())
@@ -80,7 +79,6 @@ last looked. Enter opens the editor."""
         return said
 
     def reveal(self, *, bare: bool) -> None:
-        """Reveal or mask secrets."""
         if bare != self.exact:
             self._set_exact(exact=bare)
             self._page, self.starts = revealed(*self._masked) if bare else self._masked
@@ -92,7 +90,6 @@ last looked. Enter opens the editor."""
             self._strips.clear()
 
     def places(self) -> Line:
-        """Return the number of places, for the title."""
         return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
 
     def go_to_place(self, step: int) -> None:

@@ -52,7 +52,6 @@ class Question(NamedTuple):
     label: str
     value: str
     done: Callable[[str], None]
-    """Called with the text on enter; may refuse it."""
     cancelled: Callable[[], None] = lambda: None
     changed: Callable[[str], None] = lambda _: None
     hint: Callable[[str], Line] | None = None
@@ -93,7 +92,6 @@ class Prompt:
         self._end = closing(question.value, self.cursor)
         self._chosen = question.over and bool(question.value)
         self.note: Line = []
-        """Shown at the right end, instead of the hint."""
 
     def feed(self, key: str, character: str | None) -> bool:
         """Handle a key; return False when it means nothing in a line of text."""
@@ -167,7 +165,6 @@ class Prompt:
         self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:
-        """Show why the text cannot be used."""
         self.note = [(text, "error")]
 
     def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:

@@ -48,7 +48,6 @@ class RowList(Scroller):
 
     @property
     def cursor(self) -> int:
-        """The index of the row under the cursor."""
         return self._cursor
 
     def move(self, by: int) -> None:
@@ -68,7 +67,6 @@ class RowList(Scroller):
             self.move(STEPS[what])
 
     def go(self, index: int) -> None:
-        """Put the cursor on a row."""
         index = max(0, min(index, self.count() - 1))
         if index == self._cursor:
             return

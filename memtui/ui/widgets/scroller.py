@@ -17,7 +17,6 @@ from memtui.ui.draw.spans import Run, differing
 from memtui.ui.widgets.lines import is_plain, paint_of
 
 KEPT_STRIPS = 1_024
-"""Cached drawn lines; several screens full."""
 
 _ALL = 10**9
 STEPS = {"down": 1, "up": -1, "top": -_ALL, "bottom": _ALL}
@@ -26,7 +25,6 @@ PAGES = {"half_down": 0.5, "half_up": -0.5, "page_down": 1.0, "page_up": -1.0}
 """Pages moved by an action."""
 
 WHEEL = 3
-"""Lines per step of the mouse wheel."""
 
 Token = tuple[tuple[Run, ...], str]
 """What a line looks like: its runs, and its ground."""
@@ -55,7 +53,6 @@ class Scroller(Widget, can_focus=True):
         self._drawn: dict[int, Token] = {}
         self._strips: dict[tuple[Token, int], Strip] = {}
         self.exact = False
-        """Whether secrets are drawn as they are."""
 
     @property
     def size(self) -> Size:
@@ -76,16 +73,13 @@ class Scroller(Widget, can_focus=True):
 
     @property
     def room(self) -> int:
-        """Cells of a line, without the thumb."""
         return max(self.size.width - 1, 1)
 
     @property
     def top(self) -> int:
-        """The first visible line."""
         return self._top
 
     def scroll_to_row(self, row: int) -> None:
-        """Scroll a line to the top, as far as the lines reach."""
         top = max(0, min(row, self.length() - self.size.height))
         if top != self._top:
             self._top = top

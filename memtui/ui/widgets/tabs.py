@@ -13,7 +13,6 @@ from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
 
 Counts = Mapping[str, int]
-"""Waiting items by view id; views with none are left out."""
 
 
 SHORTEST = 2

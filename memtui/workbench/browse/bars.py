@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 
 
 ONLY = {"unseen": "unseen", "pinned": "pinned", "conflicts": "in conflict", OLD: "old and unused"}
-"""Words for the memories each quick filter shows."""
 
 
 class Bars:
-    """The bars of the main screen."""
-
     def __init__(self, screen: MainScreen) -> None:
         self._screen, self._said, self._side = screen, screen.chrome, screen.part(Side)
         self._filter = screen.part(FilterLine)
@@ -74,7 +71,6 @@ class Bars:
 
     @property
     def unseen(self) -> int:
-        """Unseen changes by others, deletions included."""
         return self._screen.forest.top.signs.unseen + self._screen.forest.losses.total
 
     # Lines
@@ -106,7 +102,6 @@ class Bars:
         return f"{SMALL_WIDTH}x{SMALL_HEIGHT}" if small else ""
 
     def tree_title(self, width: int) -> list[Line]:
-        """How many memories, and which are shown how."""
         forest, tree = self._screen.forest, self._screen.memories
         notes = cells.tree_notes(
             forest.matched,
@@ -135,7 +130,6 @@ class Bars:
         return [self._title("Info", [("i hides", "dim")], width, focused=focused)]
 
     def about(self, width: int) -> list[Line]:
-        """Two lines about the row under the cursor."""
         side = self._side
         if side.node is None or side.mode == INFO:
             return []
@@ -144,12 +138,10 @@ class Bars:
         return list(cells.about(side.written(side.node.memory), side.node.signs, side.look, width))
 
     def detail(self, width: int) -> list[Line]:
-        """The strip below the tree in one column."""
         words, notes = self._side.title()
         return [self._title(words, notes, width, focused=False), *self._side.detail_lines(width, 6)]
 
     def activity(self, width: int) -> list[Line]:
-        """The newest operations."""
         lines: list[Line] = [[("  nothing yet", "dim")]]
         if self._said.recent is not None:
             from memtui.features.activity.view_rows import strip

@@ -119,9 +119,7 @@ class BrowserScreen(MainScreen):
         self._resolving: Hold | None = None
         """Keys wait for the drafts, to go to the first conflict."""
         self._leaving = False
-        """The user is leaving, and a large change is coming to its end."""
         self._awaited: PendingOpen | None = None
-        """What to do once a row is there."""
 
     def compose(self) -> ComposeResult:
         yield from self.panes.compose()
@@ -215,7 +213,6 @@ class BrowserScreen(MainScreen):
             self.say(notice.text, "warning")
 
     def take(self, effect: Effect) -> None:
-        """Show the effect of a change of rows."""
         self.memories.apply(effect)
         self.returning.find_row()
         self.memories.start(last=self.lists > 1 and self.checkup.done)
@@ -279,12 +276,10 @@ class BrowserScreen(MainScreen):
         self.chrome.update("header", "tree-title", "side-title", "info-title", "footer")
 
     def on_screen_resume(self) -> None:
-        """Note that the text is in front of the user again."""
         self.side.attend()
 
     @on(PageView.Resized)
     def _page_resized(self, event: PageView.Resized) -> None:
-        """Fold the text to its new width."""
         event.stop()
         self.side.read()
 
@@ -299,7 +294,6 @@ class BrowserScreen(MainScreen):
 
     @property
     def answering(self) -> bool:
-        """Whether a question about a draft has the keys."""
         return self.editing and self.host.asking
 
     def take_paste(self, text: str) -> bool:
@@ -391,6 +385,5 @@ class BrowserScreen(MainScreen):
     # Drawing
 
     def redraw(self) -> None:
-        """Draw everything again in other colours."""
         redraw(self)
         self.views.redraw()

@@ -49,7 +49,6 @@ class Bundles:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._over = ""
-        """The file that a second enter overwrites."""
 
     # Export
 

@@ -145,7 +145,6 @@ class Commands:
             self._does[move] = partial(self._move, move)
 
     def run(self, id_: str) -> None:
-        """Run an action by its id."""
         if id_ in THERE and self._host(self._screen.memories.current):
             self._screen.do_there(id_)
         elif id_ in ELSEWHERE:
@@ -155,19 +154,16 @@ class Commands:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Every action known here."""
         return frozenset(self._does) | frozenset(ELSEWHERE)
 
     @property
     def no_writing(self) -> str:
-        """Why nothing can be written now; empty when it can."""
         bridge = self._screen.bridge
         if bridge.read_only:
             return READ_ONLY
         return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
 
     def unavailable(self, action: Action) -> str:
-        """Return one sentence why an action is off now; empty when it is on."""
         screen = self._screen
         if action.writes and (reason := self.no_writing):
             return reason
@@ -235,7 +231,6 @@ class Commands:
             screen.memories.focus()
 
     def _show_over(self) -> None:
-        """Show the text over the tree, where there is no room beside it."""
         self._screen.panes.rearrange(over=self._screen.panes.one_column)
         self._screen.page_view.focus()
 
@@ -367,7 +362,6 @@ class Commands:
             self._show_over()
 
     def _about(self, view: str) -> None:
-        """Show a view about the memory under the cursor."""
         if (address := self._current()) is not None:
             self._views.about(view, address)
 
@@ -394,7 +388,6 @@ class Commands:
             self._screen.open_editor(address, then=then)
 
     def _resolve(self) -> None:
-        """Open the next conflict, starting with the row under the cursor."""
         screen = self._screen
         if not screen.drafts_read:
             self._when_drafts_are_read()

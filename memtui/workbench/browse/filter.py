@@ -108,7 +108,6 @@ class FilterLine:
         self._screen.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
-        """Apply the filter once all waiting keys are handled."""
         if self._waiting is None:
             self._screen.call_later(self._look)
         self._waiting = text
@@ -156,7 +155,6 @@ class FilterLine:
         self.clear()
 
     def clear(self) -> None:
-        """Clear the filter at the previous place."""
         screen = self._screen
         screen.forest.filter.clear()
         screen.memories.apply(REBUILT, by_user=True)
@@ -171,7 +169,6 @@ class FilterLine:
     # What nobody uses
 
     def named(self, only: str) -> str:
-        """Name a quick filter for the title."""
         return f"unused for {self._days} days" if only == OLD else only
 
     def old(self) -> None:

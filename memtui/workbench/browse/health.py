@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 
 LANE, AROUND, STAYED, TEXTS = "health", "health-projects", "health-stayed", "health-texts"
-"""Lanes and groups of the background checks."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
 
@@ -50,17 +49,13 @@ class HealthChecks:
         self._screen = screen
         self._looker = IndexChecker()
         self._wanted: dict[str, Root] = {}
-        """Roots to list and check."""
         self._listed: list[tuple[tuple[Root, ...], Listing, bool]] = []
         """Roots already listed, and whether these are all."""
         self._running = False
         self._reports: dict[str, tuple[IndexReport, ...]] = {}
         self.done = False
-        """Whether everything was checked once."""
         self.looked = 0
-        """Number of indexes."""
         self.strays: tuple[Stray, ...] = ()
-        """Memories that are not where their project is."""
         self.stayed: tuple[str, ...] = ()
         """Earlier folders of this project in which memories were left behind."""
         self._findings = 0
@@ -68,13 +63,10 @@ class HealthChecks:
         """Loaded with the first text: no first frame waits for its rules."""
         self._reading = False
         self._told: dict[str, tuple[NamedFinding, ...]] = {}
-        """Findings in the texts of each root."""
         self._to_read: dict[str, set[Address] | None] = {}
         """Roots whose texts wait to be checked, and which of them changed; None: all."""
         self._texts_of: dict[str, dict[Address, Memory]] = {}
-        """Rows of the roots already checked."""
         self._in_texts: dict[str, tuple[IndexReport, ...]] = {}
-        """Findings in texts, by group."""
         self._around: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -88,7 +80,6 @@ class HealthChecks:
         return self.done and not self._running and not self._reading and not self._to_read
 
     def rows_loaded(self, listing: Listing) -> None:
-        """Check every root of a full list."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
         if self._texts is not None:
@@ -241,7 +232,6 @@ class HealthChecks:
         bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
 
     def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
-        """Apply the findings of one check; unchanged ones draw nothing."""
         new: dict[str, list[IndexReport]] = {root.id: [] for root in roots if self._counts(root)}
         for report in found:
             if report.address.root in new:

@@ -50,7 +50,6 @@ class MemoryOperations:
         self._screen = screen
         self.seeing = LocalUndo(screen.bridge, screen.say)
         self._unmade: dict[str, MemoryFields] = {}
-        """Unfinished input for new memories, by root."""
 
     @property
     def _roots(self) -> Mapping[str, Root]:
@@ -122,7 +121,6 @@ class MemoryOperations:
         self._if_sure(f"Archive {named(targets)}", len(targets), sure)
 
     def _if_sure(self, what: str, count: int, do: Callable[[], None]) -> None:
-        """Do it; for many memories ask first."""
         if count <= CONFIRM_ABOVE:
             do()
             return
@@ -192,7 +190,6 @@ class MemoryOperations:
         self._ask("new", start, hint, self._create)
 
     def rename(self, address: Address | None = None) -> None:
-        """Ask for another name or place."""
         targets = (address,) if address is not None else self._targets()
         folder = None
         node = self._screen.memories.current
@@ -231,7 +228,6 @@ class MemoryOperations:
         self._ask("move", start, hint, entered)
 
     def copy_to(self) -> None:
-        """Ask where to copy, and show the plan."""
         targets = self._targets()
         self._land("copy", targets, rename_target(targets, None))
 
@@ -454,7 +450,6 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
 
 
 def _also(done: Done) -> str:
-    """Return what followed a change, as part of a sentence."""
     return f", {done.also}" if done.also else ""
 
 
@@ -477,8 +472,6 @@ COPY_AGAIN = 3.0
 
 
 class Clipboard:
-    """Copies things about the memory under the cursor."""
-
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 REST = 2.0
 """Seconds between a key and storing the position."""
 MOST_FOLDS = 5_000
-"""Maximum of stored folds."""
 MOST_ROW = 1 << 30
 LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
@@ -77,7 +76,6 @@ def read_place(value: object) -> SavedPlace:
 
 
 def _key(value: object) -> Key:
-    """Parse a row's key; empty if invalid."""
     if isinstance(value, list) and 1 < len(value) <= 3 and all(isinstance(one, str) and one for one in value):
         return tuple(value)
     return ()
@@ -105,9 +103,7 @@ class PlaceKeeper:
         self._kept = place
         self._timer: Timer | None = None
         self._more = False
-        """Whether there was a key since the timer was set."""
         self._awaited: Key = place.cursor
-        """The row still being looked for."""
 
     # Coming back
 
@@ -164,7 +160,6 @@ class PlaceKeeper:
         self.changed()
 
     def changed(self) -> None:
-        """Store the position soon."""
         self._more = self._timer is not None
         if self._timer is None and self._name and not self._screen.bridge.read_only:
             self._timer = self._screen.app.set_timer(REST, self._keep)  # a covered screen would be drawn again
@@ -194,7 +189,6 @@ class PlaceKeeper:
         return lambda engine: engine.places.keep(name, value)
 
     def now(self) -> SavedPlace:
-        """Return the current position."""
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")

@@ -33,9 +33,7 @@ class MemoryPage(NamedTuple):
     sha256: str | None
     page: Page
     first_change: int | None = None
-    """The first line changed by others, from 1."""
     places: tuple[int, ...] = ()
-    """The line, from 1, of each match."""
     held: Fullness | None = None
     """Entry count and fill level; None: it is one memory."""
     actor: str = ""
@@ -99,7 +97,6 @@ def held_in(engine: Engine, address: Address, data: bytes) -> Fullness | None:
 
 
 def _seen(engine: Engine, address: Address) -> bytes | None:
-    """Return the text the user saw last, if it is still there."""
     sha256 = engine.changes.seen_version(address)
     if sha256 is None:
         return None
@@ -117,7 +114,6 @@ class Difference(NamedTuple):
     title: str
     sha256: str | None
     before: bytes | None
-    """What the user had seen before this was shown."""
 
 
 def since_seen(

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 BATCH_SECONDS, CALM_BATCH_SECONDS = 0.25, 1.0
-"""Seconds between partial results."""
 GROUP = "projects"
 
 
@@ -42,7 +41,6 @@ class ReadBatch(NamedTuple):
     memories: tuple[Memory, ...]
     statuses: tuple[RootStatus, ...]
     left: int
-    """Number of roots still to be read."""
 
 
 class Projects:
@@ -51,11 +49,8 @@ class Projects:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._awaited: set[str] = set()
-        """Roots wanted before they were found."""
         self._say = False
-        """Whether to report the end of reading."""
         self._unfold = False
-        """Whether to open the rows of other projects when they come."""
 
     # Finding
 
@@ -98,7 +93,6 @@ class Projects:
         screen.bridge.run(look, take, what="name the folders of chats", lane=GROUP)
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Read again what undo or redo changed, even in a folder that had no row."""
         screen, changed = self._screen, frozenset(addresses)
         screen.bridge.refresh(changed)  # the engine tells nobody of a pin that is taken back
         known = {root.id for root in screen.facts.roots}
@@ -183,7 +177,6 @@ class Projects:
     # All of them
 
     def toggle(self) -> None:
-        """Show the memories of every project, or of this one only."""
         screen = self._screen
         others = screen.forest.others
         if screen.every_root is not None and not len(others):
@@ -269,7 +262,6 @@ class ProjectMoves:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._plan: tuple[str, RepointPlan] | None = None
-        """The plan shown, and the text it was made from."""
 
     def start(self, root_id: str = "") -> None:
         """Ask where a project is now, filled in as far as known; without `root_id`, for the row under the cursor."""

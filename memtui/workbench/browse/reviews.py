@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 
 class Reviews:
-    """Reviews versions: at once if shown or marked, else after showing them."""
-
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
 
@@ -136,9 +134,7 @@ class Unreviewed(NamedTuple):
 
     row: Memory
     before: str | None
-    """The version agents were given last, if any."""
     grave: int = 0
-    """Findings of severity E in it."""
 
 
 def unreviewed(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
@@ -235,7 +231,6 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
 
 
 _ROUND = 17
-"""Cells around a question that takes one key."""
 CONFIRM_KEY = "!"
 """The second key of a confirmation; it means nothing by itself."""
 
@@ -248,8 +243,6 @@ class PinResult(NamedTuple):
 
 
 class PinKeys:
-    """Pins, and what agents need to be given them."""
-
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._keys = {one.id: shown_keys(one) for one in screen.table if one.id in ("install_hook", "lift_line")}

@@ -67,17 +67,14 @@ class Side:
 
     @cached_property
     def finding(self) -> PageSearch:
-        """The search in the text."""
         return PageSearch(self._screen, self.read)
 
     @property
     def finds(self) -> bool:
-        """Whether a search in the text is active."""
         return "finding" in self.__dict__ and bool(self.finding.words)
 
     @property
     def memory(self) -> Memory | None:
-        """The memory under the cursor."""
         return self.node.memory if self.node is not None else None
 
     @property
@@ -86,7 +83,6 @@ class Side:
 
     @property
     def width(self) -> int:
-        """Cells available for a page."""
         page = self._screen.page_view
         return max(page.room if page.is_on_screen else self._screen.size.width, 20)
 
@@ -251,7 +247,6 @@ class Side:
         self._screen.chrome.update("side-title", "about", "detail")
 
     def short(self, path: str) -> str:
-        """Write a path below the user's home with `~`."""
         return short_path(path, self._screen.facts.settings.home)
 
     # Other ways to look
@@ -329,7 +324,6 @@ class Side:
 
     @property
     def _held(self) -> Fullness | None:
-        """Entry count and fill level of the memory under the cursor."""
         shown = self.shown
         return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None
 
@@ -357,7 +351,6 @@ class Side:
         return lines[:height]
 
     def scroll(self, rows: int) -> None:
-        """Scroll the text, also where it stands below the tree."""
         self._screen.page_view.scroll_rows(rows)
         self._screen.chrome.update("detail")
 
@@ -370,7 +363,6 @@ class GroupWords:
         self._screen, self._short = screen, short
 
     def page(self, node: Node, width: int) -> Page:
-        """Draw what is known about a folder, root or scope."""
         lines = self.lines(node, width)
         page = tuple(PageLine(tuple(line)) for line in (lines[2:] if self._screen.panes.layout.about else lines))
         if node.kind == SCOPE and not node.root:
@@ -378,7 +370,6 @@ class GroupWords:
         return page
 
     def lines(self, node: Node, width: int) -> list[Line]:
-        """Return the lines about a folder, root or scope."""
         forest = self._screen.forest
         deleted = forest.losses.below(node)
         root = forest.root(node.root) if node.root else None
@@ -417,7 +408,6 @@ class GroupWords:
         return [note for note in notes if note]
 
     def _others_words(self, node: Node) -> str:
-        """Describe a row of other projects."""
         if node.key == (OTHERS, UNSEEN):
             return "Folders that look like memories and belong to no root. The page of each says what adds it."
         unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
@@ -434,7 +424,6 @@ class PageSearch:
         """`read` reads the text again to mark the matches."""
         self._screen, self._read = screen, read
         self.words = ""
-        """The search words; empty when inactive."""
         self._places: tuple[int, ...] = ()
         self._index = 0
         self._wrapped = ""

@@ -27,8 +27,6 @@ WIDE = 75
 
 
 class Columns(NamedTuple):
-    """Widths of the columns of a row."""
-
     width: int
     name: int
     signs: int
@@ -60,7 +58,7 @@ def columns_for(width: int) -> Columns:
 
 
 def row_runs(node: Node, forest: Forest, columns: Columns, look: RowStyle, *, cursor: bool, marked: bool) -> list[Run]:
-    """Return the runs of one row, exactly `columns.width` cells wide."""
+    """Return the runs of one row, `columns.width` cells wide."""
     lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
     if node.kind == MEMORY and node.memory is not None:
         return lead + _memory_runs(node, node.memory, columns, look, forest.index_signs.get(node.memory.address, ""))
@@ -92,7 +90,6 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: RowStyle, h
 
 
 def _numbers(memory: Memory, columns: Columns, look: RowStyle) -> Run:
-    """Return the end of a row: use count and age."""
     if not columns.uses:
         return "", "description"
     uses = f"x{memory.uses}" if memory.uses else ""
@@ -169,7 +166,6 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
 
 
 def description(memory: Memory) -> Run:
-    """Return the description column: a fault first, then the memory's own description."""
     for problem in memory.problems:
         if problem.code in ("being-written", "draft-only") or problem.code.startswith("E_"):
             return problem_words(problem), "problem"
@@ -199,14 +195,12 @@ class State(NamedTuple):
     """Whether to name what there is to try."""
     loading: bool = False
     progress: str = ""
-    """Background work, such as reading other projects."""
     needs: str = ""
     """The size that would show everything, where this one does not."""
     marked: int = 0
     """Marks whose count no visible title shows."""
     dreaming: bool = False
     proposed: int = 0
-    """Proposals waiting for a person."""
 
 
 TO_TRY: tuple[Run, ...] = (
@@ -285,7 +279,6 @@ def tree_notes(
 
 
 def memory_notes(memory: Memory, signs: Signs) -> Line:
-    """Return the notes of a memory's title."""
     parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
     for badge in badges.shown(signs):
         parts += [(" ", "title"), (badge.sign, badge.style)]

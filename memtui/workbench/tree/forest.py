@@ -40,7 +40,6 @@ from memtui.workbench.tree.roots import (
 )
 
 BATCH_SIZE = 500
-"""Rows of a full list taken in at once."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -68,11 +67,8 @@ class Forest:
         self.others = OtherProjects()
         self.names = RootNames(self.others)
         self.away: dict[str, HostState] = {}
-        """Other machines, by name."""
         self.by_agent = False
-        """Whether the top groups are agents instead of scopes."""
         self.instructions = True
-        """Whether instruction files are shown."""
         self._roots: dict[str, Root] = {}
         self._drafts: dict[Address, Draft] = {}
         self._withheld: frozenset[Address] = frozenset()
@@ -82,7 +78,6 @@ class Forest:
         self.filter = TreeFilter(self._list_again)
         self.losses = Losses()
         self.statuses: dict[str, RootStatus] = {}
-        """Roots as they were last found on disk."""
         self.index_signs: Mapping[Address, str] = {}
         """The health sign of a memory: `S`, `h`, `o`, `I` or `C`."""
         self.folds = Folds()
@@ -168,7 +163,6 @@ class Forest:
             yield Effect(rebuilt=True, touched=frozenset())
 
     def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
-        """Set which memories have unsaved text."""
         before = self._drafts
         self._drafts = {draft.address: draft for draft in drafts}
         touched: set[Key] = set()
@@ -263,7 +257,6 @@ class Forest:
     # Making rows
 
     def _plant(self) -> None:
-        """Create the nodes of groups and roots."""
         self.top = Node("top", (), "", None)
         self.homes = {}
         for group in groups(self._roots.values(), self.others.roots.values(), by_agent=self.by_agent):
@@ -352,7 +345,6 @@ class Forest:
         return {**self._roots, **{root_id: known[root_id] for root_id in known if root_id in self.others.read}}
 
     def projects_in(self, node: Node) -> int:
-        """Return the number of projects in a row of other projects."""
         return self._projects.get(node.key[1], 0) if node.kind == OTHERS else 0
 
     # Looking
@@ -430,12 +422,10 @@ class Forest:
         self._shown = None
 
     def group_by_agent(self, *, by_agent: bool) -> None:
-        """Group by agent, or by scope."""
         self.by_agent = by_agent
         self._plant_again()
 
     def show_instructions(self, *, wanted: bool) -> None:
-        """Show or hide instruction files."""
         self.instructions = wanted
         self._shown = None
 
@@ -451,7 +441,6 @@ class Forest:
         self.load(self._roots.values(), memories)
 
     def is_open(self, node: Node) -> bool:
-        """Whether what is below a row is shown."""
         return (
             not self.filter.closed.is_closed(node) if self.filter.active else self.folds.is_open(node, len(self.nodes))
         )

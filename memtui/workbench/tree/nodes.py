@@ -18,13 +18,10 @@ Key = tuple[str, ...]
 """The identity of a row across reloads: its kind and names."""
 
 SORTS = ("name", "uses", "age", "size", "edited")
-"""Sort orders."""
 
 OLD = "old"
-"""The filter for unused memories."""
 
 OWN_ACTORS = frozenset({"tui", "cli"})
-"""Actors that are the user."""
 
 
 _NO_CHILDREN: dict[str, Node] = {}
@@ -125,7 +122,6 @@ def sum_up(node: Node) -> None:
 
 
 def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:
-    """Add to the sums of a node and all above it."""
     while node is not None:
         if any(signs):
             node.signs = Signs(*(a + b for a, b in zip(node.signs, signs, strict=True)))
@@ -135,7 +131,6 @@ def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:
 
 
 def sort_value(sort: str, memory: Memory) -> float:
-    """Return what a memory is sorted by, larger first."""
     if sort == "uses":
         return memory.heat
     if sort == "size":
@@ -174,7 +169,6 @@ class Folds:
 
     @property
     def chosen(self) -> tuple[frozenset[Key], frozenset[Key]]:
-        """The opened and the closed rows."""
         return frozenset(self._opened), frozenset(self._closed)
 
     def is_closed(self, node: Node) -> bool:
@@ -212,7 +206,6 @@ class TreeFilter:
         self.only: frozenset[str] = frozenset()
         """`unseen`, `pinned`, `conflicts`, `old`: all of them must hold."""
         self.is_old: Callable[[Memory], bool] = lambda _: True
-        """Whether a memory is unused."""
         self.closed = Folds()
         """Rows closed since the filter was set, which opens everything."""
 
@@ -238,7 +231,6 @@ class TreeFilter:
         self._changed()
 
     def passes(self, node: Node) -> bool:
-        """Whether a memory is shown."""
         signs, memory = node.signs, node.memory
         counts = {"unseen": signs.unseen, "pinned": signs.pinned, "conflicts": signs.conflict}
         if not all(counts.get(only, True) for only in self.only):
@@ -256,7 +248,6 @@ class Losses:
         self.vanished: Mapping[str, int] = {}
         """Memories lost with each root whose folder is gone, by root id."""
         self.total = 0
-        """Unseen deletions by others."""
         self._below: Counter[Key] = Counter()
 
     def set_deleted(self, addresses: Iterable[Address], homes: Mapping[str, Node]) -> frozenset[Key]:

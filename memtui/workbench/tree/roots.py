@@ -33,7 +33,6 @@ class Group(NamedTuple):
     """The scope, the agent, or what kind of other projects."""
     roots: tuple[Root, ...]
     others: bool = False
-    """Whether these are other projects' roots."""
     says: str = "scope"
     """What the top row already says of its roots: their `scope`, their `agent`, or nothing."""
 
@@ -118,9 +117,7 @@ class OtherRoot(NamedTuple):
     place: str
     """The project's short path, or what is known instead: untrusted text."""
     what: str
-    """Whose memories these are."""
     gone: bool
-    """Whether the project's folder is gone."""
 
 
 class OtherProjects:
@@ -150,12 +147,10 @@ class OtherProjects:
 
     @property
     def roots(self) -> Mapping[str, Root]:
-        """All of them by id."""
         return {root_id: other.root for root_id, other in self._known.items()}
 
     @property
     def unread(self) -> tuple[str, ...]:
-        """Those whose memories were never read here."""
         return tuple(root_id for root_id in self._known if root_id not in self.read)
 
     def counts(self, node: Node) -> bool:

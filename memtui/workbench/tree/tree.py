@@ -85,7 +85,6 @@ how many memories are below and how many of them need you."""
 
     @property
     def current(self) -> Node | None:
-        """The row under the cursor."""
         return self._rows[self._cursor] if self._cursor < len(self._rows) else None
 
     def targets(self) -> tuple[Address, ...]:
@@ -198,7 +197,6 @@ how many memories are below and how many of them need you."""
             index += step
 
     def toggle(self) -> None:
-        """Open or close the row under the cursor."""
         node = self.current
         if node is not None and node.kind != MEMORY:
             self._unfold(node, wide=not self.forest.is_open(node))
@@ -219,7 +217,6 @@ how many memories are below and how many of them need you."""
         self._unfold(node, wide=closed, below=True)
 
     def left(self) -> None:
-        """Close the row, or move to the one above it."""
         node = self.current
         if node is None:
             return
@@ -229,7 +226,6 @@ how many memories are below and how many of them need you."""
             self.go_to(node.parent.key)
 
     def right(self) -> None:
-        """Open the row, or move to its first child."""
         node = self.current
         if node is None or node.kind == MEMORY:
             return
@@ -275,12 +271,10 @@ how many memories are below and how many of them need you."""
             self.move(1)
 
     def mark_shown(self) -> None:
-        """Mark every memory shown, or none when all are."""
         here = {node.memory.address for node in self._rows if node.memory is not None}
         self.set_marks(set() if here <= self.marks else self.marks | here)
 
     def toggle_range(self) -> None:
-        """Start or end a range."""
         if self.range_start is not None:
             self.range_start = None
             self.post_message(self.MarksChanged())
@@ -289,7 +283,6 @@ how many memories are below and how many of them need you."""
         self._mark_range()
 
     def extend(self, by: int) -> None:
-        """Mark this row and the one moved to."""
         before = self.current
         self.move(by)
         ends = [row.memory.address for row in (before, self.current) if row is not None and row.memory is not None]
@@ -353,9 +346,7 @@ class FullList:
         self._later = later
         self._show = show
         self._work: Iterator[None] | None = None
-        """The rest of the newest list."""
         self._resting = False
-        """Whether it continues after a pause."""
         self._newer: set[Address] = set()
         """Addresses with news since that list came."""
         self._rebuilt = False

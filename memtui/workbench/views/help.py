@@ -41,9 +41,7 @@ class HelpRow(NamedTuple):
     """The keys or the sign; empty for plain words and continuation lines."""
     words: str
     action: Action | None = None
-    """The action enter runs."""
     room: int = 0
-    """Width of the lead."""
     heading: bool = False
 
 

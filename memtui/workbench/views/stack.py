@@ -34,7 +34,6 @@ class Views:
         self._left: tuple[ViewScreen, ...] = ()
         """The views that the current key has just left."""
         self._asking: dict[str, Any] = {}
-        """Dialogs of features by action; they keep what was typed."""
 
     @cached_property
     def _host(self) -> Host:
@@ -81,7 +80,6 @@ class Views:
         self._lay_over(made)
 
     def over(self, id_: str) -> None:
-        """Show a view without a tab over the current one."""
         made = self._make(id_)
         made.entered(None)
         self._lay_over(made)
@@ -111,7 +109,6 @@ class Views:
                 made.tell_news()
 
     def back(self) -> None:
-        """Return to the main screen."""
         made = frozenset(self._made.values())
         self._left = tuple(screen for screen in self._screen.app.screen_stack[1:] if screen in made)
         self._screen.call_later(self.take_left)
