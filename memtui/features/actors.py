@@ -43,13 +43,8 @@ VERBS = {
 def who_words(actor: str, root: str = "") -> str:
     """Name a writer for people.
 
-    Args:
-        actor: as stored in the ledger.
-        root: the id of the root it wrote in; an agent's root begins with the agent's id (`docs/layouts.md`).
-
-    Returns:
-        `you`; the name of a known client, `Claude Code`; `Claude Code?` for an unknown writer in that agent's folder;
-            else `outside memtui`.
+    Returns `you`; the name of a known client, `Claude Code`; `Claude Code?` for an unknown writer in that agent's
+    folder (`root` begins with its id); else `outside memtui`.
     """
     if is_person(actor):
         return "you"

@@ -45,13 +45,11 @@ class Jobs(Protocol):
         awaited: bool = False,
         doing: str = "",
     ) -> None:
-        """Run a job with the engine in a thread.
+        """Run a job with the engine in a thread; `then` or `otherwise` is called on the event loop.
 
         Args:
-            job: called with the engine, off the event loop; must not touch widgets.
-            then: called on the event loop with the result.
+            job: called off the event loop; must not touch widgets.
             what: the action, for error messages (`rename notes.md`).
-            otherwise: called on the event loop with the error, instead of showing it.
             lane: `READ`, or `WRITE` for changes, which run in order.
             latest: a group of which only the newest job matters: older ones are skipped or their results dropped.
             awaited: later keys wait until the result is on the screen.
@@ -117,13 +115,7 @@ class Destinations(Protocol):
         """Return to the tree and open the conflict of this memory, or the next one; say so if there is none."""
 
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
-        """Return to the tree and open a memory at a search hit.
-
-        Args:
-            address: the memory.
-            place: line and column from 1; line 0 for the first hit in the text.
-            words: the search words.
-        """
+        """Return to the tree and open a memory at a search hit: line and column from 1; line 0 is the first hit."""
 
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over the current view, starting at the version with the hash `at`."""
@@ -168,11 +160,7 @@ class Operations(Protocol):
     def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
         """In a write job, mark changes as seen and note rejected proposals, as one step of undo.
 
-        Args:
-            engine: the job's.
-            changes: as they were shown.
-            rejected: ids of proposals that undo opens again.
-            joined: part of the engine's last step, undone with it.
+        `joined`: part of the engine's last step, undone with it.
         """
 
     def undoable(
@@ -185,12 +173,8 @@ class Operations(Protocol):
     ) -> None:
         """In a write job, add a step of undo for something that is no change of a memory, for this run.
 
-        Args:
-            engine: the job's.
-            words: what was done: `2 findings muted`.
-            back: undoes it; False where nothing of it is left.
-            again: redoes it.
-            then: called on the event loop after either.
+        `words` say what was done; `back` undoes it (False where nothing of it is left), `again` redoes it, `then` is
+        called after either.
         """
 
     def accept(self, root: str, then: Callable[[], None]) -> None:

@@ -89,12 +89,7 @@ def keymap_of(actions: Iterable[Action]) -> dict[str, Action]:
 def keymap(rooms: Iterable[str], actions: Iterable[Action]) -> dict[str, Action]:
     """Map each key or sequence (`g g`) to its action in these rooms; earlier rooms win, then earlier actions."""
     actions = tuple(actions)
-    found: dict[str, Action] = {}
-    for room in rooms:
-        for action in in_room(room, actions=actions):
-            for key in action.keys:
-                found.setdefault(key, action)
-    return found
+    return keymap_of(action for room in rooms for action in in_room(room, actions=actions))
 
 
 _SHOWN = {

@@ -22,7 +22,7 @@ from memtui.ui.widgets.rowlist import RowList
 SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 SCROLLED = 3
 """Lines of the details scrolled by one key."""
-Given = TypeVar("Given")
+T = TypeVar("T")
 Row = TypeVar("Row")
 
 
@@ -54,7 +54,7 @@ class PlanList(RowList, Generic[Row]):
         return max(self.count(), 1)
 
 
-class PlanScreen(KeyedScreen[Given]):
+class PlanScreen(KeyedScreen[T]):
     """Line, list and details; its result is what is to be done, or None."""
 
     ROOMS = ("everywhere",)

@@ -36,15 +36,8 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 def with_overrides(
     overrides: Mapping[str, str | Iterable[str]], *, lines: Mapping[str, int] = NO_LINES
 ) -> tuple[tuple[Action, ...], tuple[str, ...]]:
-    """Replace keys as the settings ask.
-
-    Args:
-        overrides: action id to its new keys; a string may hold several, separated by commas.
-        lines: action id to its line in the settings file.
-
-    Returns:
-        The table with the new keys, and one sentence for each name or key that cannot be used.
-    """
+    """Replace keys as the settings ask (`lines`: action id to its line in the file); also return one sentence per
+    problem."""
     if not overrides:
         return ACTIONS, ()
     table = dict(BY_ID)

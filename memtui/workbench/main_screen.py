@@ -283,12 +283,9 @@ class MainScreen(KeyedScreen[None]):
         raise NotImplementedError
 
     def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
-        """Edit a memory; leaving the editor returns to the view that was left for it.
+        """Edit a memory; leaving the editor returns to the view that was left for it (`left`, else the one just left).
 
-        Args:
-            address: the memory.
-            then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
-            left: the view it is opened from, where that was not left just now.
+        `then` is `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
         """
         raise NotImplementedError
 

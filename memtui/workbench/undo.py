@@ -69,11 +69,7 @@ class LocalSteps:
     ) -> int:
         """Mark changes as seen, as they were shown; return how many were not marked before.
 
-        Args:
-            engine: the job's.
-            changes: the changes.
-            rejected: proposals rejected with it, which undo opens again.
-            joined: it belongs to the engine's last step.
+        `rejected` proposals are opened again by undo; `joined`: it belongs to the engine's last step.
         """
         chosen, away = tuple(changes), tuple(rejected)
         marks = engine.changes.mark_shown(chosen) if chosen else ()
@@ -218,33 +214,25 @@ class LocalUndo:
         self._say = say
         self.steps = LocalSteps(bridge.started)
 
-    def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
+    def changes(self, changes: Iterable[Change], then: Callable[[], None] = lambda: None) -> None:
         chosen = tuple(changes)
-
-        def marked(count: int) -> None:
-            words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._say(words if count else "You have already seen that.", "name")
-            if then is not None:
-                then()
-
-        self._bridge.run(
-            lambda engine: self.steps.mark(engine, chosen), marked, what="mark changes as seen", lane=WRITE
-        )
+        nothing = "You have already seen that."
+        self._mark(lambda engine: self.steps.mark(engine, chosen), "mark changes as seen", nothing, then)
 
     def memories(self, addresses: Iterable[Address], name: str) -> None:
         """Mark memories as seen as they are now."""
         targets = tuple(addresses)
+        nothing = "There is nothing unseen here."
+        self._mark(lambda engine: self.steps.mark_memories(engine, targets), f"mark {name} as seen", nothing)
 
+    def _mark(
+        self, job: Callable[[Engine], int], what: str, nothing: str, then: Callable[[], None] = lambda: None
+    ) -> None:
         def marked(count: int) -> None:
-            words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._say(words if count else "There is nothing unseen here.", "name")
+            self._say(f"Seen: {count_words(count, 'change')}. u takes it back." if count else nothing, "name")
+            then()
 
-        self._bridge.run(
-            lambda engine: self.steps.mark_memories(engine, targets),
-            marked,
-            what=f"mark {name} as seen",
-            lane=WRITE,
-        )
+        self._bridge.run(job, marked, what=what, lane=WRITE)
 
     def report(self, step: LocalStep, *, undone: bool) -> None:
         self._say(

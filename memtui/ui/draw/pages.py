@@ -69,15 +69,10 @@ def text_page(
     plain: bool = False,
     places: Mapping[int, Sequence[Span]] = MappingProxyType({}),
 ) -> Page:
-    """Draw a memory's bytes with line numbers.
+    """Draw a memory's bytes with line numbers; `changed` line numbers are marked `A`, `places` (spans by line)
+    highlighted.
 
-    Args:
-        data: the raw content.
-        width: cells available, line numbers included.
-        shown: for a part of a memory, its lines masked as in the whole; then without `places`.
-        changed: line numbers (from 1) changed by others, marked `A`.
-        plain: show hidden characters in ASCII.
-        places: spans to highlight by line number, in characters, without a byte-order mark.
+    `shown`: for a part of a memory, its lines masked as in the whole; then without `places`.
     """
     if len(data) > SHOWN_BYTES:
         size = f"{len(data):,} bytes"

@@ -130,13 +130,7 @@ class Palette(ModalScreen[Command | None]):
     def __init__(
         self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None, *, beside: str = ""
     ) -> None:
-        """Take the commands in the order shown.
-
-        Args:
-            revert: ends a preview when another command, or none, is chosen.
-            beside: stand at the side and dim nothing, so that a preview is visible; start at the command with these
-                words.
-        """
+        """`revert` ends a preview; `beside`: stand at the side and dim nothing, at the command with these words."""
         super().__init__(classes="-beside" if beside else "")
         self._all = tuple(commands)
         self._first = next((at for at, one in enumerate(self._all) if one.words == beside), 0)

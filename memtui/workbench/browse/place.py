@@ -6,8 +6,8 @@ moment.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
@@ -33,46 +33,40 @@ LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
 
 
+_KNOWN: Mapping[str, tuple[str, ...]] = {
+    "view": (MAIN, *(view.id for view in VIEWS)),
+    "sort": SORTS,
+    "mode": (PREVIEW, CHANGES, INFO),
+    "focus": ("tree", "page", "info"),
+    "zoom": ("", "left", "right"),
+}
+"""Valid values of stored texts; the first is the default."""
+
+
 def read_place(value: object) -> SavedPlace:
     """Parse a stored place; invalid parts are ignored."""
-    if not isinstance(value, dict):
-        return NO_PLACE
+    stored = value if isinstance(value, dict) else {}
+    return SavedPlace(
+        **{name: _parsed(name, default, stored.get(name)) for name, default in NO_PLACE._asdict().items()}
+    )
 
-    def text(name: str, *known: str) -> str:
-        found = value.get(name)
-        return found if isinstance(found, str) and (found in known or not known) else (known or ("",))[0]
 
-    def number(name: str) -> int:
-        found = value.get(name)
-        return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_ROW else 0
-
-    def keys(name: str) -> frozenset[Key]:
-        found = value.get(name)
+def _parsed(name: str, default: object, found: object) -> Any:
+    """Return a stored value if it is valid, else the default."""
+    if name == "words":
+        return found if isinstance(found, str) and visible(found) == found and len(found) < 1_000 else ""
+    if name == "only":
+        return frozenset(one for one in ONLY if isinstance(found, list) and one in found)
+    if isinstance(default, frozenset):
         rows = found[:MOST_FOLDS] if isinstance(found, list) else []
         return frozenset(key for one in rows if (key := _key(one)))
-
-    words, only = text("words"), value.get("only")
-    return SavedPlace(
-        text("view", MAIN, *(view.id for view in VIEWS)),
-        _key(value.get("cursor")),
-        number("above"),
-        keys("opened"),
-        keys("closed"),
-        words if visible(words) == words and len(words) < 1_000 else "",
-        frozenset(one for one in ONLY if isinstance(only, list) and one in only),
-        text("sort", *SORTS),
-        value.get("reverse") is True,
-        value.get("by_agent") is True,
-        value.get("instructions") is not False,
-        text("mode", PREVIEW, CHANGES, INFO),
-        number("page"),
-        text("focus", "tree", "page", "info"),
-        text("zoom", "", "left", "right"),
-        value.get("info") is not False,
-        value.get("strip") is not False,
-        value.get("projects") is True,
-        _key(value.get("editing")),
-    )
+    if isinstance(default, tuple):
+        return _key(found)
+    if isinstance(default, str):
+        return found if found in _KNOWN[name] else default
+    if isinstance(default, bool) or not isinstance(found, int):
+        return found if isinstance(found, bool) and isinstance(default, bool) else default
+    return found if not isinstance(found, bool) and 0 <= found < MOST_ROW else 0
 
 
 def _key(value: object) -> Key:

@@ -134,15 +134,9 @@ class Forest:
     def replace_all(
         self, roots: Iterable[Root], memories: Sequence[Memory], newer: Collection[Address] = ()
     ) -> Iterator[Effect]:
-        """Apply a full list as updates, a part at a time, so that only what differs is touched.
+        """Apply a full list as updates, a part at a time; yield the effect of each.
 
-        Args:
-            roots: all of this machine.
-            memories: all of this machine.
-            newer: addresses left as they are; it may grow meanwhile.
-
-        Yields:
-            The effect of each part.
+        `newer` addresses are left as they are; it may grow meanwhile.
         """
         roots = (*roots, *(root for one in self.away.values() for root in one.roots))
         memories = (*memories, *(row for one in self.away.values() for row in one.rows))
