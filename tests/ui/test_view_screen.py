@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.ui.action import shown_keys
 from memtui.ui.view_screen import ViewScreen
-from memtui.workbench.actions import BY_ID
 from tests.workbench.shown import Shown, shown
 
 AUTH = "memtui:project/decisions/auth.md"
@@ -16,16 +14,6 @@ async def changes(screen: Shown) -> ViewScreen:
     top = screen.app.screen
     assert isinstance(top, ViewScreen)
     return top
-
-
-async def test_help_shows_the_keys_of_the_view() -> None:
-    async with shown() as screen:
-        await changes(screen)
-        await screen.press("question_mark")
-        await screen.until_text("Keys of this view")
-        assert shown_keys(BY_ID["seen_all"]) in screen.text
-        await screen.press("escape")
-        await screen.until(lambda: screen.browser.views.current == "changes" and len(screen.app.screen_stack) == 2)
 
 
 async def test_the_palette_runs_the_views_own_actions_and_says_what_is_off() -> None:

@@ -46,19 +46,3 @@ async def test_every_view_has_the_short_name(world: Aliased) -> None:
         await screen.press("H")
         await screen.until_text(f"History of {SHORT}/b.md")
         assert LONG not in screen.text
-
-
-async def test_the_editor_has_the_short_name(world: Aliased) -> None:
-    async with real(world) as screen:
-        assert screen.browser.memories.reveal(Address(LONG, "a.md"))
-        await screen.press("enter")
-        await screen.until_text(f">{SHORT}/a.md")
-        assert LONG not in screen.text
-
-
-async def test_where_a_copy_goes_has_the_short_name(world: Aliased) -> None:
-    async with real(world) as screen:
-        assert screen.browser.memories.reveal(Address(LONG, "a.md"))
-        await screen.press("C")
-        await screen.until_text(f"{SHORT}/a.md")
-        assert LONG not in screen.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from textual.message import Message
 
 from memtui.engine.disk import faults
-from memtui.engine.model import Address, Changes, Draft, Notice
+from memtui.engine.model import Address, Changes, Draft
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench.bridge import (
     MESSAGE_ROWS,
@@ -28,7 +27,7 @@ from memtui.workbench.bridge import (
     RowsChanged,
     RowsLoaded,
 )
-from tests.workbench.memories import ME, START, Memories, failing, told_at_once
+from tests.workbench.memories import ME, START, Memories, told_at_once
 
 
 class Box:
@@ -91,19 +90,6 @@ def test_a_result_comes_back_with_what_to_do_next(bridge: Bridge, box: Box) -> N
     assert told == [b"a"]
 
 
-def test_jobs_run_off_the_event_loop(bridge: Bridge, box: Box) -> None:
-    bridge.run(lambda _: threading.current_thread(), what="look")
-    (message,) = box.wait(Finished)
-    assert message.result is not threading.current_thread()
-
-
-def test_an_error_of_the_engine_comes_back(bridge: Bridge, box: Box) -> None:
-    with failing(errno.EIO, "open_file", of="a.md"):
-        bridge.run(lambda engine: engine.read(A), what="read a")
-        (message,) = box.wait(Failed)
-    assert (message.what, message.error.code) == ("read a", "E_IO")
-
-
 def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
     bridge.run(lambda _: 1 / 0, what="divide")
     (message,) = box.wait(Failed)
@@ -159,27 +145,6 @@ def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge
     for message in box.wait(Finished, count=2):
         message.then(message.result)
     assert told == ["part", "all"]
-
-
-def test_a_stream_that_fails_says_so_to_whoever_asked(bridge: Bridge, box: Box) -> None:
-    def job(_: object, stop: Callable[[], bool], tell: Callable[[str], None]) -> str:
-        raise StorageError("The disk is full.", code="E_DISK_FULL")
-
-    failed: list[str] = []
-    bridge.stream(job, failed.append, what="search", group="s", otherwise=lambda error: failed.append(error.code))
-    (message,) = box.wait(Failed)
-    assert message.otherwise is not None
-    message.otherwise(message.error)
-    assert failed == ["E_DISK_FULL"]
-
-
-def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
-    gate = threading.Event()
-    bridge.run(lambda _: gate.wait(5), what="read", latest="side")
-    bridge.drop("side")
-    gate.set()
-    bridge.run(lambda _: "end", what="end")
-    assert [message.result for message in box.wait(Finished)] == ["end"]
 
 
 def test_what_was_told_is_taken_only_while_it_is_the_newest(bridge: Bridge, box: Box) -> None:
@@ -277,12 +242,6 @@ def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, news: News, box
     assert told in ([30, 40], [40])
 
 
-def test_health_and_notices_are_passed_on(news: News, box: Box) -> None:
-    assert [one.health.state for one in box.wait(HealthChanged, count=2)] == ["watching", "stopped"]
-    news.tell(Changes(notices=(Notice("late-write", "Somebody wrote late.", A),)))
-    assert box.wait(NoticesArrived)[0].notices[0].text == "Somebody wrote late."
-
-
 def test_what_happened_to_the_ledger_is_told_once(
     bridge: Bridge, box: Box, engine: Memories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,13 +267,6 @@ def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Bo
         assert box.wait(Failed)[0].error.code == "E_STORE"
     bridge.refresh([A])
     box.wait(RowsChanged)
-
-
-def test_the_rows_of_the_last_list_are_remembered(bridge: Bridge, box: Box, engine: Memories) -> None:
-    engine.engine.rows.list()
-    found = bridge.remembered()
-    assert found is not None
-    assert found.items == engine.engine.rows.list().items
 
 
 def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(

@@ -18,23 +18,6 @@ def hold(gate: threading.Event) -> Callable[[], None]:
     return job
 
 
-def test_jobs_of_a_lane_run_in_order() -> None:
-    lanes, done, ran = Lanes(), threading.Event(), []
-    for number in range(100):
-        lanes.submit("write", lambda number=number: ran.append(number))  # type: ignore[misc]
-    lanes.submit("write", done.set)
-    assert done.wait(100)
-    assert ran == list(range(100))
-
-
-def test_a_stuck_lane_does_not_hold_up_another() -> None:
-    lanes, stuck, done = Lanes(), threading.Event(), threading.Event()
-    lanes.submit("read", hold(stuck))
-    lanes.submit("write", done.set)
-    assert done.wait(100)
-    stuck.set()
-
-
 def test_closing_waits_for_the_named_lane_and_for_no_other() -> None:
     lanes, stuck, ran = Lanes(), threading.Event(), []
     lanes.submit("read", hold(stuck))

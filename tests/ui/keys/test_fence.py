@@ -10,14 +10,11 @@ from time import monotonic
 import apsw
 import pytest
 from textual import events
-from textual.widgets import Input
 
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
-from memtui.features.history.view import HistoryView
 from memtui.features.search.view import SearchView
 from memtui.ui.keys import fence
-from memtui.ui.keys.palette import Palette
 from memtui.workbench import bridge
 from memtui.workbench.browse import operations
 from memtui.workbench.edit.form_screen import FormScreen
@@ -255,29 +252,6 @@ async def test_a_key_typed_after_a_refusal_was_read_is_given_although_rows_are_s
         hold.end()
         await screen.until(lambda: screen.here != here)
         assert "ignored" not in screen.text
-
-
-async def test_words_typed_with_ctrl_f_and_enter_open_what_they_find() -> None:
-    async with shown() as screen:
-        screen.burst("ctrl+f", *"jitter", "enter", *"xy")
-        await screen.until(lambda: editor_text(screen).find("xy") >= 0)
-        assert "jitter" in editor_text(screen)
-        assert not deleted(screen)
-
-
-async def test_letters_after_the_palette_s_key_are_its_words_in_order() -> None:
-    async with shown() as screen:
-        screen.burst(":", *"quit")
-        await screen.until(lambda: isinstance(screen.app.screen, Palette) and screen.settled)
-        assert screen.app.screen.query_one(Input).value == "quit"
-
-
-async def test_a_letter_after_h_is_for_the_history() -> None:
-    async with shown() as screen:
-        await screen.go(NAME)
-        screen.burst("H", "d", "t")
-        await screen.until(lambda: isinstance(screen.app.screen, HistoryView) and screen.settled)
-        assert not deleted(screen)
 
 
 async def test_a_slow_write_holds_moving_only_for_a_moment() -> None:

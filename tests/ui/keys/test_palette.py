@@ -102,31 +102,11 @@ async def test_enter_typed_ahead_is_meant_for_the_palette_too() -> None:
         assert not screen.browser.editing
 
 
-@pytest.mark.parametrize("opens", ["colon", "question_mark"])
-async def test_leaving_while_a_list_is_being_made_is_no_fault(opens: str) -> None:
-    async with shown() as screen:
-        await screen.press("j")
-        screen.browser.commands.run("palette" if opens == "colon" else "help")
-        screen.browser.leave()
-        await screen.until(lambda: not screen.app.is_running)
-    assert screen.app.return_code == 0
-
-
 async def test_escape_closes_it() -> None:
     async with shown() as screen:
         await screen.press("colon", "escape")
         await screen.until(lambda: not isinstance(screen.app.screen, Palette))
         assert screen.app.is_running
-
-
-async def test_help_opens_on_what_is_focused() -> None:
-    async with shown() as screen:
-        await screen.press("question_mark")
-        await screen.until_text("The tree of every memory found")
-        await screen.press("G")
-        await screen.until_text("in a conflict: a place that is not decided yet")
-        await screen.press("escape")
-        await screen.until_text("Memories")
 
 
 async def test_a_theme_is_seen_before_it_is_chosen_and_goes_when_it_is_not() -> None:
@@ -155,21 +135,6 @@ async def test_another_command_ends_the_preview() -> None:
         await screen.until(lambda: screen.app.theme != "memtui")
         await screen.type("no such theme")
         await screen.until(lambda: screen.app.theme == "memtui")
-
-
-@pytest.mark.parametrize("letters", ["zzz", "X"])
-async def test_letters_on_the_way_to_no_theme_try_themes_of_textual(letters: str) -> None:
-    async with shown() as screen:
-        tried: list[str] = []
-        screen.app.theme_changed_signal.subscribe(screen.app, lambda theme: tried.append(theme.name))
-        await screen.press("T")
-        await screen.until_text("Theme: memtui-contrast")
-        await screen.type(letters[0])
-        await screen.until(lambda: any(not name.startswith("memtui") for name in tried))
-        for letter in letters[1:]:
-            await screen.type(letter)
-        await screen.pilot.press("escape")
-        await screen.until(lambda: screen.app.theme == "memtui" and background(screen) == "#16181d")
 
 
 async def test_the_workbench_starts_with_a_theme_of_textual() -> None:

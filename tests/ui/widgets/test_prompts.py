@@ -94,15 +94,6 @@ def test_a_text_to_be_typed_over_stays_once_it_is_edited() -> None:
     assert told == ["topic"]
 
 
-def test_what_will_be_typed_over_is_drawn_as_chosen() -> None:
-    found = over("topic")
-    inks = dict(found.line(80)[0])
-    assert inks["topic"] == "caret"
-    found.feed("left", None)
-    inks = dict(found.line(80)[0])
-    assert inks["topi"] == "strong"
-
-
 def test_enter_and_escape_are_told() -> None:
     told: list[str] = []
     question = Question(
@@ -111,11 +102,6 @@ def test_enter_and_escape_are_told() -> None:
     found = Prompt(question)
     typed(found, "y", "enter", "escape")
     assert told == ["xy?", "xy", "no"]
-
-
-def test_keys_with_no_meaning_are_given_back() -> None:
-    assert not prompt().feed("f4", None)
-    assert not prompt().feed("up", None)
 
 
 def test_control_characters_are_not_taken() -> None:

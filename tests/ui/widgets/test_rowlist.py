@@ -86,18 +86,6 @@ async def test_stepping_over_the_edge_brings_in_more_than_a_row() -> None:
         assert app.lines()[12] == ">row 12"
 
 
-async def test_pages_move_view_and_cursor_together() -> None:
-    app = ListApp(1_000)
-    async with app.run_test(size=(40, 20)) as pilot:
-        await settled(pilot)
-        app.numbers.page(1)
-        assert (app.numbers.top, app.numbers.cursor) == (19, 19)
-        app.numbers.page(0.5)
-        assert (app.numbers.top, app.numbers.cursor) == (29, 29)
-        app.numbers.page(-5)
-        assert (app.numbers.top, app.numbers.cursor) == (0, 0)
-
-
 async def test_a_short_list_does_not_scroll_and_has_no_thumb() -> None:
     app = ListApp(3)
     async with app.run_test(size=(40, 20)) as pilot:
@@ -107,16 +95,6 @@ async def test_a_short_list_does_not_scroll_and_has_no_thumb() -> None:
         app.numbers.go(50)
         assert app.numbers.cursor == 2
         assert "|" not in "".join(strip.text for strip in app.screen._compositor.render_strips(app.size))
-
-
-async def test_the_wheel_scrolls_without_moving_the_cursor() -> None:
-    app = ListApp(1_000)
-    async with app.run_test(size=(40, 20)) as pilot:
-        await settled(pilot)
-        app.numbers.scroll_rows(3)
-        await settled(pilot)
-        assert app.lines()[0] == " row 3"
-        assert app.numbers.cursor == 0
 
 
 async def test_a_click_goes_there() -> None:

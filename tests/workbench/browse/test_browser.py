@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from textual import events
 
 from memtui.engine.look import detect
 from memtui.engine.model import Address, Health, Listing, Root
@@ -47,14 +46,6 @@ async def test_an_empty_machine_is_told_what_to_do() -> None:
         assert "~/memory/global" in screen.text
         assert "n creates the first one" in screen.text
         assert "memtui demo" in screen.text
-
-
-async def test_a_long_path_says_that_it_goes_on(home: Path) -> None:
-    deep = Root("memtui:global", f"{home}/" + "deep/" * 20, "memtui", "global", "memtui")
-    async with shown(Memories({}, (deep,)), size=(60, 20)) as screen:
-        await screen.until_text("No memories yet.")
-        assert "~/deep/deep/" in screen.text
-        assert any("…" in line and "deep" in line for line in screen.text.splitlines())
 
 
 @pytest.mark.parametrize(("size", "there", "not_there"), [
@@ -190,14 +181,6 @@ async def test_the_text_is_folded_to_its_pane_after_each_visit_to_the_editor(siz
         await screen.until(lambda: max(len("".join(text for text, _ in row.runs)) for row in page.page) <= page.room)
 
 
-async def test_the_text_follows_the_cursor() -> None:
-    async with shown() as screen:
-        await screen.go(RETRY)
-        await screen.until_text("3  - three times")
-        await screen.go(AUTH)
-        await screen.until_text("1  Session tokens.")
-
-
 async def test_tab_and_scrolling_reach_the_text() -> None:
     engine = engine_with({"memtui:global/long.md": "".join(f"line {n}\n" for n in range(200))})
     async with shown(engine) as screen:
@@ -213,16 +196,6 @@ async def test_tab_and_scrolling_reach_the_text() -> None:
         assert screen.browser.focused is screen.browser.memories
 
 
-async def test_at_80_columns_the_text_opens_over_the_tree() -> None:
-    async with shown(size=(80, 24)) as screen:
-        await screen.go(RETRY)
-        await screen.press("tab")
-        await screen.until(lambda: "preferences.md" not in screen.text)
-        await screen.until_text("with jitter")
-        await screen.press("escape")
-        await screen.until_text("preferences.md")
-
-
 async def test_info_at_every_width() -> None:
     async with shown(size=(120, 40)) as screen:
         await screen.go(RETRY)
@@ -236,15 +209,6 @@ async def test_info_at_every_width() -> None:
         await screen.until_text("sha-256")
         await screen.press("i")
         await screen.until(lambda: "sha-256" not in screen.text)
-
-
-async def test_zoom_and_back() -> None:
-    async with shown() as screen:
-        await screen.go(RETRY)
-        await screen.press("z")
-        await screen.until(lambda: "▏" not in screen.text)
-        await screen.press("escape")
-        await screen.until_text("▏")
 
 
 # What others do
@@ -401,34 +365,6 @@ async def test_rows_of_the_last_run_give_way_to_what_is_there() -> None:
 # Safety of keys
 
 
-async def test_pastes_and_bursts_are_ignored_and_said() -> None:
-    async with shown() as screen:
-        await screen.go(RETRY)
-        screen.app.post_message(events.Paste("please undo"))
-        await screen.until_text("A paste outside text is ignored.")
-        screen.forget_haste()
-        screen.burst(*"pundtrx", "enter")
-        await screen.until_text("That looked like a paste")
-        assert not screen.browser.editing
-        assert not screen.engine.steps()
-
-
-async def test_escape_never_quits_and_q_does() -> None:
-    async with shown() as screen:
-        for _ in range(5):
-            await screen.press("escape")
-        assert screen.app.is_running
-        assert screen.app.return_value is None
-        await screen.press("q")
-        await screen.until(lambda: screen.app.return_value == 0)
-
-
-async def test_an_unknown_key_does_nothing() -> None:
-    async with shown() as screen:
-        await screen.press("Q", "ctrl+g", "~")
-        assert screen.app.is_running
-
-
 async def test_the_next_keys_are_shown_after_a_while() -> None:
     async with shown() as screen:
         await screen.press("y")
@@ -444,16 +380,6 @@ async def test_off_keys_say_why() -> None:
         await screen.go(RETRY)
         await screen.press("c")
         await screen.until_text("There is no conflict.")
-
-
-@pytest.mark.parametrize("keys", [("p",), ("n",), ("r",), ("d", "t"), ("u",), ("U",)])
-async def test_read_only_writes_nothing_and_says_so(keys: tuple[str, ...]) -> None:
-    async with shown(read_only=True) as screen:
-        assert "read-only" in screen.text.split("\n")[0]
-        await screen.go(RETRY)
-        await screen.press(*keys)
-        await screen.until_text("memtui was started with --read-only, so nothing can be written.")
-        assert not screen.engine.steps()
 
 
 async def test_a_background_error_is_shown_and_the_app_lives() -> None:
@@ -481,14 +407,6 @@ async def test_hostile_names_and_texts_change_nothing_outside_their_cells() -> N
         assert "[bold]" in screen.text
 
 
-async def test_ascii_draws_ascii() -> None:
-    async with shown(ascii=True, size=(200, 60)) as screen:
-        await screen.go(RETRY)
-        await screen.until_text("three times")
-        await screen.until_text("sha-256")
-        assert screen.text.isascii()
-
-
 async def test_words_of_before_are_gone_when_the_user_comes_back_from_the_editor_or_a_view() -> None:
     async with shown() as screen:
         screen.browser.say("Undid something long ago.")
@@ -497,14 +415,6 @@ async def test_words_of_before_are_gone_when_the_user_comes_back_from_the_editor
         await screen.press("1")
         await screen.until_text("enter edit")
         assert "Undid something long ago." not in screen.text
-
-
-async def test_enter_is_called_what_it_does_on_the_row() -> None:
-    async with shown() as screen:
-        await screen.go(AUTH)
-        assert screen.footer.startswith("enter edit")
-        await screen.press("h")
-        await screen.until(lambda: screen.footer.startswith("enter open"))
 
 
 @pytest.mark.parametrize("width", [100, 101, 102, 120])

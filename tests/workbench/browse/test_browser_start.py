@@ -37,22 +37,6 @@ async def test_a_cursor_that_was_moved_is_never_moved() -> None:
         assert screen.here == here
 
 
-async def test_any_key_leaves_it_where_it_is() -> None:
-    async with shown(place=NO_PLACE) as screen:
-        await screen.until(lambda: screen.browser.memories.started)
-        screen.browser.memories.started = False
-        await screen.press("z")
-        assert screen.browser.memories.started
-
-
-async def test_later_news_do_not_move_it_either() -> None:
-    async with shown(place=NO_PLACE) as screen:
-        await screen.until(lambda: screen.browser.memories.started)
-        screen.engine.outside(NOTES, "Notes of an agent.\n")
-        await screen.until(lambda: screen.browser.forest.top.signs.unseen == 1)
-        assert screen.here == AUTH
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_an_empty_home_names_the_folders_of_agents(size: tuple[int, int], home: Path) -> None:
     around = Surroundings(str(home), str(home), str(home), None, "w", str(home / "data"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-from textual import events
 
 from memtui.engine.model import Address
 from tests.workbench.memories import Memories
@@ -60,29 +59,6 @@ async def test_a_new_filter_takes_the_place_of_the_last_one() -> None:
         await screen.until_text("/tod |")
 
 
-async def test_enter_right_behind_the_words_ends_the_line_and_opens_nothing() -> None:
-    async with shown() as screen:
-        for key, character in (("slash", "/"), ("t", "t"), ("o", "o"), ("d", "d"), ("o", "o"), ("enter", "\r")):
-            screen.pilot.app.post_message(events.Key(key, character))
-        await screen.until(lambda: "/todo | name" in screen.text)
-        await screen.until(lambda: not screen.footer.startswith("/"))
-        assert screen.here == TODO
-        assert not screen.browser.editing
-
-
-async def test_letters_are_text_and_arrows_move_meanwhile() -> None:
-    async with shown() as screen:
-        await screen.press("slash")
-        await screen.type("d t p")
-        assert screen.footer.startswith("/ d t p")
-        await screen.pilot.press("ctrl+u")
-        await screen.type("md")
-        before = screen.here
-        await screen.press("down")
-        assert screen.here != before
-        assert not screen.engine.steps()
-
-
 async def test_nothing_found_is_said_and_an_empty_filter_shows_all() -> None:
     async with shown() as screen:
         await screen.press("slash")
@@ -122,15 +98,6 @@ async def test_filters_that_let_nothing_through_are_told_in_words() -> None:
         assert "Nothing here matches /auth " in screen.text
 
 
-async def test_marks_put_what_is_done_with_them_first_in_the_footer() -> None:
-    async with shown(size=(80, 24)) as screen:
-        await screen.press("asterisk")
-        assert screen.footer.startswith("d t trash")
-        assert "u undo" in screen.footer
-        await screen.press("escape")
-        await screen.until(lambda: screen.footer.startswith("enter"))
-
-
 async def test_show_only_what_others_changed() -> None:
     async with shown() as screen:
         screen.engine.outside(RETRY, "x")
@@ -140,23 +107,6 @@ async def test_show_only_what_others_changed() -> None:
         assert "todo.md" not in screen.text
         await screen.press("f", "a")
         await screen.until_text("todo.md")
-
-
-async def test_sorting_is_said_in_the_title() -> None:
-    async with shown() as screen:
-        await screen.press("s", "s")
-        await screen.until_text("7 | size")
-        await screen.press("s", "s")
-        await screen.until_text("7 | size reversed")
-
-
-async def test_a_paste_into_the_line_is_text() -> None:
-    from textual import events
-
-    async with shown() as screen:
-        await screen.press("slash")
-        screen.app.post_message(events.Paste("ret\x1b[31m\nsecond"))
-        await screen.until_text("/ ret second")
 
 
 @pytest.mark.parametrize("keys", [("d", "t"), ("space", "d", "t")])

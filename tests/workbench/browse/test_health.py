@@ -167,13 +167,3 @@ async def test_a_look_that_fails_is_told_and_the_next_one_works(world: Two, monk
         (world.folder / "MEMORY.md").write_text("", encoding="utf-8")
         screen.browser.bridge.refresh([at("MEMORY.md")])
         await screen.until(lambda: not any(report.findings for report in checkup.reports["notes"]))
-
-
-async def test_a_folder_without_an_index_is_never_looked_at(tmp_path: Path, looks: list[tuple[str, ...]]) -> None:
-    async with real(World(tmp_path)) as screen:
-        await screen.until(lambda: screen.browser.checkup.done)
-        looks.clear()
-        screen.browser.checkup.rows_changed([at("a.md")])
-        screen.browser.checkup.part_loaded(screen.real.rows.list())
-        await screen.pilot.pause()
-        assert looks == []

@@ -59,11 +59,6 @@ def test_where_it_may_be_now_is_said(machine: Machine) -> None:
     assert any(line.startswith("Perhaps now ~/work/harbour: ") for line in stray.lines)
 
 
-def test_a_folder_without_memories_is_nothing(machine: Machine) -> None:
-    machine.path(f"~/.claude/projects/{slug('/gone/for/good')}/memory").mkdir(parents=True)
-    assert found(machine) == ()
-
-
 def test_two_projects_in_one_folder(machine: Machine) -> None:
     for name in ("a-b", "a_b"):
         (machine.home / name).mkdir()

@@ -130,12 +130,6 @@ async def test_trash_of_a_folder_says_how_many() -> None:
         await screen.until(lambda: "▾ style/" not in screen.text)
 
 
-async def test_nothing_to_undo_is_said() -> None:
-    async with shown() as screen:
-        await screen.press("U")
-        await screen.until_text("There is nothing to redo in the open folders.")
-
-
 async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
     async with shown() as screen:
         await screen.go("memtui:global/style/code.md")
@@ -256,49 +250,6 @@ async def test_a_folder_is_renamed_with_everything_below() -> None:
         assert screen.engine.steps() == 1
 
 
-async def test_a_scope_keeps_its_name() -> None:
-    async with shown() as screen:
-        await screen.press("g", "g", "r")
-        await screen.until_text("A scope or root keeps its name")
-
-
-async def test_a_list_asked_for_twice_opens_once() -> None:
-    async with shown() as screen:
-        for _ in range(3):
-            screen.browser.commands.run("messages")
-        await screen.until_text("Messages")
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is screen.browser)
-
-
-async def test_restoring_a_version() -> None:
-    async with shown() as screen:
-        screen.engine.outside(str(AUTH), "changed by an agent\n")
-        await screen.go(str(AUTH))
-        await screen.press("H")
-        await screen.until_text(f"History of {AUTH}")
-        await screen.until_text("version 1 -> version 2")
-        await screen.press("j", "v")
-        await screen.until_text("1  Session tokens.")
-        await screen.press("r")
-        await screen.until_text("Restored version 1 ")
-        assert screen.engine.data[AUTH] == b"Session tokens.\n"
-
-
-async def test_restoring_from_the_trash() -> None:
-    async with shown() as screen:
-        await screen.go(str(AUTH))
-        await screen.press("d", "t")
-        await screen.until_text("moved to the trash")
-        await screen.press("g", "t")
-        await screen.until_text("Trash")
-        await screen.until_text("1  Session tokens.")
-        await screen.press("r")
-        await screen.until_text("The trash is empty.")
-        await screen.press("q")
-        await screen.until_text("auth.md")
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_a_list_shows_the_end_of_a_long_address_and_the_whole_note_of_a_version(size: tuple[int, int]) -> None:
     name = f"memtui:project/{'a-long-folder/' * 8}the-name.md"
@@ -336,32 +287,6 @@ async def test_saying_that_something_was_seen_is_a_step_of_undo() -> None:
         await screen.press("u")
         await screen.until_text("Undid: pin")
         await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.pinned)
-
-
-async def test_an_operation_after_it_is_undone_first() -> None:
-    async with shown() as screen:
-        screen.engine.outside(str(AUTH), "other\n")
-        await screen.until_text("A1 agent edits")
-        await screen.go(str(AUTH))
-        await screen.press("x")
-        await screen.until_text("Seen: 1 change. u takes it back.")
-        await screen.press("p")
-        await screen.until_text(f"{AUTH} pinned.")
-        await screen.press("u")
-        await screen.until_text("Undid: pin")
-        await screen.press("u")
-        await screen.until_text("Undid: 1 change seen.")
-
-
-async def test_lists_on_top_say_what_they_cannot_do() -> None:
-    async with shown(read_only=True) as screen:
-        await screen.go(str(AUTH))
-        await screen.press("M")
-        await screen.until_text("Nothing yet.")
-        await screen.press("s", "n")
-        await screen.until_text("by name does not work in this list")
-        await screen.press("escape")
-        await screen.until_text("Memories")
 
 
 async def test_copying_names_the_route() -> None:

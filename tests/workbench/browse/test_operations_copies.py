@@ -89,20 +89,6 @@ async def test_copies_go_to_another_root_as_one_step() -> None:
         )
 
 
-async def test_taken_names_are_shown_and_stay_marked() -> None:
-    async with shown(engine_with(TEXTS)) as screen:
-        await begin(screen, "r")
-        await screen.type("old")
-        await screen.until_text("! the name is taken")
-        assert "1 of 2 cannot go there" in screen.text
-        await screen.press("enter")
-        assert "1 memory cannot go there and stays; enter again does the other 1" in screen.footer
-        assert not screen.engine.steps()
-        await screen.press("enter")
-        await screen.until(lambda: Address("memtui:project", "old/retry.md") in screen.engine.data)
-        await screen.until(lambda: screen.browser.memories.marks == {AUTH})
-
-
 async def test_nothing_is_done_where_every_name_is_taken_or_the_place_is_none() -> None:
     async with shown(engine_with(TEXTS)) as screen:
         found = await begin(screen, "r")
@@ -211,19 +197,6 @@ async def test_what_failed_stays_marked_with_the_reason() -> None:
         assert screen.browser.memories.marks == {RETRY}
 
 
-async def test_one_memory_is_copied_under_a_name() -> None:
-    async with shown(engine_with(TEXTS)) as screen:
-        await screen.go(str(AUTH))
-        await screen.press("C")
-        found = landing(screen)
-        assert found.prompt.text == "decisions/auth.md"
-        assert "it is there already" not in screen.text
-        await screen.press("end", "ctrl+u")
-        await screen.type("decisions/login.md")
-        await screen.press("enter")
-        await screen.until(lambda: screen.here == "memtui:project/decisions/login.md")
-
-
 async def test_the_suffix_of_a_name_typed_whole_is_there_once() -> None:
     async with shown(engine_with(TEXTS)) as screen:
         await screen.go(str(AUTH))
@@ -236,17 +209,3 @@ async def test_the_suffix_of_a_name_typed_whole_is_there_once() -> None:
         assert "moves it to memtui:project/decisions/token.md" in screen.footer
         await screen.press("enter")
         await screen.until(lambda: screen.here == "memtui:project/decisions/token.md")
-
-
-async def test_read_only_says_why() -> None:
-    async with shown(engine_with(TEXTS), read_only=True) as screen:
-        await screen.press("C")
-        assert "--read-only" in screen.footer
-
-
-async def test_a_paste_goes_into_the_line_and_runs_nothing() -> None:
-    async with shown(engine_with(TEXTS)) as screen:
-        found = await begin(screen, "r")
-        await screen.type("one two d t")
-        assert found.prompt.text == "one two d t"
-        assert not screen.engine.steps()

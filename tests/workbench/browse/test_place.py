@@ -228,18 +228,6 @@ async def test_only_and_what_changed_come_back() -> None:
         assert screen.here == "memtui:project/notes.md"
 
 
-async def test_a_row_that_is_gone_is_no_harm() -> None:
-    engine = engine_with(MANY)
-    async with run(engine) as screen:
-        await screen.go("memtui:project/f3/n012.md")
-        await screen.press("enter")
-        await screen.until(lambda: kept(engine).editing != ())
-    engine.delete("memtui:project/f3/n012.md")
-    async with run(engine, place=kept(engine)) as screen:
-        assert not screen.browser.editing
-        assert screen.here.startswith("memtui:")
-
-
 async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: list[str]) -> None:
     engine = engine_with()
     async with run(engine) as screen:
@@ -256,36 +244,6 @@ async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: li
         await screen.press("M", "escape")
         await screen.until(lambda: returning._timer is None)
     assert len(writes) == before
-
-
-async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch, writes: list[str]) -> None:
-    monkeypatch.setattr(place_file, "REST", 1000)
-    engine = engine_with(MANY)
-    async with run(engine) as screen:
-        await screen.press(*"jjjj")
-        assert len(writes) == 0
-        screen.browser.returning._keep()
-        await screen.until(lambda: len(writes) == 1)
-        screen.browser.returning._keep()
-    assert len(writes) == 1
-
-
-async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(place_file, "REST", 60)
-    engine = engine_with()
-    async with run(engine) as screen:
-        await screen.go("memtui:workspace/todo.md")
-        await screen.press("q")
-    assert kept(engine).cursor == ("memory", "memtui:workspace", "todo.md")
-
-
-async def test_read_only_keeps_nothing(writes: list[str]) -> None:
-    engine = engine_with()
-    async with run(engine, read_only=True) as screen:
-        await screen.press("j")
-        await asyncio.sleep(0.3)
-        await screen.press("q")
-    assert len(writes) == 0
 
 
 async def test_a_user_who_went_on_is_not_pulled_back() -> None:
@@ -305,11 +263,6 @@ async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() ->
     async with run(engine, place=place) as screen:
         engine.outside("memtui:project/late.md", "late\n")
         await screen.until(lambda: screen.here == "memtui:project/late.md")
-
-
-async def test_what_is_said_at_the_start_is_one_line() -> None:
-    async with shown(news="What was kept of the last session cannot be read, so this one starts afresh.") as screen:
-        await screen.until_text("cannot be read, so this one starts afresh")
 
 
 async def test_a_setting_that_is_gone_is_named_at_the_start() -> None:

@@ -71,10 +71,3 @@ async def test_a_change_on_disk_keeps_the_marks_true() -> None:
         await running.until(lambda: len(marked(running)) == 4)
         engine.outside(NAME, "# Cats\n")
         await running.until(lambda: marked(running) == ["Cat"])
-
-
-async def test_with_the_tree_in_focus_the_key_filters() -> None:
-    async with shown(engine_with({NAME: TEXT})) as running:
-        await running.press("slash")
-        await running.type("no")
-        assert running.browser.forest.filter.active

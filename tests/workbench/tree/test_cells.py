@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory, Problem, Root, RootStatus
 from memtui.safe_text import cell_width
-from memtui.ui.draw.times import RowStyle, ago
+from memtui.ui.draw.times import RowStyle
 from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 from memtui.workbench.tree.cells import columns_for, description, row_runs
 from memtui.workbench.tree.forest import Forest
@@ -133,19 +133,6 @@ def test_every_row_is_exactly_as_wide_as_its_columns(name: str, words: str, widt
 @pytest.mark.parametrize("count", [1, 1200])
 def test_every_group_is_exactly_as_wide_as_its_columns(width: int, count: int) -> None:
     assert cell_width(group(width, count, unseen=True, pinned=True)) == width
-
-
-@pytest.mark.parametrize(
-    ("minutes", "words"),
-    [(-5, "now"), (0, "now"), (1, "1m"), (59, "59m"), (60, "1h"), (1439, "23h"), (1440, "1d"), (99 * 1440, "99d")],
-)
-def test_ages(minutes: int, words: str) -> None:
-    assert ago(NOW - minutes * MINUTE, NOW) == words
-
-
-@given(st.integers(0, NOW))
-def test_an_age_fits_its_column(then: int) -> None:
-    assert len(ago(then, NOW)) <= 4
 
 
 @pytest.mark.parametrize(

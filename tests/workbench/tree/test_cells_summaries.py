@@ -54,16 +54,6 @@ def test_the_header_leaves_out_a_word_whole_where_there_is_no_room(count: int) -
     assert "agent" not in line
 
 
-def test_a_quiet_header_is_quiet() -> None:
-    assert words(cells.header(cells.State("a", "b"), 80)).split() == ["memtui", "|", "a", "|", "b"]
-
-
-@pytest.mark.parametrize(("state", "said"), [("stopped", "not watching"), ("polling", "polling")])
-def test_a_watcher_that_is_down_is_said(state: str, said: str) -> None:
-    assert said in words(cells.header(cells.State(health=Health(state, "limit reached")), 80))
-    assert "limit reached" in words(cells.header(cells.State(health=Health(state, "limit reached")), 120))
-
-
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("focused", [True, False])
 def test_titles_fill_their_line(width: int, focused: bool) -> None:

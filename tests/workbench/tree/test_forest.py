@@ -86,12 +86,6 @@ def test_sorting_by_each_value_and_back() -> None:
     assert found.reverse
 
 
-def test_reversing_keeps_folders_first() -> None:
-    found = forest(memory("memtui:global/z/x.md"), memory("memtui:global/a.md"), roots=ROOTS[:1])
-    found.sort_by("name")
-    assert names(found) == ["global", "  z", "    x.md", "  a.md"]
-
-
 def test_a_filter_keeps_parents_and_counts() -> None:
     found = forest(
         memory("memtui:global/style/prose.md", description="Short sentences"),
@@ -179,11 +173,6 @@ def test_an_update_touches_the_row_and_what_is_above() -> None:
         (SCOPE, "global"),
     }
     assert found.rows() is rows
-
-
-def test_an_equal_row_touches_nothing() -> None:
-    found = forest(memory("memtui:global/a.md"))
-    assert found.update([memory("memtui:global/a.md")]) == (False, frozenset())
 
 
 def test_a_new_memory_and_a_gone_one() -> None:

@@ -37,9 +37,3 @@ def test_only_rows_whose_count_changed_are_touched() -> None:
     losses.set_deleted([Address("a", "d/y.md"), Address("b", "q.md")], found.homes)
     touched = losses.set_deleted([Address("a", "d/y.md")], found.homes)
     assert touched == {node(found, "global", "b").key, node(found, "global").key}
-
-
-def test_roots_that_are_not_shown_count_nothing() -> None:
-    losses = Losses()
-    assert not losses.set_deleted([Address("z", "x.md")], forest().homes)
-    assert losses.total == 0

@@ -1,7 +1,7 @@
 """What stands at the top of the tree: scopes or agents, other projects below one row, instructions on their own."""
 
 from memtui.engine.model import Root
-from memtui.workbench.tree.roots import INSTRUCTIONS_KEY, groups, root_words
+from memtui.workbench.tree.roots import groups, root_words
 
 OWN = (
     Root("memtui:global", "/g", "memtui", "global", "memtui"),
@@ -47,15 +47,6 @@ def test_folders_that_are_no_roots_stand_last_in_a_group_of_their_own() -> None:
         found = groups(OWN, (*OTHERS, alike), by_agent=by_agent)
         assert found[:-1] == groups(OWN, OTHERS, by_agent=by_agent)
         assert (found[-1].name, found[-1].roots) == ("looks like memories, in no root", (alike,))
-
-
-def test_every_root_is_in_one_group_and_no_group_is_empty() -> None:
-    for by_agent in (False, True):
-        found = groups(OWN, OTHERS, by_agent=by_agent)
-        assert sorted(root.id for group in found for root in group.roots) == sorted(r.id for r in OWN + OTHERS)
-        assert all(group.roots for group in found)
-        assert len({group.key for group in found}) == len(found)
-        assert found[-1].key == INSTRUCTIONS_KEY
 
 
 def test_a_root_is_named_by_what_is_not_said_above_it() -> None:

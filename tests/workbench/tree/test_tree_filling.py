@@ -61,16 +61,6 @@ async def test_keys_come_between_the_parts_of_a_long_list(monkeypatch: pytest.Mo
         assert all(node.bytes == 9_000 for node in running.browser.forest.nodes.values())
 
 
-async def test_it_goes_on_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with at_rest(monkeypatch) as (running, listing):
-        finish(running)
-        monkeypatch.setattr(tree, "PAUSE", 0.001)
-        running.browser.filling._resting = False
-        rest = listing._replace(items=listing.items[:50])
-        running.browser.post_message(RowsLoaded(rest))
-        await running.until(lambda: len(running.browser.forest.nodes) == 50 and not running.browser.filling.busy)
-
-
 async def test_what_is_told_of_a_row_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     async with at_rest(monkeypatch) as (running, listing):
         newer = next(one for one in listing.items if one.address == LAST)._replace(bytes=77)

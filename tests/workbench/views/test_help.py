@@ -60,20 +60,6 @@ async def test_enter_runs_the_line_in_the_pane_it_came_from_and_uses_the_whole_s
         assert screen.app.screen is screen.browser
 
 
-async def test_enter_leaves_the_filter_on_the_line_under_the_cursor() -> None:
-    async with shown() as screen:
-        await screen.go("memtui:project/notes.md")
-        await screen.press("question_mark", "slash")
-        await screen.type("memories")
-        await screen.press("down", "down")
-        help_screen = screen.app.screen
-        assert isinstance(help_screen, HelpScreen)
-        chosen = help_screen._list.cursor
-        await screen.press("enter")
-        await screen.until_text("enter runs")
-        assert help_screen._list.cursor == chosen
-
-
 async def test_a_sequence_runs_too_and_escape_takes_the_filter_away_first() -> None:
     async with shown() as screen:
         await screen.go("memtui:project/notes.md")

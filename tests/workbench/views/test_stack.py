@@ -37,16 +37,6 @@ async def test_the_ways_back(key: str) -> None:
         assert screen.app.is_running
 
 
-async def test_the_same_digit_again_does_nothing() -> None:
-    async with shown() as screen:
-        await screen.press("3")
-        await screen.until(lambda: screen.browser.views.current == "changes")
-        top = screen.app.screen
-        await screen.press("3")
-        assert screen.app.screen is top
-        assert len(screen.app.screen_stack) == 2
-
-
 async def test_a_digit_works_on_a_list_on_top_and_is_text_in_the_filter() -> None:
     async with shown() as screen:
         await screen.press("question_mark")
@@ -127,14 +117,3 @@ async def test_leaving_the_editor_goes_back_through_the_history_to_what_it_lay_o
         await edit_and_leave(screen, "history")
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
-
-
-async def test_leaving_an_editor_that_was_opened_in_the_tree_stays_in_the_tree() -> None:
-    async with shown() as screen:
-        await screen.press("5", "1")
-        await screen.go(RETRY)
-        await screen.press("e")
-        await screen.until(lambda: screen.browser.editing and screen.settled)
-        await screen.press("escape")
-        await screen.until(lambda: not screen.browser.editing)
-        assert screen.app.screen is screen.browser
