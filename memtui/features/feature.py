@@ -89,12 +89,7 @@ class Feature(NamedTuple):
 
 
 def load(place: str) -> Callable[..., Any]:
-    """Import the object named by an entry, `module:name`.
-
-    Raises:
-        ImportError: there is no such module.
-        AttributeError: there is no such name in it.
-    """
+    """Import the object named by an entry, `module:name`."""
     module, _, name = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found

@@ -86,13 +86,6 @@ class Jobs(Protocol):
         """Read and hash everything again."""
 
 
-class OfMemory(Protocol):
-    """A view about one memory."""
-
-    about: Callable[..., None]
-    """Shows the memory of an address; a view that can start somewhere in it takes that too."""
-
-
 class Destinations(Protocol):
     """Places the user can be taken to."""
 

@@ -48,10 +48,8 @@ class PrivateApp(App[R]):
 
     @property
     def _background_screens(self) -> list[Screen[Any]]:
-        """The screens drawn behind the top one: none if it is opaque.
-
-        Textual always counts the screen below, and redraws the top one whenever the hidden one changes.
-        """
+        """The screens drawn behind the top one: none if it is opaque, else the top one is redrawn with the hidden
+        one."""
         stack = self._screen_stack
         return [] if stack and stack[-1].styles.background.a == 1 else super()._background_screens
 

@@ -176,10 +176,9 @@ class ViewScreen(KeyedScreen[None]):
             pane.add_class("-whole")
             for other in others:
                 other.add_class("-aside")
-        self.call_after_refresh(self._folded)
-
-    def _folded(self) -> None:
-        self.post_message(events.Resize(self.size, self.size))
+        self.call_after_refresh(
+            lambda: self.post_message(events.Resize(self.size, self.size))
+        )  # folds to the new width
 
     # Words
 

@@ -54,10 +54,7 @@ SETTLED = 1.2
 
 
 def fault_text(error: BaseException, *, kept: str, debug: bool = False) -> Text:
-    """Say in a few lines what happened, what is unharmed and what to do.
-
-    `kept` says what happened to the drafts; `debug` adds files, lines and source, never values.
-    """
+    """Say in a few lines what happened, what is unharmed (`kept`) and what to do; `debug` adds places, never values."""
     lines = [f"E_INTERNAL: memtui stopped because of a fault of its own: {type(error).__name__}: {error}"]
     if debug:
         lines += [line.rstrip("\n") for line in traceback.format_exception(type(error), error, error.__traceback__)]
@@ -74,11 +71,6 @@ class SafeEnd(PrivateApp[R]):
     show_faults = False
     _kept = "There was nothing unsaved."
     _told = False
-
-    @property
-    def status(self) -> int:
-        """The exit status; a fault while leaving counts too."""
-        return self.return_code or 0
 
     def flush_drafts(self) -> int:
         """Store every draft and return their number; for subclasses."""
@@ -204,9 +196,8 @@ class MemtuiApp(SafeEnd[int]):
 
     def _theme_changed(self, _: Any) -> None:
         self._paint = None
-        self.browser.redraw()
-        for top in self.screen_stack[1:]:
-            redraw(top)
+        for shown in {*self.screen_stack, *self.browser.views.opened}:
+            redraw(shown)
 
     def on_finished(self, event: Finished) -> None:
         """Pass a result on, unless the user stopped the job or left."""
@@ -279,10 +270,7 @@ def unseen(session: Session, roots: Iterable[Root]) -> tuple[Root, ...]:
 
 
 def run_workbench(session: Session, *, demo: bool = False) -> int:
-    """Run the workbench until it ends; return the exit status.
-
-    `demo`: the roots are a throw-away copy that an agent keeps writing to.
-    """
+    """Run the workbench until it ends; return the exit status. `demo`: the roots are a throw-away copy."""
     gc.disable()
     sys.setswitchinterval(TURN)
     options = session.options
@@ -305,7 +293,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         bridge.close()
         last_words.uninstall()
         gc.enable()
-    return app.status
+    return app.return_code or 0
 
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> StartFacts:

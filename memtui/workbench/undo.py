@@ -99,11 +99,8 @@ class LocalSteps:
     def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | LocalStep | PassedOver:
         """Undo whatever is newest: a step here, or an operation.
 
-        `roots` finds those of every project, for a step between two of them.
-
-        Returns:
-            What was undone. `PassedOver`, and nothing was, when something newer was done where undo cannot reach, or
-                the newest step is another's or from before this run: the next call undoes the older one.
+        Returns `PassedOver`, with nothing undone, when something newer was done where undo cannot reach, or the newest
+        step is another's or from before this run: the next call undoes the older one.
         """
         newest = self._look(engine)
         while (step := self._newest(newest)) is not None and not step.joined:
@@ -133,11 +130,7 @@ class LocalSteps:
         return done
 
     def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | LocalStep:
-        """Redo what was undone last; nothing once something else was done. See `undo`.
-
-        Raises:
-            NotFoundError: `E_NOTHING_TO_UNDO`.
-        """
+        """Redo what was undone last; raises `NotFoundError` (`E_NOTHING_TO_UNDO`) once something else was done."""
         self._look(engine)
         if self._undone and isinstance(step := self._undone[-1], LocalStep):
             return self._do_again(engine, step, actor)

@@ -16,21 +16,6 @@ async def changes(screen: Shown) -> ViewScreen:
     return top
 
 
-async def test_the_palette_runs_the_views_own_actions_and_says_what_is_off() -> None:
-    async with shown() as screen:
-        screen.engine.outside(AUTH, "other\n")
-        await screen.until_text("A1 agent edits")
-        await changes(screen)
-        await screen.until_text("auth.md")
-        await screen.press("colon")
-        await screen.type("seen all of")
-        await screen.press("enter")
-        await screen.until_text("Seen: 1 change.")
-        await screen.press("colon")
-        await screen.type("seen all of")
-        await screen.until_text("(You have se")
-
-
 async def test_messages_open_on_top_and_news_reach_the_header() -> None:
     async with shown() as screen:
         await changes(screen)

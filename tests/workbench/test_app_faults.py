@@ -27,7 +27,7 @@ class Program(SafeEnd[int]):
 
 app = Program()
 app.run()
-sys.exit(app.status)
+sys.exit(app.return_code or 0)
 """
 
 

@@ -34,6 +34,7 @@ from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp, facts_of
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import side
+from memtui.workbench.browse.browser import BrowserScreen
 from screenshots.stage import NOW, Stage
 from tests.workbench.memories import told_at_once
 from tests.workbench.shown import Shown
@@ -301,6 +302,11 @@ def refuse_to_list(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fsio, "list_dir", refuse)
 
 
+def at_rest(browser: BrowserScreen) -> bool:
+    checks = browser.checkup
+    return checks.done and not (checks._running or checks._reading or checks._to_read)
+
+
 @contextmanager
 def workbench(stage: Stage, *, workspace: str | None = None) -> Iterator[MemtuiApp]:
     """The app on a stage, with a clock that stands still."""
@@ -344,7 +350,7 @@ def test_a_screen_looks_as_it_did(
             person = Person(app, pilot, cast("Any", None))
             person.stage = stage
             chrome = app.browser.chrome
-            await person.until(lambda: not chrome.loading and chrome.recent is not None and app.browser.checkup.rested)
+            await person.until(lambda: not chrome.loading and chrome.recent is not None and at_rest(app.browser))
             await state.act(person)
             await person.rest()
 

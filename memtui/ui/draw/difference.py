@@ -32,11 +32,8 @@ class DiffStyle(NamedTuple):
 
 
 def compare(before: bytes, after: bytes, look: DiffStyle) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
-    """Draw the difference of two whole texts; see `why_not_text` for texts that cannot be drawn.
-
-    Returns:
-        The hunks, the drawn lines, and the index of the line at which each hunk begins.
-    """
+    """Draw the difference of two whole texts (see `why_not_text`): hunks, lines, and the line at which each hunk
+    begins."""
     old, new = _both(before), _both(after)
     found = hunks_of([bare for _, bare in old], [bare for _, bare in new])
     page: list[PageLine] = []

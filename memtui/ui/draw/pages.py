@@ -70,10 +70,7 @@ def text_page(
     places: Mapping[int, Sequence[Span]] = MappingProxyType({}),
 ) -> Page:
     """Draw a memory's bytes with line numbers; `changed` line numbers are marked `A`, `places` (spans by line)
-    highlighted.
-
-    `shown`: for a part of a memory, its lines masked as in the whole; then without `places`.
-    """
+    highlighted; `shown` are the masked lines, for a part of a memory."""
     if len(data) > SHOWN_BYTES:
         size = f"{len(data):,} bytes"
         return words_page(f"Too large to show here: {size}.", "enter opens it read-only, f4 in $EDITOR.", width=width)

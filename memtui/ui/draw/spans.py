@@ -1,8 +1,4 @@
-"""Which cells of a line differ from what was drawn before.
-
-Neighbouring rows of a list are alike: sending only the cells that differ makes scrolling over a slow link several times
-cheaper than sending rows.
-"""
+"""Which cells of a line differ from what was drawn before; sending only those makes slow links several times faster."""
 
 from __future__ import annotations
 

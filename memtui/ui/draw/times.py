@@ -1,7 +1,4 @@
-"""Times in the user's own time zone: short for a column, long for a sentence.
-
-Relative times alone cannot be matched with an agent's log, and absolute ones alone must be worked out.
-"""
+"""Times in the user's own time zone: short for a column, long for a sentence."""
 
 from __future__ import annotations
 

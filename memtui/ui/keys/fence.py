@@ -86,11 +86,7 @@ class PasteWatch:
     def judge(
         self, keys: Sequence[tuple[float, str]], now: float, *, moves: bool, writes: bool = False, filters: bool = False
     ) -> Verdict:
-        """Judge the first of the waiting printable keys (time in seconds and name, oldest first).
-
-        `moves` keys run at once; repeats of `writes` keys by a key held down are dropped; a paste after `filters` is
-        text.
-        """
+        """Judge the first of the waiting printable keys (time in seconds and name, oldest first)."""
         at, key = keys[0]
         before, last = self._given[-1] if self._given else (0.0, "")
         newest = max(time for time, _ in keys if time - at < PASTE_WINDOW)

@@ -1,7 +1,4 @@
-"""A key tester: each key as memtui sees it, the bytes the terminal sent, and what the key does.
-
-For keys that "do not work": most are kept by the terminal, tmux or a window manager, and never arrive.
-"""
+"""A key tester: each key as memtui sees it, the bytes the terminal sent, and what the key does."""
 
 from __future__ import annotations
 
@@ -97,10 +94,6 @@ class KeyTest(App[int], inherit_bindings=False):
     def on_paste(self, event: events.Paste) -> None:
         _sent.clear()
         self._show(f"I see a paste of {len(event.text):,} characters, marked as one by your terminal")
-
-    def on_click(self, event: events.Click) -> None:
-        _sent.clear()
-        self._show(f"I see a click at column {event.screen_x + 1}, row {event.screen_y + 1}")
 
 
 def run(table: Sequence[Action], *, no_color: bool) -> int:

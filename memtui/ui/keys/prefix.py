@@ -1,7 +1,4 @@
-"""Key sequences (`g g`, `y p`, `d t`): which keys may follow, and what each would do.
-
-Key lists in Textual are alternatives, never sequences.
-"""
+"""Key sequences (`g g`, `y p`, `d t`), which Textual does not have: which keys may follow, and what each would do."""
 
 from __future__ import annotations
 

@@ -38,10 +38,7 @@ def closing(text: str, cursor: int) -> str:
 
 
 def typed_over(text: str, cursor: int, end: str) -> str:
-    """Drop the end of a name behind the cursor once it is typed before it, so that no name becomes `x.md.md`.
-
-    `text` includes what was just typed; `end` is what `closing` returned, and typed once more it stays.
-    """
+    """Drop the end of a name (what `closing` returned) behind the cursor once it is typed before it."""
     head = text[:cursor]
     return head if end and text[cursor:] == end and head.endswith(end) else text
 

@@ -24,11 +24,7 @@ RESERVE = 8
 def tab_runs(
     views: Sequence[View], current: str, counts: Counts, width: int
 ) -> tuple[list[Run], list[tuple[int, int, str]]]:
-    """Draw the line of tabs; where they do not fit, blanks and then names are shortened.
-
-    Returns:
-        The runs; and for each tab its first cell, the cell after its last, and its view id, for the mouse.
-    """
+    """Draw the line of tabs; also return for each its first cell, the cell after its last, and its view id."""
     counted = sum(len(f"({counts[view.id]:,})") for view in views if counts.get(view.id))
     room = width - max(RESERVE - counted, 0)
     tried = [_tabs(views, current, counts, width, closeness) for closeness in range(4)]

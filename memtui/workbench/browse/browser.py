@@ -22,7 +22,6 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.ui.widgets.scroller import redraw
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import (
@@ -383,7 +382,3 @@ class BrowserScreen(MainScreen):
             top.say(text, level)
 
     # Drawing
-
-    def redraw(self) -> None:
-        redraw(self)
-        self.views.redraw()

@@ -1,7 +1,4 @@
-"""The table from actions to the functions that do them, and why an action is off now.
-
-Keys, palette and mouse all use it, so that an action does the same thing however it is invoked.
-"""
+"""The table from actions to the functions that do them, for keys, palette and mouse; and why an action is off now."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The text line in the footer of the main screen, and the filter typed there.
-
-Escape returns to exactly the place the user came from; that place is stored here and nowhere else.
-"""
+"""The text line in the footer of the main screen, and the filter typed there; escape returns to the previous place."""
 
 from __future__ import annotations
 

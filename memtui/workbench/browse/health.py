@@ -1,7 +1,4 @@
-"""The health of every index, checked in the background, and shown in tree, tabs and view alike.
-
-No first frame waits for it; a change on disk checks only the roots it is in.
-"""
+"""The health of every index and text, checked in the background, and shown in tree, tabs and view alike."""
 
 from __future__ import annotations
 
@@ -73,11 +70,6 @@ class HealthChecks:
     def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
         """Findings: in texts by group, then in indexes by root id, in the order of roots."""
         return {**self._in_texts, **self._reports}
-
-    @property
-    def rested(self) -> bool:
-        """Whether every index and every text was checked."""
-        return self.done and not self._running and not self._reading and not self._to_read
 
     def rows_loaded(self, listing: Listing) -> None:
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))

@@ -488,30 +488,28 @@ class Clipboard:
             targets = targets[:1]
         screen.bridge.run(
             lambda engine: "\n".join(engine.roots.file_path(address) for address in targets),
-            lambda text: self._copy(text, "the path" if len(targets) == 1 else f"{len(targets)} paths"),
+            lambda text: put_on_clipboard(
+                self._screen, text, "the path" if len(targets) == 1 else f"{len(targets)} paths"
+            ),
             what="find the path",
         )
 
     def contents(self) -> None:
-        memory = self._memory
-        if memory is None:
-            return
-
-        def text(engine: Engine) -> str:
-            return engine.read(memory.address).text
-
-        self._screen.bridge.run(text, lambda found: self._copy(found, "the text"), what=f"read {memory.address}")
+        screen, memory = self._screen, self._memory
+        if memory is not None:
+            screen.bridge.run(
+                lambda engine: engine.read(memory.address).text,
+                lambda text: put_on_clipboard(screen, text, "the text"),
+                what=f"read {memory.address}",
+            )
 
     def description(self) -> None:
         memory = self._memory
-        self._copy(memory.description if memory is not None else "", "the description")
+        put_on_clipboard(self._screen, memory.description if memory is not None else "", "the description")
 
     def sha(self) -> None:
         memory = self._memory
-        self._copy((memory.sha256 if memory is not None else None) or "", "the sha-256")
-
-    def _copy(self, text: str, what: str) -> None:
-        put_on_clipboard(self._screen, text, what)
+        put_on_clipboard(self._screen, (memory.sha256 if memory is not None else None) or "", "the sha-256")
 
 
 def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
@@ -545,10 +543,7 @@ def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
 
 
 def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
-    """Return where a new memory goes: into what the cursor is on, else into the memory of the project, if any.
-
-    A root with fixed file names, such as an agent's instructions, takes new ones in its folders only.
-    """
+    """Return where a new memory goes: into what the cursor is on, else into the memory of the project, if any."""
     root, folder = "", ""
     above = node
     while above is not None and not root:

@@ -1,8 +1,4 @@
-"""Jobs that read what is shown of one memory; they run in a thread and return values.
-
-They take an engine and an address, so that each is tested without a screen, and folding a large text never happens on
-the event loop.
-"""
+"""Jobs that read and fold what is shown of one memory; they run in a thread and return values."""
 
 from __future__ import annotations
 

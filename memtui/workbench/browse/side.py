@@ -38,9 +38,6 @@ REST = 0.07
 LOOKED = 1.0
 """Seconds after which a memory whose text is shown counts as looked at."""
 
-KEPT_PAGES = 40
-"""Cached pages, so that going back to one is instant."""
-
 
 class Side:
     """The pane beside the tree, and the lines below it where there is no room for a pane."""
@@ -53,7 +50,6 @@ class Side:
         self.node: Node | None = None
         self.shown: preview.MemoryPage | None = None
         self.difference: preview.Difference | None = None
-        self._pages: dict[tuple[Address, str | None, bool, int, int], preview.MemoryPage] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
         self.start_at: tuple[Address, int] | None = None
@@ -116,11 +112,7 @@ class Side:
             self._look_on()
             self._see_difference()
             return
-        kept = self._kept()
-        if kept is not None and self.mode == PREVIEW:
-            self._give(kept)
-        else:
-            self._rest = self._screen.set_timer(REST, self.read)
+        self._rest = self._screen.set_timer(REST, self.read)
 
     def _still_true(self, node: Node) -> bool:
         """Whether what is shown is what is on disk; the marks beside it stay until the cursor leaves."""
@@ -131,12 +123,6 @@ class Side:
             return self.difference is not None and self.difference.sha256 == memory.sha256
         shown = self.shown
         return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
-
-    def _kept(self) -> preview.MemoryPage | None:
-        memory = self.memory
-        if memory is None:
-            return None
-        return self._pages.get((memory.address, memory.sha256, memory.unseen, memory.version, self.width))
 
     def read(self) -> None:
         """Read what is under the cursor in the current mode."""
@@ -156,23 +142,16 @@ class Side:
         elif self.mode == INFO:
             self._read_info(memory, width)
         else:
-            key = (memory.address, memory.sha256, memory.unseen, memory.version, width)
             held = self.finding.held if self.finds else None
 
-            def keep(shown: preview.MemoryPage) -> None:
-                if held is not None:
-                    self._give(shown)
-                    self.finding.shown(shown)
-                    return
-                if len(self._pages) >= KEPT_PAGES:
-                    self._pages.pop(next(iter(self._pages)))
-                if shown.sha256 is not None:
-                    self._pages[key] = shown
+            def give(shown: preview.MemoryPage) -> None:
                 self._give(shown)
+                if held is not None:
+                    self.finding.shown(shown)
 
             self._screen.bridge.run(
                 lambda engine: preview.preview(engine, memory, width, plain=plain, held=held),
-                keep,
+                give,
                 what=f"read {memory.address}",
                 latest="side",
             )

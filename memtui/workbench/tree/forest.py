@@ -468,11 +468,8 @@ class Forest:
 
 
 def first_to_see(forest: Forest) -> int | None:
-    """Return the index of the row where a first look belongs; None where there is no memory.
-
-    What waits comes first (a conflict, a draft, an agent's edit, an index with findings), the project's before others';
-    where nothing waits, the project's first memory. A closed folder stands for its memories.
-    """
+    """Return the index of the row where a first look belongs: what waits, else the project's first memory; None if
+    empty."""
     best: tuple[bool, int, int, int] | None = None
     for index, node in enumerate(forest.rows()):
         leaf = node.memory

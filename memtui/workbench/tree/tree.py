@@ -1,7 +1,4 @@
-"""The tree widget: the rows of a forest, a cursor that stays with its memory, and marks.
-
-A change on disk never moves what the user looks at: the cursor and the rows around it stay where they are.
-"""
+"""The tree widget: the rows of a forest, a cursor that stays with its memory whatever changes on disk, and marks."""
 
 from __future__ import annotations
 

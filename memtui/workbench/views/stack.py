@@ -1,24 +1,20 @@
-"""The stack of views: digits open one, esc goes back, and a view keeps its place between visits.
-
-The main screen lies below all of them and is never touched by a visit, so its cursor, scroll, filter and marks stay.
-"""
+"""The stack of views over the main screen: digits open one, esc goes back, and each keeps its place between visits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from memtui.features.feature import load
 from memtui.features.table import asks
 from memtui.ui.view_screen import ViewFilter
-from memtui.ui.widgets.scroller import redraw
 from memtui.workbench.actions import VIEW
 from memtui.workbench.main_screen import MAIN
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
-    from memtui.features.host import Host, OfMemory
+    from memtui.features.host import Host
     from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.main_screen import MainScreen
     from memtui.workbench.tree.nodes import Node
@@ -75,8 +71,8 @@ class Views:
 
     def about(self, id_: str, address: Address, *at: str | None) -> None:
         """Show a view about one memory over the current one; `at` is where it begins."""
-        made = self._make(id_)
-        cast("OfMemory", made).about(address, *at)
+        made: Any = self._make(id_)
+        made.about(address, *at)
         self._lay_over(made)
 
     def over(self, id_: str) -> None:
@@ -129,6 +125,11 @@ class Views:
             screen.tell_news()
         self._screen.keep_place()
 
+    @property
+    def opened(self) -> tuple[ViewScreen, ...]:
+        """Every view that was opened before."""
+        return tuple(self._made.values())
+
     def headers_changed(self) -> None:
         """Draw the header of each view again: drafts or counts changed."""
         for view in self._made.values():
@@ -138,10 +139,6 @@ class Views:
         """Tell every open view that something changed on disk or in the ledger."""
         for view in self._made.values():
             view.tell_news()
-
-    def redraw(self) -> None:
-        for view in self._made.values():
-            redraw(view)
 
     def _make(self, id_: str) -> ViewScreen:
         made = self._made.get(id_)

@@ -102,13 +102,6 @@ async def test_enter_typed_ahead_is_meant_for_the_palette_too() -> None:
         assert not screen.browser.editing
 
 
-async def test_escape_closes_it() -> None:
-    async with shown() as screen:
-        await screen.press("colon", "escape")
-        await screen.until(lambda: not isinstance(screen.app.screen, Palette))
-        assert screen.app.is_running
-
-
 async def test_a_theme_is_seen_before_it_is_chosen_and_goes_when_it_is_not() -> None:
     async with shown() as screen:
         assert screen.app.theme == "memtui"
