@@ -147,7 +147,7 @@ def test_a_click_selects_two_open_the_wheel_scrolls_and_tabs_work(tmp_path: Path
         terminal.type(click(lines[1].index("5 Act") + 2, 2))
         terminal.wait_for("[5 Act")
         terminal.wait_for("esc back")
-        terminal.press("escape")
+        terminal.press("\x1b")
         terminal.wait_for("[1 Mem")
         terminal.type(click(12, row) + click(12, row))
         terminal.wait_for("ctrl+s save")

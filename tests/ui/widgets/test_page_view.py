@@ -44,5 +44,7 @@ async def test_a_secret_is_revealed_until_the_cursor_leaves_and_shows_nowhere_be
         assert GITHUB[:9] not in screen.text
         await screen.press("k")
         await screen.until_text("the token: [masked")
-        await screen.press("j", "V")
+        await screen.press("j")
+        await screen.until_text("plain")
+        await screen.press("V")
         await screen.until_text("Nothing is masked here.")
