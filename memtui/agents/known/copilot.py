@@ -109,7 +109,7 @@ def _workspaces(surroundings: Surroundings, edition: Edition, *, all_projects: b
             continue
         known = layout.short_path(project, surroundings.home) if project is not None else title or name
         label = "" if here else f", {known}"
-        unsure = " VS Code says layout.only the workspace's name, so it may be another one." if project is None else ""
+        unsure = " VS Code says only the workspace's name, so it may be another one." if project is None else ""
         instance = edition.prefix + layout.id_part(name)
         repo = os.path.join(path, "repo")
         yield from layout.existing(

@@ -89,7 +89,8 @@ def test_which_workspace_it_is(machine: Machine, about: dict[str, str], *, found
     assert "copilot:project:abc" in machine.roots(all_projects=True)
     if found:
         exact = "file://" in about.get("workspace", "")
-        assert ("may be another one" in roots["copilot:project:abc"].note) is not exact
+        unsure = "VS Code says only the workspace's name, so it may be another one."
+        assert (unsure in roots["copilot:project:abc"].note) is not exact
 
 
 def test_a_project_that_two_editions_know(machine: Machine) -> None:
