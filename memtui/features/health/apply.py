@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
+NOT_LOADED = "Then not loaded: "
+"""The beginning of the note that names what a fix moves below the cut."""
 _NAMED = 3
 
 
@@ -78,7 +80,7 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     elif risen:
         notes.append(f"Then loaded: {_list(risen)}.")
     if fallen:
-        notes.append(f"Then not loaded: {_list(fallen)}.")
+        notes.append(f"{NOT_LOADED}{_list(fallen)}.")
     if new.cut is not None:
         notes.append(f"Not loaded: {count(old.lost_lines, 'line')} now, {count(new.lost_lines, 'line')} then.")
     return notes

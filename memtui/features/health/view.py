@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.features.health.apply import Chosen, apply, choose, prepare
+from memtui.features.health.apply import NOT_LOADED, Chosen, apply, choose, prepare
 from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, Stray
 from memtui.features.health.texts import many_at_once
 from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, page, row_runs
@@ -381,12 +381,14 @@ back."""
     def _run(self, chosen: Sequence[Chosen], what: str, name: str) -> None:
         jobs = self.jobs
 
-        def job(engine: Engine) -> None:
-            apply(engine, prepare(engine, chosen), actor=jobs.actor)
+        def job(engine: Engine) -> list[str]:
+            previews = prepare(engine, chosen)
+            apply(engine, previews, actor=jobs.actor)
+            return [note for one in previews for note in one.notes if note.startswith(NOT_LOADED)]
 
-        def done(_: None) -> None:
+        def done(notes: list[str]) -> None:
             self._mine = True
-            self.host.say(f"Fixed {what}. u takes it back.", "good")
+            self.host.say(" ".join((f"Fixed {what}.", *notes, "u takes it back.")), "good")
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")

@@ -246,7 +246,7 @@ async def test_a_line_from_below_the_cut_is_offered_and_moved(world: Indexed) ->
         await screen.press("escape", "j")
         await screen.until_text("Then not loaded: b.md.")
         await screen.press("d", "f")
-        await screen.until_text("Fixed c.md. u takes it back.")
+        await screen.until_text("Fixed c.md. Then not loaded: b.md. u takes it back.")
         assert world.disk()["MEMORY.md"] == (entry("c.md") + entry("a.md") + entry("b.md")).encode()
         await screen.until(lambda: shown(view) == [("cut", "MEMORY.md"), ("below", "b.md")])
 
