@@ -6,7 +6,8 @@ masked; only `raw` writes bytes as they are.
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TextIO
 
 from memtui.errors import MemtuiError, StorageError
@@ -183,6 +184,33 @@ class Output:
         self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
         self._stderr.flush()
 
+    @contextmanager
+    def progress(self, found: Callable[[], tuple[int, int] | None], every: float = 1.0) -> Iterator[None]:
+        """On a terminal, tell every so many seconds how many memories of a large change in the block are done."""
+        if not self._stderr.isatty():
+            yield
+            return
+        import threading
+
+        ended = threading.Event()
+
+        def tell() -> None:
+            said = False
+            while not ended.wait(every):
+                if (count := found()) is not None:
+                    self._status(f"{count[0]:,} of {count[1]:,} memories")
+                    said = True
+            if said:
+                self._status("")
+
+        thread = threading.Thread(target=tell, name="memtui-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
     def ask(self, question: str) -> str | None:
         """Ask on stderr; return the line typed on stdin, or None at its end."""
         self._write(self._stderr, visible(question, keep_newlines=True, ascii_tokens=self.ascii_only))
@@ -315,6 +343,11 @@ class Output:
         if isinstance(error, BrokenPipeError):
             return error
         return StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="Free some space.")
+
+    def _status(self, text: str) -> None:
+        """Replace the status line on stderr."""
+        self._write(self._stderr, f"\r{self._safe(text)}\x1b[K")
+        self._stderr.flush()
 
     def _hang_up(self) -> None:
         """Point stdout at the null device, so that Python's last flush is quiet too."""

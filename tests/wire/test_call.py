@@ -1,12 +1,16 @@
 """What a command gets."""
 
+import io
+import threading
+
 import pytest
 
 from memtui.engine.model import Changes, Notice
 from memtui.errors import UsageError
 from memtui.wire.call import Call
-from memtui.wire.output import standard
+from memtui.wire.output import Output, standard
 from memtui.wire.verb import Arguments
+from tests.cli.conftest import Tty
 
 
 def call(**options: str | bool) -> Call:
@@ -55,3 +59,16 @@ def test_whom_a_change_waits_for_is_told_at_once(capsys: pytest.CaptureFixture[s
     made = call()
     made._on_notices(Changes(notices=(Notice("waiting", "agent (process 7) is writing to this root."),)))
     assert capsys.readouterr().err == "memtui: agent (process 7) is writing to this root.\n"
+
+
+def test_on_a_terminal_a_change_of_many_says_how_far_it_is() -> None:
+    told = io.BytesIO()
+    err = Tty(told, "utf-8", write_through=True)
+    made = Call(Arguments({}), Arguments({}), Output(stdout=Tty(io.BytesIO(), "utf-8"), stderr=err))
+    with made.out.progress(made.engine.pace.progress, every=0.001), made.engine.pace.track(20_500) as progress:
+        for _ in range(1_235):
+            progress.step()
+        while b"1,234 of 20,500 memories" not in told.getvalue():
+            threading.Event().wait(0.001)
+    assert told.getvalue().endswith(b"\r\x1b[K")
+    made.close()

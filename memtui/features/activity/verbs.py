@@ -127,7 +127,8 @@ def _steps(call: Call, *, back: bool) -> int:
             if decision := call.engine.undo.decides(kind):
                 call.approve("decide about observations", f"{kind.capitalize()}: {decision}?", "in the workbench")
             step = call.engine.undo.undo if back else call.engine.undo.redo
-            finished.append(step(actor=call.actor))
+            with call.out.progress(call.engine.pace.progress):
+                finished.append(step(actor=call.actor))
     except MemtuiError as error:
         if not finished:
             raise

@@ -282,11 +282,13 @@ def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
-        done = call.engine.memories.delete(addresses, actor=call.actor)
+        with call.out.progress(call.engine.pace.progress):
+            done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
     from memtui.pointers import references
 
-    done = references.trash(call.engine, addresses, actor=call.actor)
+    with call.out.progress(call.engine.pace.progress):
+        done = references.trash(call.engine, addresses, actor=call.actor)
     return results.done(call.out, done)
 
 

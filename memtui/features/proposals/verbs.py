@@ -180,7 +180,8 @@ def _carry_out(call: Call, ids: tuple[str, ...]) -> str:
     engine = call.engine
     apply.decide(engine, ids, "accepted", actor=call.actor)
     try:
-        return apply.carry_out(engine, ids, actor=call.actor).txn
+        with call.out.progress(engine.pace.progress):
+            return apply.carry_out(engine, ids, actor=call.actor).txn
     finally:
         left = [number for number in ids if engine.proposals.get(number).state == "accepted"]
         apply.decide(engine, left, "open", actor=call.actor)

@@ -53,7 +53,8 @@ def mv(call: Call) -> int:
 
 def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
     rename = references.rename_alone if call.args.flag("alone") else references.rename
-    done = rename(call.engine, pairs, actor=call.actor)
+    with call.out.progress(call.engine.pace.progress):
+        done = rename(call.engine, pairs, actor=call.actor)
     return results.done(call.out, done)
 
 
