@@ -204,7 +204,8 @@ FIELDS = (
     SettingField(
         "theme",
         "text",
-        "The workbench's theme; `auto` takes its own dark colours, or its monochrome ones under `NO_COLOR`.",
+        "The workbench's theme; `auto` takes its own colours, dark or light as the terminal says that it is, or its "
+        "monochrome ones under `NO_COLOR`.",
     ),
     SettingField(
         "calm",

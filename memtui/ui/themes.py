@@ -15,7 +15,8 @@ from memtui.matching import slips
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
 
-DEFAULT, MONOCHROME = "memtui", "memtui-mono"
+DEFAULT, LIGHT = "memtui", "memtui-light"
+MONOCHROME = "memtui-mono"
 
 
 def _theme(name: str, colours: str, *, dark: bool = True) -> Theme:
@@ -67,12 +68,27 @@ def at_start(settings: Settings, found: object) -> str:
     return chosen
 
 
-def choose(wanted: str, *, no_color: bool, known: frozenset[str]) -> tuple[str, str]:
-    """Return the theme to use (`auto` is ours), and one sentence when it is not the one asked for."""
+def follows_terminal(settings: Settings, found: object) -> bool:
+    """Whether the terminal's background decides: no theme was chosen, and there are colours."""
+    return not settings.terminal.no_color and at_start(settings, found) in ("", "auto")
+
+
+def choose(wanted: str, *, no_color: bool, known: frozenset[str], light: bool | None = None) -> tuple[str, str]:
+    """Choose the theme.
+
+    Args:
+        wanted: the setting; `auto` is ours.
+        no_color: whether NO_COLOR is set.
+        known: the available names.
+        light: whether the terminal's background is light; None: unknown.
+
+    Returns:
+        The name, and one sentence when it is not the one asked for.
+    """
     if no_color:
         return MONOCHROME, ""
     if wanted in ("", "auto"):
-        return DEFAULT, ""
+        return LIGHT if light else DEFAULT, ""
     if wanted in known:
         return wanted, ""
     near = slips(wanted, sorted(known))

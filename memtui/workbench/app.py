@@ -25,6 +25,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
+from memtui.ui.terminal_colour import TerminalReply, ask
 from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import Scroller, redraw
@@ -119,6 +120,7 @@ class MemtuiApp(SafeEnd[int]):
             themes.at_start(facts.settings, facts.kept_theme),
             no_color=facts.settings.terminal.no_color,
             known=frozenset(self.available_themes),
+            light=facts.light,
         )
         self.theme = name
         self._paint: Paint | None = None
@@ -281,12 +283,13 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     facts = facts_of(session, bridge, demo=demo)
-    app = MemtuiApp(bridge, facts)
+    answered = ask() if themes.follows_terminal(facts.settings, facts.kept_theme) else TerminalReply()
+    app = MemtuiApp(bridge, facts._replace(light=answered.light))
     app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
     last_words = signals.ExitHandlers(app.last_words)
     app.browser.lend_terminal = last_words.lend_terminal
     last_words.install()
-    paste_guard.install()
+    paste_guard.install(partial(paste_guard.GuardedParser, answered=answered))
     try:
         app.run(mouse=not options.no_mouse)
     finally:

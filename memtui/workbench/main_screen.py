@@ -95,6 +95,8 @@ class StartFacts(NamedTuple):
     place: SavedPlace = NO_PLACE
     news: str = ""
     kept_theme: object = None
+    light: bool | None = None
+    """Whether the terminal's background is light; None: unknown."""
     surroundings: Surroundings | None = None
 
 

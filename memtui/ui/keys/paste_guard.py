@@ -13,6 +13,7 @@ from functools import partial
 
 from textual.message import Message
 
+from memtui.ui.terminal_colour import ReplyFilter, TerminalReply
 from memtui.ui.textual_private import KeyParser, read_keys_with
 
 START, END = "\x1b[200~", "\x1b[201~"
@@ -61,14 +62,34 @@ class PasteGuard:
 class GuardedParser(KeyParser):
     """Textual's terminal parser behind a `PasteGuard`."""
 
-    def __init__(self, debug: bool = False) -> None:
+    def __init__(self, debug: bool = False, *, answered: TerminalReply = TerminalReply()) -> None:  # noqa: B008
+        """`answered`: what the terminal was asked before, and what was typed meanwhile."""
         super().__init__(debug)
         self._guard = PasteGuard()
+        self._answers = ReplyFilter() if answered.late else None
+        self._typed = answered.typed
+        self._quiet = False
+        """Whether no input came since the last tick."""
 
     def feed(self, data: str) -> Iterable[Message]:
         """Parse more input; an empty text is its end."""
-        clean = self._guard.clean(data)
+        typed, self._typed, self._quiet = self._typed, "", False
+        more = self._answers.without(data) if self._answers is not None else data
+        clean = self._guard.clean(typed + more)
         return super().feed(clean) if clean or not data else ()
+
+    def tick(self) -> Iterable[Message]:
+        """Parse held-back input as it is, because nothing came for a moment."""
+        held = self._answers.rest() if self._answers is not None and self._quiet else ""
+        self._quiet = True
+        if self._typed or held:
+            yield from self._given(held)
+        yield from super().tick()
+
+    def _given(self, held: str) -> Iterable[Message]:
+        typed, self._typed = self._typed, ""
+        clean = self._guard.clean(typed + held)
+        return super().feed(clean) if clean else ()
 
 
 def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
