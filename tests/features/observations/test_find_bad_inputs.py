@@ -1,7 +1,11 @@
-"""Bad inputs and faults, by the number of their row in the design."""
+"""Bad inputs and faults, row by row: each is tried here, or by the test that is named."""
 
 import errno
 import os
+import shutil
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
-from memtui.features.observations import decide, find, rules, tool
+from memtui.features.observations import decide, derive, find, rules, tool
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.inspector import promote
@@ -21,6 +25,74 @@ from tests.features.observations.world import ME, Watched, card, cards, decided,
 
 AGENT = Actor("mcp:claude-code")
 KEY = "ghp_" + "a1B2" * 9
+HERE = "tests.features.observations"
+ROWS = {
+    1: "tests.transcripts.test_follow:test_lines_that_are_no_records_are_counted",
+    2: "tests.transcripts.test_sessions:test_no_record_makes_a_reader_fail",
+    3: f"{__name__}:test_3_a_time_that_cannot_be_is_the_nearest_that_can",
+    4: f"{__name__}:test_4_what_does_not_fit_in_a_second_is_in_the_next",
+    5: f"{HERE}.test_sessions:test_growing_resuming_and_rebuilding_give_the_same_cards",
+    6: "tests.transcripts.test_follow:test_another_file_is_read_from_its_beginning",
+    7: "tests.transcripts.test_follow:test_half_a_line_waits_for_its_rest",
+    8: "tests.transcripts.test_follow:test_what_is_no_plain_file_of_ours_is_left_alone",
+    9: f"{HERE}.test_sessions:test_each_event_is_its_own_folders",
+    10: f"{HERE}.test_sessions:test_large_results_and_pictures_are_in_no_card_and_no_memory",
+    11: f"{__name__}:test_11_a_key_is_masked_wherever_it_is_cut",
+    12: f"{__name__}:test_12_a_key_in_a_name_is_masked_and_not_found",
+    13: "tests.test_markers:test_time_grows_with_the_text_and_no_faster",
+    14: "tests.test_markers:test_private_is_cut",
+    15: f"{HERE}.test_sessions:test_nothing_private_and_no_echo",
+    16: f"{__name__}:test_16_odd_files_have_cards_or_a_sentence",
+    17: f"{HERE}.test_derive:test_marks_follow_texts_names_and_files",
+    18: f"{HERE}.test_decide:test_of_two_equal_entries_the_one_in_other_words_is_not_given",
+    19: f"{HERE}.test_decide:test_a_decision_goes_adrift_rather_than_to_another_card",
+    20: f"{HERE}.test_find:test_no_query_is_an_operator",
+    21: f"{HERE}.test_find:test_every_script_is_found_as_it_is_typed",
+    22: f"{__name__}:test_22_parts_of_names_are_found",
+    23: f"{HERE}.test_find:test_the_newest_of_many_are_enough",
+    24: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
+    25: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
+    26: f"{__name__}:test_26_names_of_cards",
+    27: f"{__name__}:test_27_what_an_agent_may_not_have_and_what_is_made_up_is_one_answer",
+    28: f"{HERE}.test_find:test_a_timeline_has_its_card_in_the_middle",
+    29: f"{HERE}.test_tool:test_other_agents_cards_and_hostile_texts",
+    30: f"{__name__}:test_30_a_patch_is_by_a_person_and_of_what_is_there",
+    31: f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    32: f"{HERE}.test_decide:test_a_reader_in_the_way_leaves_the_rest_for_the_next",
+    33: f"{__name__}:test_33_what_cannot_be_written_is_said_and_nothing_is_half",
+    34: "tests.features.proposals.test_value:test_a_proposal_knows_its_folders_and_needs_evidence "
+    "tests.features.proposals.test_tool:test_what_is_malformed_is_refused_and_not_cut "
+    "tests.features.proposals.test_tool:test_a_path_of_no_memory_is_an_answer "
+    "tests.features.proposals.test_value_judged:test_pinned_protected_and_read_only_memories_are_left_alone",
+    35: "tests.features.proposals.test_apply:test_two_processes_never_do_the_same_twice",
+    36: "tests.features.proposals.test_tool:test_so_many_wait_and_no_more",
+    37: f"{HERE}.test_verbs:test_notes_are_kept_with_their_time_and_found",
+    38: f"{HERE}.test_sessions:test_cards_of_sessions_are_withheld_when_switched_off_and_go_for_good",
+    39: f"{__name__}:test_39_a_copy_of_the_state_withholds_the_same",
+    40: f"{__name__}:test_40_what_a_checkout_brought_is_for_people_until_it_is_reviewed",
+}
+LESSONS = {
+    "L1": "tests.test_markers:test_private_is_cut",
+    "L2": "tests.test_markers:test_nothing_marked_is_left",
+    "L3": "tests.test_markers:test_no_memory_is_about_the_whole_turn_or_a_span",
+    "L4": f"{__name__}:test_l4_no_word_makes_a_card_private",
+    "L5": f"{HERE}.test_decide:test_no_agent_learns_anything_of_what_is_withheld",
+    "L6": f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    "L7": f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    "L8": f"{__name__}:test_l8_and_l9_cards_are_written_at_one_place",
+    "L9": f"{__name__}:test_l8_and_l9_cards_are_written_at_one_place",
+    "L10": f"{__name__}:test_l10_no_agent_says_that_a_person_asked",
+    "L11": f"{HERE}.test_sessions:test_nothing_private_and_no_echo",
+    "L12": f"{HERE}.test_derive:test_a_rebuild_gives_the_same_cards",
+    "L13": f"{__name__}:test_39_a_copy_of_the_state_withholds_the_same",
+}
+
+
+@pytest.mark.parametrize("named", [*ROWS.values(), *LESSONS.values()])
+def test_each_row_and_each_lesson_has_its_test(named: str) -> None:
+    for one in named.split():
+        module, _, name = one.partition(":")
+        assert callable(getattr(import_module(module), name))
 
 
 @pytest.mark.parametrize(("time_said", "at"), [("9999-01-01", None), ("1970-01-01", 978_307_200_000)])
@@ -77,6 +149,12 @@ def test_16_odd_files_have_cards_or_a_sentence(engine: Engine, world: Watched) -
     assert (done.failed, done.error) == (1, "claude-code:global/many.txt has 3000 more entries than are observed.")
 
 
+def test_22_parts_of_names_are_found(engine: Engine, world: Watched) -> None:
+    world.write("own/names.md", "The `retry_budget_left` of PaymentGateway came with v1.2.3.\n")
+    for one in ("budget", "retry_budget", "gateway", "paymentGateway", "v1.2.3"):
+        assert len(titles(engine, one)) >= 1, one
+
+
 def test_24_and_25_cursors_limits_and_budgets(engine: Engine, world: Watched) -> None:
     for number in range(5):
         world.write(f"own/w{number}.md", f"walrus {number}\n")
@@ -96,6 +174,14 @@ def test_24_and_25_cursors_limits_and_budgets(engine: Engine, world: Watched) ->
             tool.index(engine, AGENT, {"query": "walrus", "limit": wrong})
     with pytest.raises(MemtuiError):
         tool.index(engine, AGENT, {"query": "x" * 1_001})
+
+
+def test_26_names_of_cards(engine: Engine) -> None:
+    name = card(engine, "quokka").word
+    assert tool.details(engine, AGENT, {"ids": [name, name[:8]]}).text.count(name) == 1
+    for ids in ([name[:5]], [], [name] * 11, [7]):
+        with pytest.raises(UsageError):
+            tool.details(engine, AGENT, {"ids": ids})
 
 
 def test_27_what_an_agent_may_not_have_and_what_is_made_up_is_one_answer(engine: Engine, world: Watched) -> None:
@@ -152,6 +238,20 @@ def test_33_what_cannot_be_written_is_said_and_nothing_is_half(engine: Engine, w
         if len(calls) < step:
             break
     assert codes == {"E_DISK_FULL"}
+
+
+def test_39_a_copy_of_the_state_withholds_the_same(world: Watched) -> None:
+    with world.engine() as engine:
+        decided(engine, "quokka", "private")
+        cards(engine)
+    shutil.copytree(world.state, world.base / "copied")
+    shutil.rmtree(world.state)
+    (world.base / "copied").rename(world.state)
+    for path in world.state.glob("observed-*"):
+        path.unlink()
+    with world.engine() as engine:
+        assert titles(engine, "quokka", client="claude-code") == []
+        assert card(engine, "quokka").state == 1
 
 
 def test_40_what_a_checkout_brought_is_for_people_until_it_is_reviewed(world: Watched) -> None:
@@ -227,3 +327,21 @@ def test_l4_no_word_makes_a_card_private(engine: Engine, world: Watched) -> None
         "Private authentication: the password rule. [private] The rest counts: zebra."
     ]
     assert card(engine, "zebra").state == 0
+
+
+def test_l8_and_l9_cards_are_written_at_one_place() -> None:
+    room = Path(derive.__file__).parent
+    writes = [
+        path.relative_to(room).as_posix() for path in room.rglob("*.py") if "INSERT INTO {table} (" in path.read_text()
+    ]
+    assert writes == ["store/cards.py"]
+    others = [
+        path for path in room.parent.rglob("*.py") if "CardWriter" in path.read_text() and room not in path.parents
+    ]
+    assert others == []
+
+
+def test_l10_no_agent_says_that_a_person_asked(engine: Engine) -> None:
+    offers: list[Callable[[Engine], object]] = [tool.offer_index, tool.offer_timeline, tool.offer_details]
+    assert not [offer for offer in offers if "explicit" in repr(offer(engine)).lower()]
+    assert set(decide.PATCH_LIMITS) == {"title", "type", "note"}

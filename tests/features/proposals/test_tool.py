@@ -1,5 +1,6 @@
 """The tool `memory_propose`: for clients that are named, within limits, and nothing is written by it."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,8 +9,11 @@ from memtui.engine import Engine
 from memtui.engine.look.roots import READ_ONLY
 from memtui.engine.model import Actor, Policy, Root
 from memtui.errors import MemtuiError
+from memtui.features import table
+from memtui.features.feature import load
 from memtui.features.proposals import apply
 from memtui.features.proposals.tool import MAX_OPEN, call
+from memtui.given.tokens import estimate
 from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store, talk
 from tests.test_mask import GITHUB
@@ -147,3 +151,13 @@ async def test_only_named_clients_see_it_and_may_call_it(store: Store) -> None:
             done, said = await it.call("memory_propose", **CHANGE)
             assert done is here, said
             assert here or said.startswith("E_DISABLED")
+
+
+def test_all_tools_together_cost_a_client_less_than_their_budget(engine: Engine) -> None:
+    sent = []
+    for tool in table.tools():
+        told = load(tool.offer)(engine)
+        sent.append({"name": tool.name, "description": told.description, "inputSchema": told.schema})
+    tokens = estimate(json.dumps(sent))
+    print(f"{len(sent)} tools, {tokens} tokens")
+    assert tokens < 1_500

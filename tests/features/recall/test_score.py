@@ -11,6 +11,11 @@ from memtui.engine.model import Address, Memory
 from memtui.features.recall.score import Document, asked, bm25, fits_unasked, seed
 from tests.growth import growth
 
+HOSTILE = (
+    *('"', "NEAR(a b)", "a* OR -b", "the of and", "", "  \n", "记", "\ud800", "\0"),
+    *("x" * 5_000, "AND", "^", "col:x"),
+)
+
 
 def row(name: str, size: int = 100, *, at: int = 0, about: str = "") -> Memory:
     return Memory(Address("notes", name), "global", "files", size, at, "0" * 64, about)
@@ -48,7 +53,7 @@ def test_no_request_takes_longer_than_its_length(unit: str) -> None:
     assert growth(lambda size: asked(unit * size), 20_000, 400_000) < 60
 
 
-@given(st.text(max_size=80))
+@given(st.text(max_size=80) | st.sampled_from(HOSTILE))
 def test_any_text_is_a_request(text: str) -> None:
     words = asked(text)
     assert len(words) <= 64
