@@ -86,7 +86,9 @@ class Background:
             self._read_at = time.monotonic() + READ_S
             if not self._bridge.read_only:
                 what = "read what agents' sessions did"
-                self._bridge.run(self._read, what=what, otherwise=partial(self._fail, what), lane="sessions")
+                self._bridge.run(
+                    self._read, self._was_read, what=what, otherwise=partial(self._fail, what), lane="sessions"
+                )
         if time.monotonic() >= self._begin_at:
             self._begin_at = time.monotonic() + BEGIN_INTERVAL_S
             if not self._bridge.read_only:
@@ -103,15 +105,17 @@ class Background:
         del engine  # it is the session's
         return work_off(self._session, workspace=self._lane, stop=lambda: self._bridge.closed)
 
-    def _read(self, engine: Engine) -> None:
+    def _read(self, engine: Engine) -> int:
         from memtui.config.read import reread
         from memtui.features.sessions.read_touches import read_touches
 
         begun, session = engine.touches.clock(), self._session
         place, settings = session.surroundings, reread(session.settings)
         came = read_touches(engine, settings, place, since=self._read_upto, stop=lambda: self._bridge.closed)
-        if not (came.stopped or came.denied):
-            self._read_upto = begun - READ_OVER_MS
+        return self._read_upto if came.stopped or came.denied else begun - READ_OVER_MS
+
+    def _was_read(self, upto: int) -> None:
+        self._read_upto = upto
 
     def _begin(self, engine: Engine) -> None:
         from memtui.features.tasks.lanes import begin_due
