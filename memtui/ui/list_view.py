@@ -48,9 +48,17 @@ class ViewList(RowList):
         self._view = view
         self.passes: Callable[[int], bool] = lambda _: False
         """Whether the cursor skips a row, such as a heading; never true of the last row."""
+        self.name_of: Callable[[int], str] = lambda _: ""
+        """The name of a row that holds across runs; of -1, that of the view without rows."""
 
     def count(self) -> int:
         return self._view.row_count()
+
+    @property
+    def row_now(self) -> str:
+        """The name of the row under the cursor, or of the one still looked for."""
+        here = self.name_of(self._cursor) if self._cursor < self.count() else ""
+        return self._view.shell.row_left(self._view.ID) or here or self.name_of(-1)
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
         if index >= self.count():
@@ -75,8 +83,11 @@ class ViewList(RowList):
         del by_user
         self.post_message(self.Moved())
 
-    def change_rows(self, change: Callable[[], object]) -> None:
-        """Change the rows; the cursor stays with its row, and the row where it is on the screen."""
+    def change_rows(self, change: Callable[[], object]) -> bool:
+        """Change the rows; the cursor stays with its row, and the row where it is on the screen.
+
+        Return whether it went instead to the row where the user left this view in the last run.
+        """
         view, offset = self._view, self._cursor - self.top
         key = view.row_key(self._cursor) if self._cursor < self.count() else None
         change()
@@ -84,10 +95,16 @@ class ViewList(RowList):
         if key is not None and not (self._cursor < count and view.row_key(self._cursor) == key):
             places = [index for index in range(count) if view.row_key(index) == key]
             self._cursor = places[0] if places else self._cursor
+        wanted = view.shell.row_left(view.ID)
+        back = next((index for index in range(count) if self.name_of(index) == wanted), -1) if wanted else -1
+        if back >= 0:
+            self._cursor, offset = back, self.size.height // 2
+            view.shell.forget_row()
         self._cursor = max(0, min(self._cursor, count - 1))
         self.scroll_to_row(max(self._cursor - offset, 0))
         self.keep_in_view()
         self.repaint()
+        return back >= 0
 
 
 class ListView(ViewScreen, Generic[T]):
@@ -107,6 +124,7 @@ class ListView(ViewScreen, Generic[T]):
         super().__init__(shell)
         self.rows: ListRows[T] = ListRows(hash) if rows is None else rows
         self.list = ViewList(self)
+        self.list.name_of = self._row_name
         self.page = PageView(id="listed-page")
         self.loaded = False
         self.prompt: Prompt | None = None
@@ -159,6 +177,10 @@ class ListView(ViewScreen, Generic[T]):
     def row_key(self, index: int) -> Hashable:
         """Return the identity of a row across reloads."""
         return self.rows.key(self.rows.shown[index])
+
+    def _row_name(self, index: int) -> str:
+        """Return the identity of a row across runs; for -1: of the view without rows."""
+        return str(self.row_key(index)) if index >= 0 else ""
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         return self.draw(self.rows.shown[index], width)

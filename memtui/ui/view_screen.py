@@ -61,6 +61,12 @@ class Shell(Protocol):
     def named(self, text: str) -> str:
         """Shorten memory addresses in a text."""
 
+    def row_left(self, view: str) -> str:
+        """Return the row where the user left a view in the last run, until it is found or they do anything."""
+
+    def forget_row(self) -> None:
+        """Stop looking for that row."""
+
     def leave(self, view: ViewScreen) -> None:
         """Leave a view for the one below it, or for the main screen."""
 

@@ -49,6 +49,8 @@ class SavedPlace(NamedTuple):
     """Where the user was."""
 
     view: str = MAIN
+    row: str = ""
+    """The name of the row in that view."""
     cursor: Key = ()
     above: int = 0
     """Visible rows above the cursor."""

@@ -28,6 +28,7 @@ class _Shell:
         self._screen = screen
         self.table, self.plain, self.views = screen.table, screen.facts.ascii, tuple(VIEW.values())
         self.header, self.named, self.reload = screen.bars.header, screen.forest.names.named, screen.bridge.reload
+        self.row_left, self.forget_row = screen.returning.row_in, screen.returning.forget_row
         self.leave, self.show = screen.views.leave, screen.show_view
         self.run, self.help = screen.commands.run, screen.commands.help_on
 

@@ -12,6 +12,7 @@ from memtui.ui import list_view
 from memtui.ui.action import MOVES, shown_keys
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
+from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.shown import Shown, engine_with, resize, shown
 from tests.workbench.views.filled import VIEWS as IDS
 from tests.workbench.views.filled import Filled
@@ -275,3 +276,37 @@ async def test_news_that_come_while_a_view_is_being_put_up_are_taken_in(monkeypa
             screen.browser.views.news()
             await screen.until(partial(getattr, view, "is_mounted"))
             assert loads
+
+
+async def test_after_a_restart_the_cursor_goes_to_its_row_far_down_once(world: World) -> None:
+    async with real(world) as screen:
+        view = await listed(screen)
+        await screen.press("G", "k")
+        key, row, at_row = view.row_key(view.list.cursor), view.list.row_now, view.list.cursor
+    async with real(world, place=SavedPlace(view=view.ID, row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == view.ID)
+        again = screen.app.screen
+        assert isinstance(again, ListView)
+        await screen.until(lambda: again.list.cursor == at_row)
+        assert again.row_key(at_row) == key
+        assert again.list.top > 0
+        await screen.press("g", "g")
+        screen.app.bridge.reload()
+        again.entered(None)
+        await screen.until(lambda: not screen.app.bridge._queued)
+        assert again.list.cursor == 0
+
+
+@pytest.mark.parametrize("id_", KEPT)
+async def test_after_a_restart_the_cursor_is_at_its_row_again(filled: Filled, id_: str) -> None:
+    around = filled.machine.surroundings()
+    async with real(filled, surroundings=around) as screen:
+        view = await filled.opened(screen, id_)
+        await screen.press("g", "g", "j", "j")
+        key, row, at_row = view.row_key(view.list.cursor), view.list.row_now, view.list.cursor
+    async with real(filled, surroundings=around, place=SavedPlace(view=id_, row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == id_)
+        again = screen.app.screen
+        assert isinstance(again, ListView)
+        await screen.until(lambda: again.row_count() > 0 and not again.shell.row_left(id_))
+        assert (again.row_key(again.list.cursor), again.list.cursor) == (key, at_row)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewFilter
 
 NEAR = 60
+SOUGHT = 10_000
+"""Steps among which the row of the last run is looked for."""
 COUNT_REST = 0.15
 COUNTED_RECORDS = 20
 """Largest step whose changed lines are counted."""
@@ -222,10 +224,13 @@ as it left them. / looks for words, a shows one writer only."""
         """Load older records when the cursor is near the end."""
         if self._loading or not self.loaded:
             return
+        if self.shell.row_left(self.ID) and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
+            self.shell.forget_row()
         if self.steps.complete:
             return
-        if self._to_end or self.list.cursor + NEAR >= self.list.count():
-            self._ask(self.steps.reached, BATCH if self._to_end else PAGE)
+        far = self._to_end or bool(self.shell.row_left(self.ID))
+        if far or self.list.cursor + NEAR >= self.list.count():
+            self._ask(self.steps.reached, BATCH if far else PAGE)
 
     # The list
 
@@ -236,6 +241,10 @@ as it left them. / looks for words, a shows one writer only."""
     def row_key(self, index: int) -> Hashable:
         """Return the identity of a row."""
         return self.steps.items[index].key
+
+    def _row_name(self, index: int) -> str:
+        """Return the step of a row: which steps were open is not stored."""
+        return str(self.steps.items[index].step.key) if index >= 0 else ""
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """Draw a row."""

@@ -171,7 +171,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         rows.release()
         rows.marks.clear()
         rows.range = rows.below = self.prompt = None
-        self.settled = False
+        self.settled = bool(self.shell.row_left(self.ID))
         self.place = ""
         if within is not None:
             self.place, holds = within
@@ -208,7 +208,12 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def _take(self, loaded: ReviewData) -> None:
         rows = self.rows
         self.loaded, was = True, self._listed
-        self.change(lambda: rows.update(loaded))
+
+        def change() -> None:
+            rows.update(loaded)
+            rows.open_for(self.shell.row_left(self.ID))
+
+        self.change(change)
         if not self.settled and rows.proposals:
             self.list.go(0)
             self.decisions.jump(1)

@@ -281,6 +281,15 @@ class ReviewRows(ListRows[ReviewItem]):
         rows = (index for index, one in enumerate(self.shown) if change.address in {it.address for it in one.changes})
         return next(rows, -1)
 
+    def open_for(self, name: str) -> None:
+        """Open the burst that holds the change with this row name."""
+        for item in self.shown if name else ():
+            burst = item.burst if item.kind == BURST else None
+            if burst is not None and any(str(ReviewItem(CHANGE, change=one).key) == name for one in burst.changes):
+                if not self.is_open(burst):
+                    self.set_open((burst,), wide=True)
+                return
+
     # Marks
 
     def chosen(self, index: int) -> tuple[Change, ...]:

@@ -66,7 +66,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self.found: tuple[Cost, ...] | None = None
         self._seen: dict[str, int] = {}
         """Hashes of what each agent loads."""
-        self.opened = ""
+        self.opened = host.shell.row_left(self.ID).partition("\n")[0]
         """The agent whose files are shown; empty: the list of agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
@@ -242,6 +242,10 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return True
 
     # The list
+
+    def _row_name(self, index: int) -> str:
+        """Return the agent whose files are shown, and the row."""
+        return f"{self.opened}\n{super()._row_name(index)}"
 
     def draw(self, item: CostRow, width: int) -> Sequence[Run]:
         """Draw a row."""

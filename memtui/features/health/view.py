@@ -138,9 +138,9 @@ back."""
             self.rows.update(self.known.reports, self.host.roots, stay)
 
         untouched = self.list.cursor == 0
-        self.list.change_rows(change)
+        back = self.list.change_rows(change)
         self._rows_changed()
-        if first and untouched and len(self.rows.shown) > 1:
+        if first and untouched and not back and len(self.rows.shown) > 1:
             self.list.scroll_to_row(0)
             cuts = (at for at, row in enumerate(self.rows.shown) if row.finding is not None and row.finding.kind == CUT)
             self.list.go(next(cuts, 1))  # what is not loaded is lost to the agent, whatever else the index says

@@ -73,7 +73,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(row_key, lambda _: ""))
         self.host, self.jobs = host, host.jobs
-        self.line = SearchLine(self._typed, self._count)
+        self.line = SearchLine(self._typed, self._count, host.shell.row_left(self.ID).partition("\n")[0])
         self.list.passes = lambda index: isinstance(self.rows.shown[index], HitGroup)
         self.sources = Sources()
         self._in_line = True
@@ -131,10 +131,17 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # Coming and going
 
+    def _row_name(self, index: int) -> str:
+        """Return the words, and the hit they found; never empty without rows."""
+        if index < 0:
+            return self.line.text or "\n"
+        item = self.rows.shown[index]
+        return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
+
     def entered(self, within: ViewFilter | None) -> None:
-        """Begin in the line."""
+        """Begin in the line; not after a restart, when nobody has asked to type."""
         del within
-        self._in_line = True
+        self._in_line = not self.shell.row_left(self.ID)
 
     def on_screen_resume(self) -> None:
         """Return to the line or to the hit that was opened."""
@@ -260,10 +267,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _show(self, items: tuple[Item, ...]) -> None:
         """Replace the rows; put the cursor on the kept hit, else on the best one."""
         self.loaded, self._names = True, (0, 0)
-        self.list.change_rows(lambda: self.rows.load(items))
-        self.list.go(self._best)
-        if self._kept is None:
-            self.list.scroll_to_row(0)
+        if self.list.change_rows(lambda: self.rows.load(items)):
+            self._keep()
+        else:
+            self.list.go(self._best)
+            if self._kept is None:
+                self.list.scroll_to_row(0)
         self._rows_changed()
         self._draw_bars()
 
@@ -431,11 +440,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 class SearchLine:
     """The line of search words: a text and a cursor without a widget, so that its keys are tested without a screen."""
 
-    def __init__(self, changed: Callable[[], None], count: Callable[[], Line]) -> None:
-        """Call `changed` after each change of the words; draw `count()` at the right end."""
+    def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
+        """Begin with `words`; call `changed` after each change of them; draw `count()` at the right end."""
         self._count = count
         self._prompt = Prompt(
-            Question("search", "", lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
+            Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
         )
         self.selected = False
         """Whether the words are those of the last visit, which the next letter replaces."""

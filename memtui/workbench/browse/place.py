@@ -29,6 +29,8 @@ REST = 2.0
 """Seconds between a key and storing the position."""
 MOST_FOLDS = 5_000
 MOST_ROW = 1 << 30
+MOST_NAME = 5_000
+"""Maximum length of a stored row name."""
 LANE = "place"
 ONLY = ("conflicts", "pinned", "unseen")
 
@@ -53,6 +55,8 @@ def read_place(value: object) -> SavedPlace:
 
 def _parsed(name: str, default: object, found: object) -> Any:
     """Return a stored value if it is valid, else the default."""
+    if name == "row":
+        return found[:MOST_NAME] if isinstance(found, str) else ""
     if name == "words":
         return found if isinstance(found, str) and visible(found) == found and len(found) < 1_000 else ""
     if name == "only":
@@ -98,6 +102,7 @@ class PlaceKeeper:
         self._timer: Timer | None = None
         self._more = False
         self._awaited: Key = place.cursor
+        self._row = place.row
 
     # Coming back
 
@@ -128,6 +133,14 @@ class PlaceKeeper:
         if self._awaited and tree.return_to(self._awaited, self._place.above):
             self._awaited = ()
 
+    def row_in(self, view: str) -> str:
+        """Return the row of a view that is still looked for; empty once the user did anything."""
+        return self._row if view == self._place.view else ""
+
+    def forget_row(self) -> None:
+        """Stop looking for the row."""
+        self._row = ""
+
     def finish(self) -> None:
         """Restore what is slower, after the first frame."""
         screen, place = self._screen, self._place
@@ -151,6 +164,7 @@ class PlaceKeeper:
         self._screen.memories.started = True
         if in_tree:
             self._awaited = ()
+        self.forget_row()
         self.changed()
 
     def changed(self) -> None:
@@ -183,6 +197,8 @@ class PlaceKeeper:
         return lambda engine: engine.places.keep(name, value)
 
     def now(self) -> SavedPlace:
+        from memtui.ui.list_view import ListView
+
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
@@ -190,8 +206,10 @@ class PlaceKeeper:
         views = screen.made(Views)
         view = views.current if views is not None else MAIN
         opened, closed = forest.folds.chosen
+        made = views.made(view) if views is not None else None
         return SavedPlace(
             view if any(view == each.id for each in VIEWS) else MAIN,
+            made.list.row_now[:MOST_NAME] if isinstance(made, ListView) else "",
             node.key if node is not None else (),
             max(tree.cursor - tree.top, 0),
             opened,

@@ -13,6 +13,7 @@ import pytest
 from memtui.engine.model import MergeOf
 from memtui.features.activity.view import ActivityView
 from memtui.features.activity.view_texts import PAGE
+from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
 
@@ -255,3 +256,43 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
             await screen.press("U")
             await screen.until(partial(lambda wanted: world.disk() == wanted, state))
             await screen.until_text("Did again: ")
+
+
+async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(world: World) -> None:
+    with world.engine() as engine:
+        for number in range(2 * PAGE):
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+    async with real(world) as screen:
+        view = await activity(screen)
+        await screen.press("G")
+        await screen.until(lambda: view.steps.complete and view.list.cursor == view.row_count() - 1)
+        await to(screen, view, "delete 3 memories")
+        await screen.press("enter", "j")
+        row, key = view.list.row_now, view.item.step.key if view.item is not None else None
+        assert view.item is not None
+        assert view.item.record is not None
+    async with real(world, place=SavedPlace(view="activity", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        again = screen.app.screen
+        assert isinstance(again, ActivityView)
+        await screen.until(lambda: again.item is not None and again.item.step.key == key)
+        await screen.until_text("deleted  notes/c.md")
+        assert again.list.top <= again.list.cursor < again.list.top + again.list.size.height
+        assert again.shell.row_left("activity") == ""
+
+
+@pytest.mark.parametrize("steps", [0, 2 * PAGE])
+async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
+    world: World, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    monkeypatch.setattr("memtui.features.activity.view.SOUGHT", PAGE)
+    with world.engine() as engine:
+        for number in range(steps):
+            engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
+    async with real(world, place=SavedPlace(view="activity", row="('seq', 999999)")) as screen:
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        view = screen.app.screen
+        assert isinstance(view, ActivityView)
+        await screen.until(lambda: view.loaded and view.shell.row_left(view.ID) == "")
+        assert view.steps.complete == (not steps)
+        assert view.list.cursor == 0

@@ -135,3 +135,18 @@ def test_what_was_kept_follows_what_it_holds_and_goes_when_it_is_as_it_was() -> 
     assert made.matching == (a,)
     made.update(ReviewData(kept={a.address: a.before}))
     assert not made.matching
+
+
+def test_a_row_of_the_last_run_is_found_also_in_a_closed_burst() -> None:
+    some = [change(f"n{n:02}") for n in range(MASS + 1)]
+    made = inbox(*some, change("alone", PAUSE_MS * 2, actor="agent:claude"))
+    burst, alone = (str(item.key) for item in made.shown)
+    if made.shown[0].alone:
+        burst, alone = alone, burst
+    for name in (alone, burst, "gone", ""):
+        made.open_for(name)
+        assert len(made.shown) == 2
+    row = str(ReviewItem(CHANGE, change=some[3]).key)
+    made.open_for(row)
+    assert len(made.shown) == MASS + 3
+    assert row in {str(item.key) for item in made.shown}

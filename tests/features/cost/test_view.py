@@ -18,6 +18,7 @@ from memtui.features.cost import view as cost_view
 from memtui.features.cost import view_rows
 from memtui.features.cost.view import CostView
 from memtui.features.cost.view_rows import AGENT, CUT, ITEM
+from memtui.workbench.main_screen import SavedPlace
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real
@@ -287,3 +288,19 @@ async def test_an_error_ends_the_waiting(start: Start, monkeypatch: pytest.Monke
         await screen.until(lambda: bool(view.failed))
         await screen.press("j")
         await screen.until(lambda: "reading..." not in screen.text)
+
+
+async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: Start) -> None:
+    async with costs(start) as (screen, view):
+        await screen.press("enter", "j", "j")
+        await screen.until(lambda: view.list.cursor == 2)
+        agent, row, name = view.opened, view.item, view.list.row_now
+        assert row is not None
+    around = start.machine.surroundings()
+    async with real(start, size=(160, 40), surroundings=around, place=SavedPlace(view="cost", row=name)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "cost")
+        again = screen.app.screen
+        assert isinstance(again, CostView)
+        await screen.until(lambda: again.item is not None and again.item.key == row.key)
+        assert again.opened == agent
+        await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)

@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.health.model import Stray
 from memtui.features.health.view import HealthView
+from memtui.workbench.main_screen import SavedPlace
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import Real, World, at, real
 
@@ -357,3 +358,26 @@ async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: 
         node = screen.browser.memories.current
         assert node is not None
         assert node.root == "notes"
+
+
+@pytest.mark.parametrize("down", [0, 3])
+async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, down: int) -> None:
+    async with real(world) as screen:
+        view = await health(screen)
+        assert view.list.cursor == 1
+        await screen.press("g", "g", *"jjj"[:down])
+        row, key = view.list.row_now, view.row_key(view.list.cursor)
+    async with real(world, place=SavedPlace(view="health", row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        again = screen.app.screen
+        assert isinstance(again, HealthView)
+        await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
+        assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
+
+
+async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:
+    async with real(world, place=SavedPlace(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
+        await screen.until(lambda: screen.browser.views.current == "health")
+        view = screen.app.screen
+        assert isinstance(view, HealthView)
+        await screen.until(lambda: view.list.cursor == 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from memtui.engine.model import Hit, Root, SearchQuery, SearchResult
 from memtui.errors import StorageError
 from memtui.features.search.view import FORGET_AFTER, SearchView
 from memtui.features.search.view_rows import HitGroup, More
+from memtui.workbench.browse.place import as_json, read_place
 from memtui.workbench.edit.bars import FindBar
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
@@ -442,3 +444,23 @@ async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monk
         found._forget()  # it is being looked at
         await running.press("escape", "escape")
         assert len(forgotten) == 1
+
+
+@pytest.mark.parametrize("words", ["tabs", ""])
+async def test_after_a_restart_no_line_has_the_keyboard(words: str) -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, words) if words else None
+        if found is None:
+            await running.press("ctrl+f")
+            await running.until(lambda: isinstance(running.app.screen, SearchView))
+        place = running.browser.returning.now()
+    async with shown(engine, place=read_place(json.loads(json.dumps(as_json(place))))) as running:
+        await running.until(lambda: isinstance(running.app.screen, SearchView))
+        found = screen(running)
+        await running.until(lambda: not words or settled(found))
+        await running.press("z", "J")
+        assert (found.line.text, found.letters_are_text) == (words, False)
+        await running.press("slash")
+        await running.type("x")
+        assert found.line.text == "x"

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 
 from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.model import Address
+from memtui.features.changes.view import ChangesView
+from memtui.features.search.view import SearchView
 from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import as_json, read_place
 from memtui.workbench.edit.bars import QuestionBar
@@ -269,3 +272,93 @@ async def test_a_setting_that_is_gone_is_named_at_the_start() -> None:
     said = "config.toml, line 2: memtui has no setting 'digits' any more and ignores it."
     async with shown(settings={"removed": (said,)}) as screen:
         await screen.until_text("has no setting 'digits' any more")
+
+
+async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
+    engine = engine_with(MANY)
+    async with run(engine) as screen:
+        nodes = screen.browser.forest.nodes
+        for left, name in ((119, "f3/n012.md"), (118, "f4/n013.md")):
+            await screen.go(f"memtui:project/{name}")
+            await screen.press("d", "t")
+            await screen.until(partial(lambda wanted: len(nodes) == wanted, left))
+        await screen.press("5")
+        await screen.until(lambda: kept(engine).view == "activity" and kept(engine).row != "")
+        first = kept(engine).row
+        await screen.press("j")
+        await screen.until(lambda: kept(engine).row not in ("", first))
+        await screen.press("1")
+        await screen.until(lambda: kept(engine).view == "memories")
+        assert kept(engine).row == ""
+
+
+async def test_a_key_in_a_view_ends_the_search_for_its_row() -> None:
+    engine = engine_with(MANY)
+    place = SavedPlace(view="trash", row="gone")
+    async with run(engine, place=place) as screen:
+        returning = screen.browser.returning
+        await screen.until(lambda: screen.browser.views.current == "trash")
+        assert returning.row_in("trash") == place.row
+        assert returning.row_in("activity") == ""
+        await screen.press("j")
+        assert returning.row_in("trash") == ""
+
+
+async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> None:
+    engine = engine_with()
+    for name in ("decisions/auth.md", "decisions/retry.md", "notes.md"):
+        engine.outside(f"memtui:project/{name}", "changed\n")
+    async with run(engine) as screen:
+        await screen.press("3")
+        await screen.until_text("3 in 1 group")
+        await screen.press("j", "j")
+        await screen.until(lambda: kept(engine).row != "")
+        view = screen.app.screen
+        assert isinstance(view, ChangesView)
+        await screen.until(lambda: kept(engine).row == view.list.row_now)
+        item = view.item
+    async with run(engine, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        again = screen.app.screen
+        assert isinstance(again, ChangesView)
+        await screen.until(lambda: again.loaded and bool(again.page.page))
+        assert again.item is not None
+        assert item is not None
+        assert again.item.key == item.key
+        await screen.press("k")
+        again.load()
+        await screen.pilot.pause()
+        assert again.list.cursor == 1
+
+
+async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replaces_them() -> None:
+    engine = engine_with()
+    async with run(engine) as screen:
+        await screen.press("ctrl+f")
+        await screen.type("o")
+        view = screen.app.screen
+        assert isinstance(view, SearchView)
+        await screen.until(lambda: len(view.rows.shown) > 3)
+        await screen.press("down", "down")
+        hit = view.list.row_now
+        await screen.until(lambda: kept(engine).row == hit)
+    async with run(engine, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "search")
+        again = screen.app.screen
+        assert isinstance(again, SearchView)
+        await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
+        assert (again.line.text, again.list.row_now) == ("o", hit)
+        await screen.press("slash")
+        await screen.type("t")
+        assert again.line.text == "t"
+
+
+async def test_a_search_without_words_comes_back_without() -> None:
+    engine = engine_with()
+    async with run(engine) as screen:
+        await screen.press("ctrl+f")
+        await screen.until(lambda: kept(engine).view == "search")
+    assert not kept(engine).row.strip()
+    async with run(engine, place=kept(engine)) as screen:
+        await screen.until(lambda: screen.browser.views.current == "search")
+        await screen.until_text("search")
