@@ -6,7 +6,7 @@ undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -63,6 +63,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         super().__init__(host.shell, ReviewRows())
         self.host, self.jobs = host, host.jobs
         self.counts: dict[Change, tuple[int, int]] = {}
+        self._above: set[Hashable] = set()
+        """Keys of rows that came in above those in view, until they were scrolled to."""
         self._decision = ("", "")
         """Words and level of the last decision, said once the rows are loaded again."""
         self.hunk = 0
@@ -207,6 +209,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def _take(self, loaded: ReviewData) -> None:
         rows = self.rows
+        known, count = rows.all_keys, self.loaded and bool(rows.shown)
         self.loaded, was = True, self._listed
 
         def change() -> None:
@@ -218,9 +221,13 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.list.go(0)
             self.decisions.jump(1)
         self.settled = self.settled or bool(rows.shown)
+        if count:
+            self._above |= view_rows.keys_of(rows.shown[: self.list.top]) - known
+        self._above &= rows.all_keys
         (words, level), self._decision = self._decision, ("", "")
         if words:
             self.host.say(f"{words} {self.decisions.how_to_go_on}".rstrip(), level)
+        self._scrolled()
         self.update("#listed-title")
         if self._listed != was or (self.outdated and self.here.address in rows.kept):
             self._read_again()  # the user's own step: taken back in part, or brought back; or somebody's vote
@@ -275,6 +282,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             notes.append((f" of {len(rows.all):,} | /{visible(' '.join(rows.words))}", "agent"))
         if rows.marks:
             notes.append((f" | {len(rows.marks)} marked", "mark"))
+        if self._above:
+            notes.append((f" | {len(self._above)} new above", "agent"))
         if rows.words and not self.place:
             return "Review", notes
         if rows.proposals:
@@ -296,6 +305,15 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             [(f"  You have seen everything in {visible(self.place)}. ", "name")],
             [("  3", "key"), (" shows what changed elsewhere", "name")],
         ]
+
+    def _scrolled(self) -> None:
+        """Rows above are no news once the first row is in view."""
+        if not self.list.top:
+            self._above.clear()
+
+    def _row_moved(self) -> None:
+        super()._row_moved()
+        self._scrolled()
 
     def _show_row(self) -> None:
         """Show the text of the row, and count the lines of the rows in view after a rest."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import ByteHunk, hunks, line_counts, take_back, why_not_text
-from memtui.engine.model import Change, Draft
+from memtui.engine.model import Change, Draft, is_person
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import by, session_words, who_words
 from memtui.features.changes.bursts import since_seen
@@ -138,7 +138,22 @@ def show(engine: Engine, change: Change, at: int, now: int, look: DiffStyle) -> 
     before, after = version(engine, change, change.before), version(engine, change, change.after)
     told = heading(change, [(one.actor, one.at) for one in news], at, now)
     told += session_words(engine, change.address, change.after)
-    return draw(change, before, after, told, look, rejected_hunks(engine.changes.chosen([change]).get(change, "open")))
+    out = rejected_hunks(engine.changes.chosen([change]).get(change, "open"))
+    shown = draw(change, before, after, told, look, out)
+    theirs = next((one.sha256 for one in news if not is_person(one.actor)), None)
+    last = version(engine, change, theirs) if theirs != change.after else None
+    own = (shown.starts[at] for at in _added_since(last, shown)) if last is not None else ()
+    return shown._replace(page=with_word(shown.page, own, " yours"))
+
+
+def _added_since(text: bytes, shown: ShownChange) -> list[int]:
+    """Return the hunks that only add lines, all of which came after the memory had this text."""
+    added = [one.after for one in hunks(text, shown.after or b"")] if shown.hunks else []
+    return [
+        at
+        for at, one in enumerate(shown.hunks)
+        if one.before[0] == one.before[1] and any(low <= one.after[0] and one.after[1] <= high for low, high in added)
+    ]
 
 
 def remaining(engine: Engine, change: Change, state: str) -> bytes:

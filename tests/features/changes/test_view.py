@@ -290,13 +290,17 @@ async def test_news_move_neither_cursor_nor_text() -> None:
         page = top.page.page
         screen.engine.outside(AUTH, "other\n")
         screen.engine.outside(NOTES, "other\n")
-        await screen.until(lambda: len(top.rows.shown) == 63)
+        await screen.until_text("2 new above")
+        screen.engine.outside(NOTES, TEXTS[NOTES])
+        await screen.until_text("1 new above")
         assert top.item is not None
         assert top.item.change is not None
         assert top.item.change.address.name == "n03.md"
         assert screen.text.split("\n")[row].startswith(">")
         assert "n03.md" in screen.text.split("\n")[row]
         assert top.page.page == page
+        await screen.press("g", "g")
+        await screen.until(lambda: "new above" not in screen.text)
 
 
 async def test_a_change_that_comes_again_leaves_the_text_until_asked() -> None:

@@ -62,6 +62,15 @@ def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engin
     assert view_texts.count(engine, [change]) == {change: (3, 2)}
 
 
+def test_lines_that_the_user_added_among_it_are_named_theirs(engine: Engine) -> None:
+    (change,) = view_rows.load(engine).changes
+    engine.save(A, b"mine\r\n" + NEW, expected_sha256=change.after, actor=ME, news_since=change.before)
+    (change,) = view_rows.load(engine).changes
+    shown = view_texts.show(engine, change, 0, 0, DiffStyle(60))
+    heads = ["".join(words for words, _ in shown.page[at].runs) for at in shown.starts]
+    assert [head.endswith(" yours") for head in heads] == [True, False, False]
+
+
 def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder: Path) -> None:
     (change,) = view_rows.load(engine).changes
     for left in (1, 0):

@@ -372,7 +372,7 @@ async def test_the_first_proposal_has_the_cursor_when_review_is_opened_and_news_
             target = Address.parse(f"memtui:project/many/n{number}.md")
             propose(engine.engine, target, old="agent", new="person", why=f"Of {number}.")
         top._news()
-        await screen.until(lambda: len(top.rows.proposals) == 3)
+        await screen.until_text("3 new above")
         assert top.item == here
         await screen.press("1", "3")
         await screen.until(lambda: top.item is not None and top.item.proposal is not None)
