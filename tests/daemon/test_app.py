@@ -168,6 +168,14 @@ def test_a_dream_begins_by_itself_once_it_is_due_and_not_again(machine: Machine)
     assert [(task.kind, task.client, task.trigger) for task in found] == [("dream", "lifecycle:dream", "auto")]
 
 
+def test_a_second_one_names_the_first(machine: Machine) -> None:
+    with machine.serve() as running:
+        done = machine.memtui("serve")
+        assert done.returncode == 6
+        assert f"process {running.process.pid}" in done.stderr
+        assert running.http.get("/health").status_code == 200
+
+
 def test_it_begins_only_where_it_may(machine: Machine) -> None:
     machine.configure("[daemon]\nenabled = false\n")
     assert (machine.memtui("serve").returncode, machine.socket.exists()) == (5, False)
@@ -228,3 +236,16 @@ def test_without_its_packages_it_says_what_to_install(tmp_path: Path) -> None:
         done = made.memtui("serve", PYTHONPATH=f"{tmp_path}:{made.environ()['PYTHONPATH']}")
     assert done.returncode == 5
     assert "memtui[serve]" in done.stderr
+
+
+def test_a_ledger_that_may_only_be_read_is_said(machine: Machine) -> None:
+    with machine.engine() as (engine, _):
+        engine.tasks.last_event()
+    ledger = machine.state / "state.db"
+    ledger.chmod(0o400)
+    if os.access(ledger, os.W_OK):
+        pytest.skip("permission bits do not bind the superuser")
+    with machine.serve() as running:
+        answer = running.remember("Tea at four.")
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert running.http.post("/workspace/memory/recall", json={"query": "tea"}).status_code == 200

@@ -124,6 +124,14 @@ def test_a_body_that_comes_a_byte_at_a_time_is_not_waited_for(running: Running) 
     assert time.monotonic() - began < 20
 
 
+@pytest.mark.parametrize("name", ["a" * 129, "a/b", "a,b", "a b"])
+@pytest.mark.parametrize("header", ["X-Qwen-Client-Id", "X-Memtui-Client-Id"])
+def test_an_id_that_is_none_is_refused(running: Running, name: str, header: str) -> None:
+    assert post(running, {"content": "a"}, **{header: name}) == (400, "invalid_client_id")
+    answer = running.http.get(f"{REMEMBER}/remember-missing", headers={header: name})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_client_id")
+
+
 def test_everything_that_is_no_task_of_this_client_is_the_same_404(running: Running) -> None:
     mine = {"X-Memtui-Client-Id": "one"}
     with running.machine.at_work():
@@ -323,3 +331,12 @@ def test_nothing_that_is_remembered_or_asked_stands_in_arguments_or_in_what_the_
     assert status == 0
     assert "worker.sh" in (given := arguments.read_text())
     assert "zanzibar" not in f"{given}{said}".lower()
+
+
+def test_a_worker_that_names_what_it_was_not_shown_writes_nothing(machine: Machine) -> None:
+    answer = {"summary": "", "operations": [{"op": "add", "name": "../../.ssh/x", "text": "Tea."}]}
+    machine.configure(f"[lifecycle]\nworker = 'command'\ncommand = ['/bin/echo', {json.dumps(json.dumps(answer))}]\n")
+    with machine.serve() as running:
+        done = running.done(running.remember("Tea at eleven.").json()["taskId"])
+    assert (done["status"], done["error"]["code"]) == ("failed", "remember_path_escape")
+    assert not list(machine.state.rglob("tea*.md"))
