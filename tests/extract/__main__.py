@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memtui.config.read import load_settings
-from memtui.features.extract.rules import CONFIDENCE
-from memtui.features.extract.work import Extraction, by_rules, collect
+from memtui.features.extract.work import CONFIDENCE, Extraction, by_rules, collect
 from memtui.features.tasks.work import task_context
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS, write

@@ -1,11 +1,12 @@
 """Checks of claims against a checkout's newest commits; nothing in it is run, and no link followed.
 
-A claim is outdated when the checked-out commit and the default branch lack it and a commit removed it. Uncommitted
-files can only save a claim.
+Manifests are read as data: scripts, targets and dependency versions. A claim is outdated when the checked-out commit
+and the default branch lack it and a commit removed it. Uncommitted files can only save a claim.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,14 +14,120 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.config.toml import loads
 from memtui.engine.disk import fsio
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
-from memtui.features.claims import manifests
-from memtui.features.claims.manifests import Manifest
 from memtui.features.claims.text import COMMAND, MENTION, PATH, SYMBOL, Claim
 
 if TYPE_CHECKING:
     from memtui.engine.disk.git_objects import GitObjects
+
+OF_COMMANDS = {
+    "npm": ("package.json",),
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile"),
+}
+"""File names of manifests by the tool that runs their commands."""
+_PYTHON = ("pyproject.toml", "requirements.txt", "requirements-dev.txt")
+OF_DEPENDENCIES = ("package.json", "Cargo.toml", "go.mod", *_PYTHON)
+LARGEST = 262_144
+"""Largest manifest in bytes that is read."""
+_LONGEST = 10_000
+"""Longest line in bytes: the TOML parser needs quadratic time."""
+_TARGET = re.compile(r"^([\w./-][\w ./\t-]*+):(?!=)", re.M)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:\n]*+:(?!=)", re.M)
+_ANY = re.compile(r"^-?include\b|^[^#\n%:]*+%[^\n=:]*+:|^\$[({]|^import ", re.M)
+_REQUIREMENT = re.compile(r"^[ \t]*+([A-Za-z0-9][\w.-]*+)(?:\[[^\]\n]*+\])?[ \t]*+([^;#\n]*+)", re.M)
+_REQUIRED = re.compile(r"^(?:require[ \t]++)?[ \t]*+([\w./~-]++) v(\S++)", re.M)
+
+
+class Manifest(NamedTuple):
+    """Declarations of one manifest."""
+
+    commands: frozenset[tuple[str, str]] = frozenset()
+    """Pairs of tool (`npm`, `make`, `just`) and name."""
+    versions: Mapping[str, str] = {}
+    """Versions as written, by lower-case name."""
+    open: bool = False
+    """Whether it may declare more than is written in it, or is unreadable."""
+
+
+def plain_name(name: str) -> str:
+    """Normalize a dependency's name."""
+    return name.lower().replace("_", "-")
+
+
+def major(version: str) -> int | None:
+    """Return the major version; None where there is none, or several are allowed."""
+    numbers = re.findall(r"(?<![\d.\w])v?(\d{1,9})(?!\d)", version)
+    return int(numbers[0]) if len(numbers) == 1 or (numbers and "<" in version) else None
+
+
+def parse(name: str, data: bytes) -> Manifest:
+    """Parse a manifest; `name` is its file name."""
+    if len(data) > LARGEST or max(map(len, data.split(b"\n"))) > _LONGEST:
+        return Manifest(open=True)
+    text = data.decode("utf-8", "replace")
+    try:
+        if name == "package.json":
+            return _package(json.loads(text))
+        if name.lower().endswith("makefile"):
+            targets = {("make", one) for found in _TARGET.findall(text) for one in found.split()}
+            return Manifest(frozenset(targets), open=_ANY.search(text) is not None)
+        if name.lower() == "justfile":
+            return Manifest(
+                frozenset(("just", one) for one in _RECIPE.findall(text)), open=_ANY.search(text) is not None
+            )
+        if name == "go.mod":
+            return Manifest(versions={plain_name(one): version for one, version in _REQUIRED.findall(text)})
+        if name.endswith(".toml"):
+            return Manifest(versions=dict(_toml(loads(text))))
+        return Manifest(versions=dict(_requirements(text)))
+    except (ValueError, RecursionError):
+        return Manifest(open=True)
+
+
+def _package(found: object) -> Manifest:
+    if not isinstance(found, dict):
+        return Manifest(open=True)
+    scripts = found.get("scripts")
+    commands = {("npm", str(name)) for name in scripts} if isinstance(scripts, dict) else ()
+    versions = {
+        plain_name(str(name)): str(version)
+        for kind in ("peerDependencies", "optionalDependencies", "devDependencies", "dependencies")
+        if isinstance(group := found.get(kind), dict)
+        for name, version in group.items()
+    }
+    return Manifest(frozenset(commands), versions)
+
+
+def _requirements(text: str) -> Iterator[tuple[str, str]]:
+    for name, version in _REQUIREMENT.findall(text):
+        yield plain_name(name), version.strip()
+
+
+def _toml(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield the dependencies of `pyproject.toml` (PEP 621, PEP 735, Poetry) or `Cargo.toml`, at any depth."""
+    for key, value in found.items():
+        if isinstance(value, dict):
+            if key.lower().endswith("dependencies") and key != "optional-dependencies":
+                for name, one in value.items():
+                    version = one.get("version", "") if isinstance(one, dict) else one
+                    yield plain_name(name), str(version)
+            elif key in ("optional-dependencies", "dependency-groups"):
+                for group in value.values():
+                    yield from _listed(group)
+            else:
+                yield from _toml(value)
+        elif key == "dependencies":
+            yield from _listed(value)
+
+
+def _listed(group: object) -> Iterator[tuple[str, str]]:
+    for one in group if isinstance(group, list) else ():
+        if isinstance(one, str):
+            yield from _requirements(one)
+
 
 _MAX_MANIFESTS = 100
 """Manifests that are read; in a checkout with more, commands and dependencies are not checked."""
@@ -78,17 +185,17 @@ class Checkout:
             return self._symbol_gone(claim.name)
         if claim.kind == COMMAND:
             wanted = (claim.more, claim.name)
-            return self._lost(manifests.OF_COMMANDS[claim.more], lambda one: wanted in one.commands)
-        return self._dependency_gone(manifests.plain_name(claim.name), claim)
+            return self._lost(OF_COMMANDS[claim.more], lambda one: wanted in one.commands)
+        return self._dependency_gone(plain_name(claim.name), claim)
 
     def _dependency_gone(self, name: str, claim: Claim) -> Gone | None:
-        files, number = manifests.OF_DEPENDENCIES, int(claim.more.partition(".")[0])
+        files, number = OF_DEPENDENCIES, int(claim.more.partition(".")[0])
         said = {one.versions[name] for one in self._offered(files) if name in one.versions}
-        majors = set(map(manifests.major, said))
+        majors = set(map(major, said))
         # Where versions are open, or there are several, nobody knows which is meant.
         if number in majors or None in majors or len(majors) > 1 or (claim.kind == MENTION and not said):
             return None
-        found = self._lost(files, lambda one: manifests.major(one.versions.get(name, "")) == number)
+        found = self._lost(files, lambda one: major(one.versions.get(name, "")) == number)
         return found._replace(now=_plain_version(min(said))) if found is not None and said else found
 
     def _symbol_gone(self, name: str) -> Gone | None:
@@ -160,7 +267,7 @@ class Checkout:
             fsio.closing(fsio.open_file(folder, name)) as one,
         ):
             status = fsio.fstat(one)
-            if fsio.is_regular(status) and status.st_size < manifests.LARGEST:
+            if fsio.is_regular(status) and status.st_size < LARGEST:
                 return fsio.read_all(one, status.st_size)
         return None
 
@@ -193,7 +300,7 @@ class Checkout:
         for path in _paths(self._now, files):
             data = self._small(path)
             if data is not None:
-                yield manifests.parse(path.rpartition("/")[2], data)
+                yield parse(path.rpartition("/")[2], data)
 
     def _parsed(self, path: str, sha: bytes | None, *, missing: Manifest = Manifest()) -> Manifest:  # noqa: B008
         if sha is None:
@@ -203,7 +310,7 @@ class Checkout:
             if data is None or len(data) > self._left:
                 return missing
             self._left -= len(data)
-            self._offers[sha] = manifests.parse(path.rpartition("/")[2], data)
+            self._offers[sha] = parse(path.rpartition("/")[2], data)
         return self._offers[sha]
 
     # --- lines

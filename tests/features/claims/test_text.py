@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.features.claims import manifests, text
+from memtui.features.claims import checkout, text
 from memtui.features.claims.text import COMMAND, PATH, SYMBOL
 
 _PIECES = (
@@ -36,5 +36,5 @@ def test_a_claim_stands_where_it_says(data: str) -> None:
     st.binary(max_size=200),
 )
 def test_any_manifest_is_read(name: str, data: bytes) -> None:
-    found = manifests.parse(name, data)
-    assert all(manifests.major(version) is None or version for version in found.versions.values())
+    found = checkout.parse(name, data)
+    assert all(checkout.major(version) is None or version for version in found.versions.values())

@@ -13,7 +13,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.task import COMPLETED, FAILED, QUEUED, Task
 from memtui.errors import RefusedError
-from memtui.features.delivery import send, work
+from memtui.features.delivery import work
 from memtui.features.delivery.outbox import defuse, parts, queue, usable_entry
 from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_after, webhook_signature
 from memtui.features.schedules.plan import ScheduleRequest, add
@@ -217,7 +217,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_but_where_that_is_told(
     chance = random.Random(seed)
     texts = [f"message {n}" for n in range(sized(30, 10_000))]
     names = {text: chance.choice(("ding", "lark", "hook")) for text in texts}
-    real = send.post
+    real = work.post
 
     def killed(request: PostRequest) -> PostResponse:
         dies = chance.random() if "oken" not in request.url else 1.0
@@ -306,8 +306,8 @@ def test_what_is_no_address_or_secret_is_said_and_not_shown(
         assert (row["usable"], "SECRET" in str(row), secret in str(row)) == (False, False, False)
         tried = cli("delivery", "test", "hook")
         assert ("cannot be one" in tried.out, "SECRET" in tried.out + tried.err) == (True, False)
-    with pytest.raises(send.NotSentError) as error:
-        send.post(PostRequest(url, {}, b"{}"))
+    with pytest.raises(work.NotSentError) as error:
+        work.post(PostRequest(url, {}, b"{}"))
     assert "SECRET" not in str(error.value)
 
 
@@ -326,17 +326,17 @@ def test_a_secret_that_a_receiver_echoes_is_not_shown(
 def test_what_is_no_https_or_not_trusted_is_not_sent_to(
     server: Vendors,
 ) -> None:
-    with pytest.raises(send.NotSentError) as error:
-        send.post(PostRequest(server.url.replace("http:", "https:"), {}, b"{}"))
+    with pytest.raises(work.NotSentError) as error:
+        work.post(PostRequest(server.url.replace("http:", "https:"), {}, b"{}"))
     assert "127.0.0.1" in str(error.value)
-    with pytest.raises(send.NotSentError):
-        send.post(PostRequest("http://127.0.0.1.example/", {}, b"{}"))
+    with pytest.raises(work.NotSentError):
+        work.post(PostRequest("http://127.0.0.1.example/", {}, b"{}"))
 
 
 def test_an_answer_that_takes_too_long_is_none(server: Vendors) -> None:
     server.faults = ["slow"]
-    with pytest.raises(send.NoAnswerError):
-        send.post(PostRequest(f"{server.url}/hook", {}, b"{}"), timeout=0.2)
+    with pytest.raises(work.NoAnswerError):
+        work.post(PostRequest(f"{server.url}/hook", {}, b"{}"), timeout=0.2)
     server.hold.set()
 
 

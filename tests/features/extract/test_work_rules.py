@@ -5,7 +5,7 @@ from time import thread_time
 
 import pytest
 
-from memtui.features.extract.rules import SHORT_TURN, sayings
+from memtui.features.extract.work import SHORT_TURN, sayings
 
 WEDNESDAY = int(datetime(2026, 3, 4, 10, tzinfo=UTC).timestamp() * 1000)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.features.claims import manifests, text
+from memtui.features.claims import checkout, text
 from tests.growth import growth
 
 
@@ -14,24 +14,24 @@ from tests.growth import growth
     ],
 )
 def test_the_major_version(version: str, expected: int | None) -> None:
-    assert manifests.major(version) == expected
+    assert checkout.major(version) == expected
 
 
 def test_what_is_offered() -> None:
-    made = manifests.parse("Makefile", b"# note: x\n.PHONY: all\nall clean: a b\n\tcc x:y\nX := 1\nY ?= a:b\n")
+    made = checkout.parse("Makefile", b"# note: x\n.PHONY: all\nall clean: a b\n\tcc x:y\nX := 1\nY ?= a:b\n")
     assert made.commands == {("make", one) for one in (".PHONY", "all", "clean")}
     assert not made.open
-    assert all(manifests.parse("Makefile", one).open for one in (b"include x.mk\n", b"%.o: %.c\n", b"$(X): y\n"))
-    just = manifests.parse("justfile", b"x := 'a'\n@build target='a':\n  cc\ntest: build\n")
+    assert all(checkout.parse("Makefile", one).open for one in (b"include x.mk\n", b"%.o: %.c\n", b"$(X): y\n"))
+    just = checkout.parse("justfile", b"x := 'a'\n@build target='a':\n  cc\ntest: build\n")
     assert just.commands == {("just", "build"), ("just", "test")}
-    assert manifests.parse("go.mod", b"module a\nrequire (\n\tgithub.com/a/b v1.2.3\n)\n").versions == {
+    assert checkout.parse("go.mod", b"module a\nrequire (\n\tgithub.com/a/b v1.2.3\n)\n").versions == {
         "github.com/a/b": "1.2.3"
     }
     cargo = b'[dependencies]\nserde = "1"\n[target.x.dev-dependencies]\ntokio = { version = "1.3" }\n'
-    assert manifests.parse("Cargo.toml", cargo).versions == {"serde": "1", "tokio": "1.3"}
-    assert manifests.parse("requirements.txt", b"# x\nA_b[c]==1.2 ; python\n-r x\n").versions == {"a-b": "==1.2"}
+    assert checkout.parse("Cargo.toml", cargo).versions == {"serde": "1", "tokio": "1.3"}
+    assert checkout.parse("requirements.txt", b"# x\nA_b[c]==1.2 ; python\n-r x\n").versions == {"a-b": "==1.2"}
     assert all(
-        manifests.parse("package.json", one).open for one in (b"[" * 100_000, b"[]", b"{", b"\xff", b" " * 300_000)
+        checkout.parse("package.json", one).open for one in (b"[" * 100_000, b"[]", b"{", b"\xff", b" " * 300_000)
     )
 
 
@@ -41,8 +41,8 @@ def test_time_grows_with_size(line: str) -> None:
         whole = line * (size // len(line))
         broken = whole.replace(line * 100, line * 100 + "\n")
         for name in ("Makefile", "justfile", "go.mod", "requirements.txt", "package.json", "pyproject.toml"):
-            manifests.parse(name, whole.encode())
-            manifests.parse(name, broken.encode())
+            checkout.parse(name, whole.encode())
+            checkout.parse(name, broken.encode())
         text.claims(whole, "a.md", "/x")
         text.claims(broken, "a.md", "/x")
 
