@@ -19,7 +19,7 @@ from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
 from memtui.demo import world as past
 from memtui.demo.life_cycle import leave_conflict
-from memtui.demo.newcomer import furnish
+from memtui.demo.world import furnish_newcomer
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from screenshots.still.sitecustomize import START
@@ -87,7 +87,7 @@ class Stage:
             for entry in Path(self.world.folder).iterdir():
                 shutil.rmtree(entry)
             if newcomer:
-                self.world = self.world._replace(project=furnish(self.world.folder, START))
+                self.world = self.world._replace(project=furnish_newcomer(self.world.folder, START))
             Path(self.world.project, ".git").mkdir(parents=True, exist_ok=True)
         else:
             data = Path(directories.data)

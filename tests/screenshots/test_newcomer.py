@@ -7,7 +7,7 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.config.read import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
-from memtui.demo.newcomer import NOTES, furnish
+from memtui.demo.world import NOTES, furnish_newcomer
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.features.cost import start_cost
@@ -24,7 +24,7 @@ ROOT = "claude-code:project"
 def around(home: Path, tmp_path: Path) -> Surroundings:
     """Where the newcomer stands."""
     settings = load_settings({"HOME": str(home), "MEMTUI_HOME": str(tmp_path / "own")})
-    found = surroundings_from(settings, cwd=furnish(str(home), START))
+    found = surroundings_from(settings, cwd=furnish_newcomer(str(home), START))
     return found._replace(system_dir=str(tmp_path / "etc"))
 
 
@@ -62,7 +62,7 @@ def test_it_comes_out_the_same_again(tmp_path: Path) -> None:
     for name in ("one", "two"):
         home = tmp_path / name
         home.mkdir()
-        furnish(str(home), START)
+        furnish_newcomer(str(home), START)
         files = sorted(path for path in home.rglob("*") if path.is_file() and path.suffix != ".jsonl")
         found.append([(path.name, path.read_bytes(), path.stat().st_mtime_ns) for path in files])
     assert found[0] == found[1]

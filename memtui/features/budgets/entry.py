@@ -4,7 +4,7 @@ from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
-    begins="memtui.features.budgets.collect:begin",
+    begins="memtui.features.budgets.verbs:begin",
     status="memtui.features.budgets.state:status",
     stands="memtui.features.budgets.view_rows:standing",
     short="memtui.features.budgets.state:short",

@@ -15,8 +15,8 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.errors import UsageError
-from memtui.features.budgets.collect import begin, collect
 from memtui.features.budgets.limits import admit, debit, keys_of, refusal, window
+from memtui.features.budgets.verbs import begin, collect
 from memtui.wire.session import Options, Session, open_session
 from memtui.wire.times import rfc3339
 from tests.cli.conftest import Cli, Person
