@@ -149,7 +149,7 @@ class Decisions:
 
         def hint(text: str) -> Line:
             return [
-                ("enter rejects" if text else f"May stay empty; {NEVER} refuses its whole kind.", "dim"),
+                ("enter rejects" if text else f"May stay empty; type {NEVER} to refuse this kind.", "dim"),
                 ("  esc no ", "dim"),
             ]
 

@@ -222,7 +222,7 @@ def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     sums = f"{cost.title}, started in {where}, loads {files}: {cost.bytes:,} bytes, {cost.tokens:,} tokens."
     lines = [sums, cost.note]
     if cost.below:
-        lines.append(f"{cost.below:,} bytes fall below its limits and are not loaded.")
+        lines.append(f"{cost.below:,} bytes are past its limits and not loaded.")
     for mark, words in (
         ("on demand", "to be read on demand, not at the start"),
         ("only when matching files are touched", "loaded only when matching files are touched"),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 Reports = Mapping[str, tuple[IndexReport, ...]]
 """Reports by root, in the order of roots."""
 
-GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
+GRAVE = {"E": "E: severe", "W": "W: worth a look", "I": "I: usually harmless"}
 
 LINES_BEFORE = 2
 LINES_AFTER = 300

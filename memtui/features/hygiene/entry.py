@@ -31,7 +31,7 @@ FEATURE = Feature(
                 ("memtui check --mute 3f2a90bd11c07e5d2a41 --reason 'made up for a test'", "asks at your terminal"),
                 ("cat AGENTS.md | memtui check -", "a text that is no memory"),
             ),
-            "E: somebody gets what they must not; W: look at it; I: as a rule harmless. Without --fix and --mute it "
+            "E: severe; W: worth a look; I: usually harmless. Without --fix and --mute it "
             "reads only; only a person mutes. Secrets are masked and what nobody sees is shown as signs or decoded. An "
             "order to agents that is quoted or refused is only I. Exit status 8 when an E or W is listed. A finding is "
             "a reason to look, no proof, and a memory without one is not called safe. `memtui rules` lists what is "

@@ -61,7 +61,7 @@ def _answer(call: Call, task: Task) -> int:
         return outcomes.DONE if task.state != FAILED or task.error is None else outcomes.EXIT.get(task.error[0], 5)
     if task.state not in ENDED:
         out.line_of("queued", task.id)
-        out.say("An open memtui works it off; --wait does it now.")
+        out.say("An open memtui runs it; --wait runs it now.")
         return outcomes.DONE
     found = task.result or {}
     addresses = found.get("addresses")

@@ -186,7 +186,7 @@ async def test_what_is_rejected_goes_with_its_reason_and_what_is_put_off_stays()
         engine = screen.engine.engine
         _, first, second = await both(screen)
         await screen.press("r")
-        await screen.until_text("May stay empty; never refuses its whole kind.  esc no")
+        await screen.until_text("May stay empty; type never to refuse this kind.  esc no")
         await screen.type("no, three")
         await screen.until_text("enter rejects  esc no")
         assert "May stay empty" not in screen.text
@@ -495,7 +495,7 @@ async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
         engine = screen.engine.engine
         await both(screen)
         await screen.press("r")
-        await screen.until_text("never refuses its whole kind")
+        await screen.until_text("type never to refuse this kind")
         await screen.type("never")
         await screen.press("enter")
         await screen.until_text("Rejected for good 1 proposal.")

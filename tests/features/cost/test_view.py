@@ -76,7 +76,7 @@ async def test_agents_with_their_sums_and_what_costs_most(start: Start) -> None:
         assert screen.text.count("Tokens are") == 1
         assert "[############]" in screen.text
         await screen.until_text("What costs most:")
-        assert "bytes fall below its limits" in screen.text
+        assert "bytes are past its limits" in screen.text
 
 
 async def test_one_agents_files_in_order_with_the_cut_line(start: Start) -> None:

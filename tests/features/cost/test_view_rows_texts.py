@@ -83,7 +83,7 @@ def test_the_sums_say_everything() -> None:
     words = "\n".join(texts(page))
     for said in (
         "100 tokens",
-        "90 bytes fall below",
+        "90 bytes are past",
         "1 file loaded only when matching",
         "What costs most:",
     ):

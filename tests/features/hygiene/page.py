@@ -4,7 +4,7 @@ from memtui.features.hygiene.memory_scan import all_rules
 
 _HEAD = """# What `memtui check` looks for
 
-Made from the table of rules. E: somebody gets what they must not. W: look at it. I: as a rule harmless, listed with
+Made from the table of rules. E: severe. W: worth a look. I: usually harmless, listed with
 `--severity I`. What is behind a colon is found all the same, with that severity. A finding is a reason to look and no
 proof, and a memory without one is not called safe.
 
