@@ -103,9 +103,10 @@ def _checked(param: Param, text: str) -> str | int:
     if param.choices and param.kind != "query" and text not in param.choices:
         takes = param.name if param.option else param.metavar or param.key.upper()
         raise UsageError(f"{takes} takes {_either(param.choices)}, not {text!r}.", hint=_meant(text, param.choices))
-    if param.kind == "number":
-        if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 1_000_000_000):
-            raise UsageError(f"{text!r} is not a number from 1 up.", hint="Write a number such as 10.")
+    if param.kind in ("number", "count"):
+        least = 0 if param.kind == "count" else 1
+        if not (text.isascii() and text.isdigit() and least <= int(text[:10]) < 1_000_000_000):
+            raise UsageError(f"{text!r} is not a number from {least} up.", hint="Write a number such as 10.")
         return int(text)
     if param.kind in ("sha", "expect"):
         return _sha(text, whole=param.kind == "expect")

@@ -61,6 +61,11 @@ def test_after_two_dashes_everything_is_a_name() -> None:
     assert peek_json(["rm", "--json"])
 
 
+def test_a_count_may_be_zero() -> None:
+    assert parse(["serve", "--port", "0"]).arguments.number("port", -1) == 0
+    assert parse(["log", "--after", "0"]).arguments.number("after", -1) == 0
+
+
 def test_a_lone_dash_is_standard_input() -> None:
     assert parse(["create", "a/b", "-"]).arguments.text("source") == "-"
     assert parse(["create", "a/b", "--file", "-"]).arguments.text("file") == "-"

@@ -19,7 +19,7 @@ _VERBS = (
             Param("--turn", "of the journal, only this turn", metavar="ID"),
             Param("--channel", "of the journal, only this channel", metavar="NAME"),
             Param("--kind", "of the journal, only this kind: change, turn, setting, ...", metavar="KIND"),
-            Param("--after", "records of the journal behind this number", "number", "N"),
+            Param("--after", "records of the journal behind this number", "count", "N"),
             Param("--follow", "go on with each record of the journal as it comes, a line of JSON each", "flag"),
             Param("--verify", "look whether every record of the journal is as it was written", "flag"),
             Param("--head", "with --verify, a head that was kept elsewhere", metavar="LOG:N:HASH"),

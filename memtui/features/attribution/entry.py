@@ -29,8 +29,8 @@ FEATURE = Feature(
                 Param("--person", "who asked, by the gateway's id", metavar="ID"),
                 Param("--name", "what they are called", metavar="NAME"),
                 Param("--prompt", "SHA-256 of what was asked", metavar="SHA"),
-                Param("--in", "tokens the model read", "number", "N"),
-                Param("--out", "tokens it wrote", "number", "N"),
+                Param("--in", "tokens the model read", "count", "N"),
+                Param("--out", "tokens it wrote", "count", "N"),
                 Param("--model", "the model that used them", metavar="NAME"),
             ),
             (

@@ -11,7 +11,7 @@ FEATURE = Feature(
             "Serve remembering, recall and notices of changes over HTTP, to programs on this machine",
             (
                 Param(
-                    "--port", "also listen on this port of 127.0.0.1, behind a token; 0: any free one", "number", "N"
+                    "--port", "also listen on this port of 127.0.0.1, behind a token; 0: any free one", "count", "N"
                 ),
                 Param("--no-socket", "listen on the port alone", "flag"),
                 Param("--new-token", "make another token, so that whoever has the old one is out", "flag"),

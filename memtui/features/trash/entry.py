@@ -27,7 +27,7 @@ _VERBS = (
             ("memtui restore memtui:project/decisions.md --version 3fa94c", "an old version becomes the newest"),
         ),
         "The entries that indexes lost when the memory was deleted come back with it as they were, unless they name it "
-        "already.",
+        "already or were part of a line that names other memories too.",
         "one object: result (saved or unchanged), address, sha256, before, txn",
         does="memtui.features.trash.verbs:restore",
         rank=100,
