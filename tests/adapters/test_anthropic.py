@@ -51,6 +51,12 @@ def test_a_whole_life(tool: Tool) -> None:
     assert os.listdir(tool.root) == []
 
 
+def test_names_of_other_hosts_reach_the_tool(tool: Tool) -> None:
+    tool("create", file_path="/memories/a.md", content="one\n")
+    tool("str_replace", path="/memories/a.md", old_string="one", new_string="two")
+    assert (tool.root / "a.md").read_text() == "two\n"
+
+
 def test_a_failure_is_the_sdks_own_error(tool: Tool) -> None:
     with pytest.raises(ToolError) as caught:
         tool("view", path="/memories/gone.md")
@@ -144,6 +150,21 @@ def test_a_closed_tool_opens_again(tool: Tool) -> None:
     tool("create", path="/memories/a.md", file_text="x")
     tool.close()
     assert tool("view", path="/memories/a.md").endswith("\tx")
+
+
+def test_many_calls_of_two_tools_at_once_all_land(tmp_path: Path) -> None:
+    tools = [AsyncMemoryTool(tmp_path / "base", state_dir=tmp_path / "state") for _ in range(2)]
+
+    def insert(number: int) -> Any:
+        text = {"insert_line": 0, "insert_text": str(number)}
+        return tools[number % 2].call({"command": "insert", "path": "/memories/a.md", **text})
+
+    async def scene() -> None:
+        await tools[0].call({"command": "create", "path": "/memories/a.md", "file_text": ""})
+        await asyncio.gather(*map(insert, range(30)))
+
+    asyncio.run(scene())
+    assert sorted(map(int, (tmp_path / "base/memories/a.md").read_text().split())) == list(range(30))
 
 
 def test_a_cancelled_call_happens_in_full_or_not_at_all(tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ def test_what_is_taken_has_known_fields_only(body: dict[str, object]) -> None:
         assert wanted["ids"] or not wanted["apply"]
 
 
+def test_what_is_marked_as_private_is_cut_out_and_counted() -> None:
+    kept = remember_fields({"content": "Tea at four. <private>With Ann.</private> In the kitchen."})
+    assert "Ann" not in str(kept["content"])
+    assert kept["cut"] == 1
+
+
 @given(st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), max_size=140))
 def test_a_client_is_named_by_plain_signs(name: str) -> None:
     request = Request({"type": "http", "headers": [(b"x-qwen-client-id", name.encode("latin-1"))]})

@@ -1,5 +1,7 @@
 """The words at the start: guidance first, then the index and the hot set, within their budgets."""
 
+from pathlib import Path
+
 import pytest
 
 from memtui.config.read import load_settings, read_environment
@@ -57,6 +59,13 @@ def test_a_reader_is_not_told_to_write(store: Store) -> None:
     said = composed("ro")
     assert "You may only read memories, not change them." in said
     assert instructions.WRITING not in said
+
+
+def test_a_planner_is_told_where_to_write(store: Store) -> None:
+    (Path.cwd() / ".git").mkdir()
+    said = composed("plan")
+    assert instructions.WRITING in said
+    assert "You may write in /memories/global and /memories/workspace; /memories/project you may only read." in said
 
 
 def test_the_guidance_comes_within_what_every_client_shows() -> None:

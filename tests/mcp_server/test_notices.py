@@ -46,6 +46,15 @@ async def test_its_own_changes_are_told_too(store: Store) -> None:
         await it.wait_told(UPDATED, uri=URI)
 
 
+async def test_who_asked_for_nothing_is_still_told_of_new_memories(store: Store) -> None:
+    store.write("global/a.md", "one\n")
+    store.know()
+    async with talk() as it:
+        await it.hello()
+        await anyio.to_thread.run_sync(store.write, "global/new.md", "text\n")
+        await it.wait_told(LISTED)
+
+
 async def test_fifty_creations_of_its_own_are_few_messages(store: Store) -> None:
     async with talk() as it:
         await it.hello()

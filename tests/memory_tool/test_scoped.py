@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, Access
 from memtui.engine.model import Actor, Address, Policy, Root
-from memtui.errors import CODES, MemtuiError, RefusedError, StorageError
+from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
 from memtui.memory_tool import answers, scoped
 from memtui.memory_tool.call import COMMANDS, parse_path
 from memtui.memory_tool.scoped import NOT_TEXT, ScopedTool, names, numbered
@@ -200,6 +200,16 @@ def test_names_that_may_not_be_given_can_be_reached_where_they_are(tool: Tool, a
         assert "allowed" in tool.refused("create", path=path, file_text="")
 
 
+@pytest.mark.parametrize("name", ["a b.md", "it's.md", "ü日本.md", "e\u0301.md", "x-", "no-ending", "x" * 255])
+def test_every_name_that_can_be_created_is_listed_and_reached(name: str, tool: Tool) -> None:
+    path = f"{GLOBAL}/{name}"
+    tool.done("create", path=path, file_text="x")
+    assert f"- {name}" in tool.done("view", path=GLOBAL).split("\n")
+    assert tool.done("view", path=path) == "1\tx"
+    tool.done("delete", path=path)
+    assert tool.on_disk() == {"global": None}
+
+
 def test_an_over_full_scope_lists_what_it_has_and_says_what_it_leaves_out(tool: Tool) -> None:
     for folder, count in (("a", 1_005), ("z", 3)):
         (tool.folder() / folder).mkdir(parents=True)
@@ -322,6 +332,25 @@ def test_another_program_that_is_always_faster_ends_in_a_sentence(
     with hooked(always):
         text = tool.refused("str_replace", path=A, old_str="two", new_str="three")
     assert text == f"{FAILED}another program keeps changing {A}; view it, then try again"
+
+
+def test_a_busy_scope_ends_in_a_sentence(tool: Tool, a: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*given: object, **named: object) -> None:
+        raise BusyError("tui (process 1) is writing")
+
+    monkeypatch.setattr(tool.engine.memories, "edit", busy)
+    said = tool.refused("insert", path=A, insert_line=0, insert_text="x")
+    assert said == f"{FAILED}another program is writing to this scope; try again in a moment"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"), [("rename", f"Destination {B} already exists"), ("create", "A file already exists")]
+)
+def test_a_name_taken_in_the_last_moment_is_not_overwritten(command: str, said: str, tool: Tool, a: Path) -> None:
+    theirs = tool.folder() / "b.md"
+    with hooked(meddling("rename_noreplace", lambda: theirs.write_text("theirs"))):
+        assert tool.refused(command, **CALLS[command]).startswith(said)
+    assert (a.read_text(), theirs.read_text()) == ("one\n", "theirs")
 
 
 def test_two_clients_that_edit_one_file_both_land(tool: Tool, a: Path) -> None:

@@ -197,6 +197,16 @@ def test_an_edit_between_which_another_program_saves_is_begun_anew(world: SdkWor
     assert world.disk() == {"a.md": b"mine\none\ntheirs\n"}
 
 
+def test_a_large_file_is_never_seen_half_written(world: SdkWorld) -> None:
+    text = "x" * 3_000_000
+    seen: list[bool] = []
+    with hooked(meddling("rename_noreplace", lambda: seen.append((world.folder / "a.md").exists()))):
+        world.do("create", path="/memories/a.md", file_text=text)
+    assert seen == [False]
+    assert world.disk() == {"a.md": text.encode()}
+    assert world.do("view", path="/memories/a.md").endswith("xx")
+
+
 def test_no_failure_of_the_disk_names_a_place_on_this_machine(world: SdkWorld) -> None:
     world.do("create", path="/memories/a.md", file_text="x")
     for command, fields in (

@@ -14,7 +14,7 @@ from memtui.config.settings import AccessRule, Settings
 from memtui.engine import Engine
 from memtui.engine.look.roots import LEVELS, Access
 from memtui.engine.model import SCOPES, Root
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.wire.access import LiveAccess, client_access, open_agent_session
 from memtui.wire.session import Options
 
@@ -142,6 +142,18 @@ def test_a_door_that_stays_reads_the_settings_only_when_they_changed(reads: Read
     before = reads.read
     reads.door.engine()
     assert reads.read == before
+
+
+def test_a_door_that_stays_is_shut_and_opened_by_the_settings(reads: Reads) -> None:
+    reads.door.engine()
+    for text, code in (("[agents]\nenabled = false\n", "E_DISABLED"), ("nonsense", "E_CONFIG")):
+        reads.config.write_text(text)
+        for _ in range(2):
+            with pytest.raises(MemtuiError) as error:
+                reads.door.engine()
+            assert error.value.code == code
+    reads.config.write_text("[access]\ncodex = 'ro'\n")
+    assert reads.door.engine().access.label == "ro"
 
 
 def test_settings_that_are_written_twice_in_one_tick_of_the_clock_count(reads: Reads) -> None:
