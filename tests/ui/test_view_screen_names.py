@@ -46,3 +46,12 @@ async def test_every_view_has_the_short_name(world: Aliased) -> None:
         await screen.press("H")
         await screen.until_text(f"History of {SHORT}/b.md")
         assert LONG not in screen.text
+
+
+@pytest.mark.parametrize(("key", "said"), [("enter", f">{SHORT}/a.md"), ("C", f"{SHORT}/a.md")])
+async def test_the_editor_and_a_copy_have_the_short_name(world: Aliased, key: str, said: str) -> None:
+    async with real(world) as screen:
+        assert screen.browser.memories.reveal(Address(LONG, "a.md"))
+        await screen.press(key)
+        await screen.until_text(said)
+        assert LONG not in screen.text

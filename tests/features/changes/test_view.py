@@ -341,3 +341,35 @@ async def test_a_root_that_is_gone_has_a_row_and_words(home: Path) -> None:
         await screen.until_text("None of them counts as deleted")
         await screen.press("x")
         await screen.until_text("There is no change here.")
+
+
+async def test_any_other_key_after_d_cancels() -> None:
+    async with one_change_shown() as (screen, _):
+        await screen.press("d", "d")
+        await screen.until_text("Cancelled; nothing was changed.")
+        assert screen.engine.data[Address.parse(RETRY)].decode() == NEW
+
+
+async def test_differences_are_shown_word_by_word_or_line_by_line() -> None:
+    async with one_change_shown() as (screen, _):
+        await screen.until_text("{three}")
+        await screen.press("w")
+        await screen.until_text("[-three-]{+four+}")
+        await screen.press("w")
+        await screen.until_text("- - {three}")
+
+
+async def test_a_group_is_seen_and_taken_back_as_one() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A2 agent edits")
+        await opened(screen)
+        await screen.until_text("2 changed")
+        await screen.press("g", "g", "x")
+        await screen.until_text("Seen: 2 changes.")
+        await screen.press("u")
+        await screen.until_text("2 changed")
+        await screen.press("g", "g", "d", "c")
+        await screen.until_text("Took back the change of 2 memories.")
+        assert screen.engine.data[Address.parse(RETRY)].decode() == OLD

@@ -273,3 +273,22 @@ async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_s
         await screen.press("*", "r")
         await screen.until_text("Restored 3 memories, 3 pointers brought back. u takes them back.")
         assert world.disk()["MEMORY.md"] == index
+
+
+async def test_ranges_and_single_marks_and_a_filter_choose_what_comes_back(world: World) -> None:
+    async with trash_of(world) as (screen, view):
+        await screen.press("v", "j")
+        await screen.until_text("2 marked")
+        await screen.press("escape")
+        await screen.until(lambda: not view.rows.marks)
+        await screen.press("slash")
+        await screen.type("claude b")
+        await screen.until_text("1 of 3")
+        await screen.press("enter", "r")
+        await screen.until_text("Restored notes/b.md. u takes it back.")
+        await screen.until_text("Nothing in the trash matches")
+        await screen.press("escape")
+        await screen.until(lambda: len(view.rows.shown) == 2)
+        await screen.press("g", "g", "shift+down", "r")
+        await screen.until_text("Restored 2 memories. u takes them back.")
+        assert set(world.disk()) == {"a.md", "b.md", "sub/c.md", "keep.md"}

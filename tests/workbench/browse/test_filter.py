@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from textual import events
 
 from memtui.engine.model import Address
 from tests.workbench.memories import Memories
@@ -185,6 +186,7 @@ async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
         screen.burst("r", "e", "t", "enter")
         await screen.until(lambda: screen.here == RETRY)
         assert screen.browser.prompt is None
+        assert not screen.browser.editing
         await screen.until_text("1 of 7 | /ret | name")
         await screen.press("escape", "slash")
         screen.burst("t", "o", "d", "escape")
@@ -280,3 +282,27 @@ async def test_every_key_that_may_follow_is_named_at_80_columns(first: str, last
         await screen.press(first)
         await screen.until_text(last)
         assert "…" not in screen.text.splitlines()[-1].split(last)[0]
+
+
+async def test_letters_and_pastes_are_text_of_the_line_and_arrows_move_meanwhile() -> None:
+    async with shown() as screen:
+        await screen.press("slash")
+        await screen.type("d t p")
+        assert screen.footer.startswith("/ d t p")
+        await screen.pilot.press("ctrl+u")
+        await screen.type("md")
+        before = screen.here
+        await screen.press("down")
+        assert screen.here != before
+        await screen.pilot.press("ctrl+u")
+        screen.app.post_message(events.Paste("ret\x1b[31m\nsecond"))
+        await screen.until_text("/ ret second")
+        assert not screen.engine.steps()
+
+
+async def test_sorting_again_reverses_and_is_said_in_the_title() -> None:
+    async with shown() as screen:
+        await screen.press("s", "s")
+        await screen.until_text("7 | size")
+        await screen.press("s", "s")
+        await screen.until_text("7 | size reversed")

@@ -459,3 +459,17 @@ async def test_more_than_a_screenful_goes_away_only_after_a_question() -> None:
         await screen.until_text(f"Archive {CONFIRM_ABOVE + 1} memories?")
         await screen.press("enter")
         await screen.until_text(f"{CONFIRM_ABOVE + 1} memories archived")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (("U",), "There is nothing to redo in the open folders."),
+        (("g", "g", "r"), "A scope or root keeps its name; mark memories to move them."),
+    ],
+)
+async def test_what_there_is_nothing_for_is_said(keys: tuple[str, ...], said: str) -> None:
+    async with shown() as screen:
+        await screen.press(*keys)
+        await screen.until_text(said)
+        assert not screen.engine.steps()

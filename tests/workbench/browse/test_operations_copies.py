@@ -208,3 +208,17 @@ async def test_the_suffix_of_a_name_typed_whole_is_there_once() -> None:
         assert "moves it to memtui:project/decisions/token.md" in screen.footer
         await screen.press("enter")
         await screen.until(lambda: screen.here == "memtui:project/decisions/token.md")
+
+
+async def test_taken_names_are_shown_and_stay_marked() -> None:
+    async with shown(engine_with(TEXTS)) as screen:
+        await begin(screen, "r")
+        await screen.type("old")
+        await screen.until_text("! the name is taken")
+        assert "1 of 2 cannot go there" in screen.text
+        await screen.press("enter")
+        assert "1 memory cannot go there and stays; enter again does the other 1" in screen.footer
+        assert not screen.engine.steps()
+        await screen.press("enter")
+        await screen.until(lambda: Address("memtui:project", "old/retry.md") in screen.engine.data)
+        await screen.until(lambda: screen.browser.memories.marks == {AUTH})

@@ -362,3 +362,24 @@ async def test_a_search_without_words_comes_back_without() -> None:
     async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "search")
         await screen.until_text("search")
+
+
+async def test_a_row_that_is_gone_is_no_harm() -> None:
+    engine = engine_with(MANY)
+    async with run(engine) as screen:
+        await screen.go("memtui:project/f3/n012.md")
+        await screen.press("enter")
+        await screen.until(lambda: kept(engine).editing != ())
+    engine.delete("memtui:project/f3/n012.md")
+    async with run(engine, place=kept(engine)) as screen:
+        assert not screen.browser.editing
+        assert screen.here.startswith("memtui:")
+
+
+async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place_file, "REST", 60)
+    engine = engine_with()
+    async with shown(engine, place_name=NAME) as screen:
+        await screen.go("memtui:workspace/todo.md")
+        await screen.press("q")
+        await screen.until(lambda: kept(engine).cursor == ("memory", "memtui:workspace", "todo.md"))

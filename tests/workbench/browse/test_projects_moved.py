@@ -1,9 +1,11 @@
 """Re-pointing in the workbench: the place is filled in, the plan is shown, and one undo brings all of it back."""
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +17,11 @@ from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address
 from memtui.features.channels.room import path_parts
 from memtui.features.health.view import HealthView
+from memtui.features.moved_projects.orphans import Orphan, where
 from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
+from memtui.workbench.browse import projects as projects_file
 from memtui.workbench.main_screen import StartFacts
 from tests.agents.machine import Machine
 from tests.workbench.memories import Memories
@@ -202,3 +206,22 @@ async def test_folders_of_qwen_codes_chats_are_called_as_the_chats(machine: Mach
     async with projects(machine, tmp_path, 120) as running:
         for words in ("team-eng/", "c1/", "c2 7/"):
             await running.until_text(words)
+
+
+async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = threading.Event()
+
+    def slow(*given: Any) -> Orphan:
+        assert answer.wait(100)
+        return where(*given)
+
+    monkeypatch.setattr(projects_file, "where", slow)
+    async with projects(machine, tmp_path, 120) as running:
+        assert running.browser.memories.go_to(("others", "project"))
+        await running.press("l", "j")
+        running.burst("g", "p", "d", "t")
+        await running.until(lambda: len(running.app.fence.waiting) == 2)
+        answer.set()
+        await running.until_text("now at ~/new/webdt")

@@ -404,3 +404,14 @@ async def test_a_saved_text_that_is_too_large_here_is_read_only(tmp_path: Path) 
         await pilot.press("ctrl+z")
         assert area.text == shown
         assert area.read_only
+
+
+async def test_the_title_tells_of_another_save_without_moving_anything(tmp_path: Path) -> None:
+    async with editing(tmp_path, {"a.md": b"one\ntwo\nthree\n"}) as (bench, pilot):
+        await pilot.press("x")
+        bench.path("a.md").write_bytes(b"ONE\ntwo\nTHREE\n")
+        bench.flow.rows_changed(None)
+        await until(pilot, lambda: "! saved outside memtui: 2 hunks, 1 overlap  f8" in title(bench))
+        assert bench.editor.text_area.has_focus
+        assert bench.editor.text_area.cursor_location == (0, 1)
+        assert bench.editor.text_area.marks == {0: "!", 2: "A"}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import Engine
 from memtui.engine.model import OpenConflict
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.bridge import DRAFTS
@@ -449,3 +450,20 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
         await until(pilot, lambda: disk(bench) == both)
         await until(pilot, lambda: bench.engine.drafts.all() == ())
         assert kept(bench) >= {BASE, YOURS, agent, both}
+
+
+async def test_a_second_window_is_another_writer(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(120, 40)) as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.replace_text(YOURS)
+        with Engine.open([bench.root], state_dir=str(tmp_path / "state")) as other:
+            other.save(address(), AGENT_TEXT, expected_sha256=other.read(address()).sha256, actor=ACTOR)
+        await pilot.press("ctrl+s")
+        screen = await shown(bench, pilot)
+        assert disk(bench) == AGENT_TEXT
+        assert "AGENT another window of yours" in text_of(screen, "#conflict-header")
+        await pilot.press("y", "ctrl+s")
+        await closed(bench, pilot)
+        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, disk(bench)}

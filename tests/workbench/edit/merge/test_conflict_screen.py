@@ -383,3 +383,26 @@ async def test_what_is_masked_is_revealed_until_another_place_is_gone_to(tmp_pat
         await until(pilot, lambda: token in shown_text(bench))
         await pilot.press("V")
         await until(pilot, lambda: says(screen, "#conflict-foot", "Masked again") and token not in shown_text(bench))
+
+
+async def test_base_has_a_column_of_its_own_from_160_columns_on(tmp_path: Path) -> None:
+    async with conflict(tmp_path, size=(200, 60)) as (_bench, pilot, screen):
+        first = text_of(screen, "#conflict-hunk").split("\n")[0]
+        assert first.index("YOURS") < first.index("BASE") < first.index("AGENT")
+        await resize(pilot, 120, 40)
+        await until(pilot, lambda: text_of(screen, "#conflict-hunk").lstrip().startswith("BASE"))
+
+
+async def test_tab_moves_between_the_place_and_the_file(tmp_path: Path) -> None:
+    async with conflict(tmp_path) as (_bench, pilot, screen):
+        seen = set()
+        for _ in range(3):
+            seen.add(screen.focused.id if screen.focused else "")
+            await pilot.press("tab")
+        assert {"conflict-hunk", "conflict-file"} <= seen
+
+
+async def test_what_is_said_is_folded_and_never_cut(tmp_path: Path) -> None:
+    async with conflict(tmp_path) as (bench, pilot, screen):
+        screen.say("A long sentence about what happened to the memory. " * 2 + "Its end.")
+        await until(pilot, lambda: "Its end." in shown_text(bench))
