@@ -128,6 +128,7 @@ def test_an_open_tool_and_a_new_one_answer_alike_whatever_the_user_sets_meanwhil
     for text, said in (
         ("[agents]\nenabled = false\n", "E_DISABLED"),
         ("[access]\nanthropic-sdk = 'off'\n", "E_DISABLED"),
+        ("[access.anthropic-sdk]\nglobal = 'off'\n", "E_DISABLED"),
         ("nonsense", "E_CONFIG"),
     ):
         config.write_text(text)

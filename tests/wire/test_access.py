@@ -15,6 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.look.roots import LEVELS, Access
 from memtui.engine.model import SCOPES, Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
+from memtui.wire import access
 from memtui.wire.access import LiveAccess, client_access, open_agent_session
 from memtui.wire.session import Options
 
@@ -46,6 +47,8 @@ def test_without_a_word_an_agent_reads_and_writes() -> None:
         ([("*", "*", "ro")], "", "global", "ro"),
         ([("*", "*", "ro"), ("gemini", "*", "rw")], "gemini-cli-mcp-client", "global", "rw"),
         ([("*", "*", "ro"), ("gemini", "global", "rw")], "gemini", "global", "rw"),
+        ([("*", "*", "ro"), ("gemini", "global", "rw")], "gemini", "project", "ro"),
+        ([("*", "project", "ro")], "gemini", "project", "ro"),
         ([("*", "project", "ro"), ("gemini", "*", "rw")], "gemini", "project", "rw"),
         ([("gemini", "*", "plan"), ("gemini", "workspace", "off")], "gemini", "workspace", "off"),
         ([("gemini", "*", "plan"), ("gemini", "workspace", "off")], "gemini", "project", "plan"),
@@ -144,7 +147,8 @@ def test_a_door_that_stays_reads_the_settings_only_when_they_changed(reads: Read
     assert reads.read == before
 
 
-def test_a_door_that_stays_is_shut_and_opened_by_the_settings(reads: Reads) -> None:
+def test_a_door_that_stays_is_shut_and_opened_by_the_settings(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "_SETTLED_MS", 0)
     reads.door.engine()
     for text, code in (("[agents]\nenabled = false\n", "E_DISABLED"), ("nonsense", "E_CONFIG")):
         reads.config.write_text(text)

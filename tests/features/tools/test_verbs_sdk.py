@@ -49,9 +49,13 @@ def test_history_has_it_for_a_root_given_by_hand(cli: Cli, tmp_path: Path) -> No
     assert [(row["path"], row["actor"], row["uses"]) for row in rows] == [("a.md", "tool:probe", 2)]
 
 
-def test_who_may_only_read_makes_nothing(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize("flag", [("--access", "ro"), ("--client", "probe")])
+def test_who_may_only_read_makes_nothing(cli: Cli, tmp_path: Path, flag: tuple[str, str]) -> None:
+    config = Path(os.environ["MEMTUI_HOME"]) / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text("[access]\nprobe = 'ro'\n")
     base = tmp_path / "memory"
-    words = ("tool", "--profile", "sdk", "--base", str(base), "--access", "ro")
+    words = ("tool", "--profile", "sdk", "--base", str(base), *flag)
     view, made = answers(cli(*words, stdin=calls(VIEW, CREATE)).raw)
     assert view["error"] == "The path /memories/a.md does not exist. Please provide a valid path."
     assert "E_ACCESS" in str(made["error"])
