@@ -36,3 +36,14 @@ def test_threads_never_keep_the_process_alive() -> None:
     lanes.submit("read", lambda: None)
     assert all(thread.daemon for thread in threading.enumerate() if thread.name.startswith("memtui-"))
     lanes.close()
+
+
+def test_jobs_of_a_lane_run_in_order_and_a_stuck_lane_holds_up_no_other() -> None:
+    lanes, stuck, done, ran = Lanes(), threading.Event(), threading.Event(), list[int]()
+    lanes.submit("read", hold(stuck))
+    for number in range(100):
+        lanes.submit("write", lambda number=number: ran.append(number))  # type: ignore[misc]
+    lanes.submit("write", done.set)
+    assert done.wait(100)
+    assert ran == list(range(100))
+    stuck.set()

@@ -373,3 +373,14 @@ async def test_a_group_is_seen_and_taken_back_as_one() -> None:
         await screen.press("g", "g", "d", "c")
         await screen.until_text("Took back the change of 2 memories.")
         assert screen.engine.data[Address.parse(RETRY)].decode() == OLD
+
+
+async def test_the_history_opens_on_top_and_the_tree_is_a_key_away() -> None:
+    async with one_change_shown() as (screen, top):
+        await screen.press("H")
+        await screen.until_text(f"History of {RETRY}")
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is top)
+        await screen.press("o")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+        assert screen.here == RETRY

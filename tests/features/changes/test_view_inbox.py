@@ -150,3 +150,11 @@ def test_a_row_of_the_last_run_is_found_also_in_a_closed_burst() -> None:
     made.open_for(row)
     assert len(made.shown) == MASS + 3
     assert row in {str(item.key) for item in made.shown}
+
+
+def test_marks_of_what_is_gone_go() -> None:
+    a, b = change("a"), change("b", PAUSE_MS * 2)
+    made = inbox(a, b)
+    made.mark_all()
+    made.update(ReviewData((a,)))
+    assert made.marks == {(CHANGE, a.address)}

@@ -55,3 +55,11 @@ async def test_an_empty_home_names_the_folders_of_agents(size: tuple[int, int], 
         assert not screen.browser.query_one("#detail").display if size == (80, 24) else True
         await screen.press("n")
         assert screen.browser.prompt is not None
+
+
+async def test_any_key_leaves_it_where_it_is() -> None:
+    async with shown(place=NO_PLACE) as screen:
+        await screen.until(lambda: screen.browser.memories.started)
+        screen.browser.memories.started = False
+        await screen.press("z")
+        assert screen.browser.memories.started

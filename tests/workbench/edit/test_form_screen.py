@@ -229,3 +229,13 @@ async def test_it_fits_every_size(size: tuple[int, int], plain: bool) -> None:
         assert "lists show 200" in app.text or size[0] < 80
         assert "ctrl+s" in lines[-1]
         assert not plain or app.text.isascii()
+
+
+async def test_a_draft_is_asked_for_by_itself() -> None:
+    async with shell() as (app, pilot):
+        await pilot.press("x")
+        for _ in range(200):
+            if app.asked:
+                break
+            await pilot.pause(0.01)
+        assert app.asked == ["keep"]

@@ -87,3 +87,17 @@ async def test_in_the_editor_a_key_that_is_no_letter_runs_and_a_line_that_explai
         await screen.until_text("Front matter of")
         await screen.press("escape")
         await screen.until(lambda: screen.browser.editing)
+
+
+async def test_enter_leaves_the_filter_on_the_line_under_the_cursor() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:project/notes.md")
+        await screen.press("question_mark", "slash")
+        await screen.type("memories")
+        await screen.press("down", "down")
+        help_screen = screen.app.screen
+        assert isinstance(help_screen, HelpScreen)
+        chosen = help_screen._list.cursor
+        await screen.press("enter")
+        await screen.until_text("enter runs")
+        assert help_screen._list.cursor == chosen

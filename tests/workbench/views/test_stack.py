@@ -117,3 +117,14 @@ async def test_leaving_the_editor_goes_back_through_the_history_to_what_it_lay_o
         await edit_and_leave(screen, "history")
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
+
+
+async def test_leaving_an_editor_that_was_opened_in_the_tree_stays_in_the_tree() -> None:
+    async with shown() as screen:
+        await screen.press("5", "1")
+        await screen.go(RETRY)
+        await screen.press("e")
+        await screen.until(lambda: screen.browser.editing and screen.settled)
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.editing)
+        assert screen.app.screen is screen.browser

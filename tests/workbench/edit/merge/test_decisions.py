@@ -165,3 +165,14 @@ def test_the_log_says_how_each_place_was_decided() -> None:
     merged = session("one\n=\ntwo\n=\n", "1\n=\ntwo\n=\n", "I\n=\nII\n=\n")
     merged.decide(merged.open, "both-theirs-first")
     assert merged.log() == ("line 1 both", "line 3 agent merged")
+
+
+def test_a_thousand_decisions_are_undone_one_by_one() -> None:
+    sides = ("".join(f"{side} {n}\n=\n" for n in range(1_000)) for side in ("base", "mine", "theirs"))
+    merged = session(*sides)
+    for index in merged.hunks:
+        merged.decide([index], "yours")
+    assert merged.open == ()
+    while merged.undo():
+        pass
+    assert len(merged.open) == 1_000
