@@ -90,6 +90,19 @@ def test_a_row_is_never_wider_than_its_room_and_holds_no_control(
     assert 12 <= room <= max(width * 2 // 5, 12)
 
 
+def test_every_place_is_marked_in_a_memory_and_in_an_old_version() -> None:
+    engine = Memories()
+    engine.save("memtui:global/a.md", "\ufeffone\nuse Tabs,\ntabs and tabs\n", "two tabs\n")
+    found = hit("memtui:global")
+    for one, lines, marked in (
+        (found, (1,), ["tabs"]),
+        (found._replace(version=engine.versions("memtui:global/a.md")[1]), (2, 3), ["Tabs", "tabs", "tabs"]),
+    ):
+        page = hit_page(engine.engine, one, parse("tabs"), 60)
+        assert page.lines == lines
+        assert [part for line in page.page for part, style in line.runs if style == "match"] == marked
+
+
 def test_a_text_that_cannot_be_shown_says_why() -> None:
     engine = Memories({"memtui:global/a.md": "tabs\n" * 300_000})
     found = hit("memtui:global")
