@@ -25,3 +25,17 @@ async def test_messages_open_on_top_and_news_reach_the_header() -> None:
         await screen.until_text("Messages")
         await screen.press("escape")
         await screen.until_text("Changes since you looked")
+
+
+async def test_the_palette_runs_the_views_own_actions_and_says_what_is_off() -> None:
+    async with shown() as screen:
+        screen.engine.outside(AUTH, "other\n")
+        await screen.until_text("A1 agent edits")
+        await changes(screen)
+        await screen.until_text("auth.md")
+        for said in ("Seen: 1 change.", "(You have se"):
+            await screen.press("colon")
+            await screen.type("seen all of")
+            if said.startswith("Seen"):
+                await screen.press("enter")
+            await screen.until_text(said)

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from memtui.engine.look import detect
 from memtui.engine.model import Address, Health, Listing, Root
@@ -440,3 +441,15 @@ async def test_a_text_that_comes_when_the_workbench_is_left_is_in_front_of_nobod
             assert not screen.browser.page_is_read
         finally:
             screen.app._screen_stack.extend(stack)
+
+
+async def test_pastes_and_bursts_are_ignored_and_said() -> None:
+    async with shown() as screen:
+        await screen.go(RETRY)
+        screen.app.post_message(events.Paste("please undo"))
+        await screen.until_text("A paste outside text is ignored.")
+        screen.forget_haste()
+        screen.burst(*"pundtrx", "enter")
+        await screen.until_text("That looked like a paste")
+        assert not screen.browser.editing
+        assert not screen.engine.steps()

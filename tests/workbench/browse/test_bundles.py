@@ -141,3 +141,20 @@ async def test_what_comes_from_another_agent_is_translated_unless_its_bytes_are_
         await screen.until_text("enter again imports")
         await screen.press("enter")
         await screen.until(lambda: agents.held("serena") == before | {"a.md": text})
+
+
+async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    strange = Origin("serena:project", "serena", "project")
+    (tmp_path / "in.tar").write_bytes(write(Bundle((BundledMemory(strange, "s.md", b"S\n"),))))
+    async with opened(agents) as screen:
+        await screen.press("g", "i")
+        await screen.type("~/in.tar")
+        await screen.press("enter")
+        await screen.until_text("Nothing would be written: 1 stays out")
+        await screen.type(" --into memtui:project")
+        await screen.press("enter")
+        await screen.until_text(" 1 new ─")
+        await screen.until_text("enter again imports")
+        await screen.press("enter")
+        await screen.until(lambda: agents.held("memtui").get("s.md") == b"S\n")

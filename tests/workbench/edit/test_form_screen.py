@@ -239,3 +239,14 @@ async def test_a_draft_is_asked_for_by_itself() -> None:
                 break
             await pilot.pause(0.01)
         assert app.asked == ["keep"]
+
+
+async def test_help_explains_the_keys() -> None:
+    async with shell() as (app, pilot):
+        await pilot.press("f1")
+        await pilot.pause()
+        assert app.screen is not app.form
+        assert "form" in app.text
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.screen is app.form
