@@ -10,8 +10,8 @@ class Param(NamedTuple):
     help: str
     kind: str = "text"
     """`address`, `place` (an address, a folder or a root), `root`, `version` (an address with `@SHA`), `sha`, `expect`
-    (a whole sha or `absent`), `file`, `dir`, `number` (from 1), `count` (from 0), `time`, `query`, `text`, or `flag` (an
-    option without value)."""
+    (a whole sha or `absent`), `file`, `dir`, `number` (from 1), `count` (from 0), `time`, `query`, `text`, or `flag`
+    (an option without value)."""
     metavar: str = ""
     """Name of the value in help; empty: the name in capitals."""
     many: bool = False

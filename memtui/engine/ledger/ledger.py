@@ -133,7 +133,7 @@ class Ledger(Database):
                 self.versions.prune(retention)
             self.back_up()
         except MemtuiError as error:
-            self.notices.append(f"The ledger could not be pruned and backed up ({error.code}); nothing else is affected.")
+            self.notices.append(f"The ledger could not be pruned and backed up ({error.code}); all else is done.")
 
     def _backup_is_due(self) -> bool:
         newest = self.backups()[-1:]

@@ -10,9 +10,7 @@ FEATURE = Feature(
             "agents",
             "Serve remembering, recall and notices of changes over HTTP, to programs on this machine",
             (
-                Param(
-                    "--port", "also listen on this port of 127.0.0.1, behind a token; 0: any free one", "count", "N"
-                ),
+                Param("--port", "also listen on this port of 127.0.0.1, behind a token; 0: any free one", "count", "N"),
                 Param("--no-socket", "listen on the port alone", "flag"),
                 Param("--new-token", "make another token, so that whoever has the old one is out", "flag"),
                 Param("--project", "a project to serve, the first by itself; repeatable", "dir", "DIR", many=True),
