@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 
 from memtui.engine.model import Address, Draft
@@ -293,8 +294,6 @@ async def test_leaving_keeps_the_draft_and_coming_back_restores_it(tmp_path: Pat
 
 
 async def test_letters_never_overtake_a_key_that_moves(tmp_path: Path) -> None:
-    from textual import events
-
     async with editing(tmp_path, {"a.md": b"one\ntwo\n"}) as (bench, pilot):
         for key, character in (("down", None), ("end", None), ("x", "x"), ("home", None), ("y", "y")):
             bench.editor.text_area.post_message(events.Key(key, character))
@@ -415,3 +414,20 @@ async def test_the_title_tells_of_another_save_without_moving_anything(tmp_path:
         assert bench.editor.text_area.has_focus
         assert bench.editor.text_area.cursor_location == (0, 1)
         assert bench.editor.text_area.marks == {0: "!", 2: "A"}
+
+
+async def test_hostile_text_is_drawn_as_tokens_and_markup_is_text(tmp_path: Path) -> None:
+    data = b"\x1b]52;c;aGk=\x07 [red]x[/] [@click=app.quit]y\n"
+    async with editing(tmp_path, {"a.md": data}, size=(160, 40)) as (bench, _pilot):
+        strips = "".join(segment.text for y in range(3) for segment in bench.editor.text_area.render_line(y))
+        assert "␛]52;c;aGk=␇ [red]x[/] [@click=app.quit]y" in strips
+        assert "\x1b" not in strips
+
+
+async def test_a_paste_is_cleaned_and_capped_and_that_is_said(tmp_path: Path) -> None:
+    async with editing(tmp_path, {"a.md": b"one\n"}) as (bench, pilot):
+        bench.editor.text_area.post_message(events.Paste("\x1b[31mred\r\n" + "y" * 1_000_000))
+        await until(pilot, lambda: bench.editor.dirty)
+        assert bench.editor.text_area.text.startswith("[31mred\ny")
+        assert len(bench.editor.data) <= 262_144
+        await until(pilot, lambda: "characters of the paste were left out" in said(bench))
