@@ -453,3 +453,26 @@ async def test_pastes_and_bursts_are_ignored_and_said() -> None:
         await screen.until_text("That looked like a paste")
         assert not screen.browser.editing
         assert not screen.engine.steps()
+
+
+async def test_at_80_columns_the_text_opens_over_the_tree() -> None:
+    async with shown(size=(80, 24)) as screen:
+        await screen.go(RETRY)
+        await screen.press("tab")
+        await screen.until(lambda: "preferences.md" not in screen.text)
+        await screen.until_text("with jitter")
+        await screen.press("escape")
+        await screen.until_text("preferences.md")
+
+
+async def test_the_footer_begins_with_what_can_be_done_here() -> None:
+    async with shown(size=(80, 24)) as screen:
+        await screen.go(AUTH)
+        assert screen.footer.startswith("enter edit")
+        await screen.press("h")
+        await screen.until(lambda: screen.footer.startswith("enter open"))
+        await screen.press("asterisk")
+        assert screen.footer.startswith("d t trash")
+        assert "u undo" in screen.footer
+        await screen.press("escape")
+        await screen.until(lambda: screen.footer.startswith("enter"))
