@@ -26,7 +26,7 @@ from memtui.workbench.edit.merge.decisions import MergeSession
 SIDE_BY_SIDE = 110
 """Width from which both sides can stand next to each other."""
 WITH_BASE = 159
-"""Width from which BASE stands between them."""
+"""Width from which BASE stands between them: a terminal of 160 columns without the cell at its edge."""
 LEAST_OF_YOURS, LEAST_OF_AGENT = 3, 3
 """Rows of each side that are visible however little room there is."""
 CONTEXT = 3
