@@ -168,7 +168,7 @@ def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
     engine.memories.create(A, OLD, actor=ME)
     engine.close()
     assert handles(world.base) == before
-    assert any("no space left" in notice for notice in ledger_of(engine).notices)
+    assert any("E_DISK_FULL" in notice for notice in ledger_of(engine).notices)
 
 
 def test_a_full_disk_at_the_start_hides_no_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
