@@ -77,6 +77,43 @@ _READ: dict[str, Callable[[Any], object]] = {"p": os.fsdecode, "h": bytes.hex, "
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
 
+MAX_OWN_ROWS = 4_096
+"""Rows written by this process that are remembered by their ids; beyond that, a table is read whole."""
+
+
+class OwnRows:
+    """Rows of some tables that this process wrote, so that one change does not cause thousands to be read again.
+
+    The ledger's guard is held by callers.
+    """
+
+    def __init__(self, *tables: str) -> None:
+        self._tables = tables
+        self._ids: list[tuple[str, int]] = []
+        self._first = 0
+
+    @property
+    def count(self) -> int:
+        """Number of rows written so far, forgotten ones included."""
+        return self._first + len(self._ids)
+
+    def note(self, kind: int, _: str, table: str, row_id: int) -> None:
+        """Remember a row; SQLite's update hook."""
+        if table in self._tables:
+            self._ids.append((table, row_id))
+            if kind == apsw.SQLITE_DELETE or len(self._ids) > MAX_OWN_ROWS:
+                self.forget()
+
+    def forget(self) -> None:
+        """Forget all rows; `since` then returns None for earlier counts."""
+        self._first += len(self._ids) + 1
+        self._ids.clear()
+
+    def since(self, count: int) -> set[tuple[str, int]] | None:
+        """Return the rows written after the first `count`, with their tables; None when they are forgotten."""
+        return set(self._ids[count - self._first :]) if count >= self._first else None
+
+
 class Database:
     """One connection to `state.db`, or to memory where there can be no file."""
 
@@ -103,6 +140,7 @@ class Database:
         self._hurt = False
         """Whether damage was met in the running transaction, which must not be committed then."""
         self.waiting = PendingUses(self.settle, self.guard)
+        self.own_rows = OwnRows("memories", "usage")
         self.written = False
 
     def rows(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> list[Row]:
@@ -243,6 +281,7 @@ class Database:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self._day, self.mode = None, None, None, None, "closed"
+            self.own_rows.forget()
             self.waiting.take()  # the ids in it mean nothing to another file
 
     def connection(self) -> apsw.Connection:
@@ -329,6 +368,7 @@ class Database:
 
     def _prepare(self) -> apsw.Connection:
         database = connect(self.path, BUSY_MS, self.clock)
+        database.set_update_hook(self.own_rows.note)
         self.mode = "normal"
         if version_of(database) > LATEST:
             self.mode = "newer"

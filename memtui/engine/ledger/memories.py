@@ -57,6 +57,10 @@ class Record(NamedTuple):
         return decay(self.heat, now - self.heat_at)
 
 
+MAX_ASKED = 512
+"""Records asked for by their ids."""
+
+
 class MemoryTable(LedgerTable):
     """Current version, seen mark and name of each memory."""
 
@@ -76,6 +80,31 @@ class MemoryTable(LedgerTable):
     def _records(self, where: str, *values: int | bytes) -> dict[str, Record]:
         sql = f"SELECT {self._columns()} FROM {_RECORDS} {where}"
         return {record.path: record for record in map(_record, self._database.rows(sql, values, kinds=_KINDS))}
+
+    @checked
+    def rows_written(self) -> int:
+        """Return how many rows this process wrote so far; for `records_written`."""
+        with self._database.guard:
+            return self._database.own_rows.count
+
+    @checked
+    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
+        """Return by path the records of a root that this process wrote since `rows_written` was `since`.
+
+        None when there are too many, or they are forgotten.
+        """
+        with self._database.guard:
+            ids = self._database.own_rows.since(since)
+        if ids is None or len(ids) > MAX_ASKED:
+            return None
+        written = {
+            table: ", ".join(str(number) for name, number in ids if name == table) for table in ("memories", "usage")
+        }
+        return self._records(
+            f"WHERE root = ? AND memories.id IN (SELECT id FROM memories WHERE id IN ({written['memories']})"
+            f" UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))",
+            uid,
+        )
 
     @checked
     def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:

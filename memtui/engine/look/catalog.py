@@ -45,6 +45,8 @@ class RootCache:
         """For paths without a record, as `MemoryTable.shared` gives them."""
         self.baselined = False
         self.counter: tuple[int, int] | None = None
+        self.written = 0
+        """`MemoryTable.rows_written` of the last look."""
         self.trusted: Mapping[str, str] = {}
         """In a checkout, texts that agents may be given unasked: state by SHA-256."""
         self.heat_at = 0
@@ -300,9 +302,17 @@ class Catalog:
         if not force and counter == cache.counter:
             return changed
         memories = self._ledger.memories
-        records, cache.records = cache.records, memories.records(cache.uid)
+        written = memories.rows_written()  # before anything is read, so that no row is missed
+        own = cache.counter is not None and counter[0] == cache.counter[0] and not force
+        some = memories.records_written(cache.uid, cache.written) if own else None
+        if some is not None:
+            changed |= {path for path, record in some.items() if cache.records.get(path) != record}
+            cache.records.update(some)
+        else:
+            records, cache.records = cache.records, memories.records(cache.uid)
+            changed |= _differing(records, cache.records)
         shared, cache.shared = cache.shared, memories.shared(cache.uid)
-        changed |= _differing(records, cache.records) | _differing(shared, cache.shared)
+        changed |= _differing(shared, cache.shared)
         if cache.baselined is not (baselined := self._ledger.roots.baselined(cache.uid)):
             cache.baselined = baselined
             changed |= cache.readings.keys()
@@ -310,7 +320,7 @@ class Catalog:
             trusted, cache.trusted = cache.trusted, self._ledger.reviews.trusted(cache.uid)
             shas = _differing(trusted, cache.trusted)
             changed |= {path for path, reading in cache.readings.items() if reading.sha256 in shas}
-        cache.counter = counter
+        cache.counter, cache.written = counter, written
         return changed
 
     def _rebuild(self, cache: RootCache, changed: Iterable[str]) -> None:
