@@ -9,8 +9,8 @@ from memtui import mask
 from memtui.engine.model import Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.bundles.bundle import Bundle, BundledMemory, BundledVersion, Origin
-from memtui.features.transfer.index_lines import LINKS
 from memtui.features.transfer.plan import refused_for_secrets
+from memtui.features.transfer.shape import LINKS
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

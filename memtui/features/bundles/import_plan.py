@@ -16,12 +16,10 @@ from memtui.engine.frontmatter import read
 from memtui.engine.model import Address, Policy, Root, Version
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import Bundle, BundledMemory, Origin
-from memtui.features.transfer import index_lines
-from memtui.features.transfer.fields import DESCRIPTION, NAME, Hints, nesting, nests_type, translate
-from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import IndexChange, Note, Transfer, mapped_words
-from memtui.features.transfer.names import TakenNames, fitted, refusal
+from memtui.features.transfer import shape
+from memtui.features.transfer.model import IndexChange, Note, TakenNames, Transfer, fitted, mapped_words, refusal
 from memtui.features.transfer.plan import INDEX, dead_links, remarks
+from memtui.features.transfer.shape import DESCRIPTION, NAME, Hints, Mention, nesting, nests_type, translate
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -187,7 +185,7 @@ def _indexes(
     }
     found: list[IndexChange] = []
     for root_id, new in items.items():
-        for change in index_lines.added(reader, reader.roots.find(root_id), new, said, rows[root_id], pending):
+        for change in shape.lines_added(reader, reader.roots.find(root_id), new, said, rows[root_id], pending):
             other = places.get(change.address)
             if other is not None and other.what == CONFLICT:
                 why = ("The index gets no line: it is in conflict itself.",)
@@ -446,7 +444,7 @@ class OtherAgent(SameAgent):
         self.present = texts
         self.there = rows.keys() | {fitted(path, target) for path in texts}
         self.policy = _policy(origin)
-        self.said = index_lines.mentions(text, self.policy, list(texts), texts)
+        self.said = shape.mentions(text, self.policy, list(texts), texts)
         self.nested = nests_type(reader, rows.values())
 
     def path(self, packed: BundledMemory) -> str:
@@ -458,7 +456,7 @@ class OtherAgent(SameAgent):
         if self.policy.is_index(packed.path):
             return INDEX
         policy = self.target.policy
-        return NAMED if policy.index_format == index_lines.LINKS and policy.is_index(self.path(packed)) else ""
+        return NAMED if policy.index_format == shape.LINKS and policy.is_index(self.path(packed)) else ""
 
     def sides(self, packed: BundledMemory, here: bytes | None) -> Iterator[TranslatedMemory]:
         """Translate it."""
@@ -499,6 +497,6 @@ def _as_here(plain: Hints, here: bytes | None) -> Hints:
 def _policy(origin: Origin) -> Policy:
     """Return what is known of the source's index: from the bundle, or for older ones from its agent."""
     if origin.index_file is not None:
-        return Policy(index_file=origin.index_file or None, index_format=index_lines.LINKS if origin.index_file else "")
+        return Policy(index_file=origin.index_file or None, index_format=shape.LINKS if origin.index_file else "")
     found = agent_of(origin.agent).policy or Policy()
-    return found if found.index_format == index_lines.LINKS else Policy()
+    return found if found.index_format == shape.LINKS else Policy()

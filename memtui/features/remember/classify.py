@@ -11,7 +11,7 @@ from unicodedata import normalize
 from memtui import markers, mask
 from memtui.engine.frontmatter.read import split
 from memtui.errors import RefusedError, UsageError
-from memtui.features.transfer.names import slug_of
+from memtui.features.transfer.model import slug_of
 from memtui.safe_text import has_hidden, pieces, without_escapes
 from memtui.transcripts import phrases
 

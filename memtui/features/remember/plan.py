@@ -14,9 +14,8 @@ from memtui.features.entries import change, guarded
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.model import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
-from memtui.features.transfer.model import IndexChange, steps_of
-from memtui.features.transfer.names import TakenNames, fitted
-from memtui.features.transfer.new_memory import MemoryFields, shaped, usual_path
+from memtui.features.transfer.model import IndexChange, TakenNames, fitted, steps_of
+from memtui.features.transfer.plan import MemoryFields, shaped, usual_path
 from memtui.given.reach import reviewed, texts
 from memtui.matching import holds_all
 from memtui.pointers.lines import is_text

@@ -1,6 +1,6 @@
-"""A transfer as a whole: each memory mapped, both indexes, one list of steps; planned first, then one undo step.
+"""Transfers and new memories as a whole: each memory in its agent's format, the indexes, one list of steps.
 
-Nothing is written while planning. What cannot go stays, with the reason.
+Planned before the first byte is written, then done as one undo step. What cannot go stays, with the reason.
 """
 
 from __future__ import annotations
@@ -10,21 +10,45 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
+from memtui.agents.known.memtui_native import ID as OWN
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
-from memtui.engine.model import Actor, Address, Done, Outcome, Rename, Root, Step, Write
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.model import TYPES, Actor, Address, Done, FieldEdit, Outcome, Rename, Root, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
-from memtui.features.transfer import index_lines
-from memtui.features.transfer.fields import Hints, nests_type, translate
-from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import SAID, IndexChange, Note, Transfer, TransferPlan, Translation, steps_of
-from memtui.features.transfer.names import fitted, refusal, unseen
+from memtui.features.transfer import shape
+from memtui.features.transfer.model import (
+    SAID,
+    IndexChange,
+    Note,
+    TakenNames,
+    Transfer,
+    TransferPlan,
+    Translation,
+    fitted,
+    refusal,
+    slug_of,
+    steps_of,
+    unseen,
+)
+from memtui.features.transfer.shape import (
+    DESCRIPTION,
+    LINKS,
+    METADATA,
+    NAME,
+    REQUIRED,
+    TYPE,
+    Hints,
+    Mention,
+    lines_added,
+    nests_type,
+    translate,
+)
 from memtui.pointers import links, references
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
-
 
 TAKEN, MISSING = "the name is taken", "there is no such memory"
 INDEX = "it is an index: its lines go with the memories they name (--as-is takes it as a file)"
@@ -66,7 +90,7 @@ def refused_for_secrets(found: Sequence[Address], hint: str) -> RefusedError:
 
 def differs(source: Root, target: Root) -> bool:
     """Tell whether another root needs more than a copy of a memory's bytes."""
-    linked = any(root.policy.index_format == index_lines.LINKS for root in (source, target))
+    linked = any(root.policy.index_format == shape.LINKS for root in (source, target))
     return source.id != target.id and (source.agent != target.agent or linked)
 
 
@@ -206,7 +230,7 @@ class _Planning:
             def text(home: str, root_id: str = root_id) -> bytes:
                 return self.reader.read(Address(root_id, home)).bytes
 
-            said = index_lines.mentions(text, self.roots[root_id].policy, wanted, self.rows[root_id])
+            said = shape.mentions(text, self.roots[root_id].policy, wanted, self.rows[root_id])
             found |= {Address(root_id, path): mention for path, mention in said.items()}
         return found
 
@@ -266,7 +290,7 @@ class _Planning:
             return MISSING
         if row.sha256 is None:
             return row.problems[0].text.rstrip(".") if row.problems else "it cannot be read"
-        linked = source.policy.index_format == index_lines.LINKS and source.policy.is_index(old.path)
+        linked = source.policy.index_format == shape.LINKS and source.policy.is_index(old.path)
         if linked and source.id != target.id and not self.options.as_is and not self.options.alone:
             return INDEX
         if self.options.moving and source.read_only:
@@ -319,7 +343,7 @@ class _Planning:
             for root_id in dict.fromkeys(item.new.root for item in going):
                 items = [item for item in going if item.new.root == root_id and item.old.root != root_id]
                 root = self.roots[root_id]
-                for change in index_lines.added(
+                for change in shape.lines_added(
                     self.reader, root, items, self.said, self.rows[root_id], coming | changes
                 ):
                     changes[change.address] = change
@@ -331,3 +355,106 @@ def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Roo
     return any(
         old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
     )
+
+
+class MemoryFields(NamedTuple):
+    """Contents of a new memory."""
+
+    name: str
+    description: str = ""
+    type: str = ""
+    body: str = ""
+
+
+class NewPlan(NamedTuple):
+    """A new memory, before it is created."""
+
+    address: Address
+    changes: tuple[IndexChange, ...]
+    """The memory first, then the index that names it."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """For `Engine.together`."""
+        return steps_of(self.changes)
+
+
+def has_shape(root: Root) -> bool:
+    """Tell whether a root's agent wants fields in a memory, or finds one by a line of its index."""
+    return bool(root.policy.fields) or root.policy.index_format == LINKS
+
+
+def fields_of(root: Root) -> tuple[str, ...]:
+    """Return the fields of the form for a new memory of a root."""
+    typed = TYPE in root.policy.fields and root.policy.types
+    return (NAME, DESCRIPTION, TYPE) if typed else (NAME, DESCRIPTION)
+
+
+def plan_new(engine: Engine, root: Root, folder: str, sheet: MemoryFields) -> NewPlan:
+    """Plan a memory that a person creates in a folder (empty: the usual place); nothing is written.
+
+    A name with the ending of a file is the name of the file.
+    """
+    if not sheet.name.strip():
+        raise UsageError("Type a name.")
+    rows = {row.address.path: row for row in engine.rows.list([root.id]).items}
+    ending, name = root.policy.suffix or ".md", sheet.name.strip()
+    if (root.policy.index_file or "").startswith("*/") and not folder and "/" not in name:
+        raise RefusedError(
+            f"{root.label or root.id} keeps a folder for each of several agents, and reads nothing beside them.",
+            hint=f"Type the folder too: reviewer/{slug_of(name)}{ending}",
+        )
+    if name.endswith(ending) and name != ending:
+        path = name if "/" in name else f"{folder}/{name}".lstrip("/")
+        name = path.rpartition("/")[2].removesuffix(ending)
+    elif folder:
+        path = fitted(f"{folder}/{slug_of(name)}.md", root)
+    else:
+        path = usual_path(root, slug_of(name), sheet.type, rows)
+    address = Address(root.id, path)
+    clash = TakenNames(rows).clash(path)
+    if clash or path in rows:
+        raise ConflictError(f"{clash or path} is there already.", code="E_EXISTS", hint="Choose another name.")
+    return NewPlan(address, shaped(engine, root, path, sheet._replace(name=name), rows))
+
+
+def usual_path(root: Root, slug: str, kind: str, rows: Mapping[str, Memory]) -> str:
+    """Return the path of a new memory, named like its siblings (`rows`); it may be taken."""
+    names = [path for path in rows if not root.policy.is_index(path) and path.endswith(root.policy.suffix or ".md")]
+    folders = any(path.partition("/")[0] in TYPES for path in names if "/" in path)
+    flat = [path for path in names if "/" not in path]
+    stem = f"{kind}/{slug}" if kind else slug
+    if root.policy.new_in:
+        stem = f"{root.policy.new_in}{slug}"
+    elif root.policy.include is not None:
+        stem = next((one for one in root.policy.include if one.endswith("/")), "") + slug
+    elif root.agent != OWN and flat and not folders:
+        prefixed = sum(path.partition("_")[0] in TYPES for path in flat)
+        stem = f"{kind}_{slug}" if kind and prefixed * 2 > len(flat) else slug
+    return fitted(f"{stem}.md", root)
+
+
+def shaped(
+    engine: Engine, root: Root, path: str, sheet: MemoryFields, rows: Mapping[str, Memory]
+) -> tuple[IndexChange, ...]:
+    """Return the changes that create a memory in its agent's format: the memory, then its index."""
+    address = Address(root.id, path)
+    why = refusal(address, root)
+    if why:
+        raise RefusedError(
+            f"It cannot become {address}: {why}.", hint="Choose another root with --to, or write it with memtui create."
+        )
+    policy = root.policy
+    lately = nests_type(engine, rows.values())
+    nested = policy.front_matter != REQUIRED and (policy.nests_type if lately is None else lately)
+    values = {NAME: sheet.name, DESCRIPTION: sheet.description, TYPE: sheet.type}
+    edits = [
+        FieldEdit((METADATA, TYPE) if nested and field == TYPE else (field,), value.strip())
+        for field, value in values.items()
+        if value.strip() and (not policy.fields or field in policy.fields)
+    ]
+    found = translate(set_fields(f"\n{sheet.body}".encode(), edits), root, path, Hints(nested=nested))
+    notes = tuple(f"{note.text}." for note in found.notes)
+    made = IndexChange(address, b"", found.data, None, "", notes)
+    item = Transfer(address, address, b"", found.data)
+    return (made, *lines_added(engine, root, [item], {address: Mention(hook=sheet.description)}, rows, {}))

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from memtui.diff.differences import unified_file
 from memtui.engine.model import Address
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
-from memtui.features.transfer.names import below
+from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan, below
 from memtui.features.transfer.plan import TransferOptions, apply, differs, plan, refused_for_secrets, secrets_of
 from memtui.pointers import references
 from memtui.wire import outcomes, places, results

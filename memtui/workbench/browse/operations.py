@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Conflict, Done, Memory, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
-from memtui.features.transfer.new_memory import MemoryFields, has_shape
-from memtui.features.transfer.plan import translates
+from memtui.features.transfer.plan import MemoryFields, has_shape, translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.mask import mask
 from memtui.pointers import references
@@ -32,7 +31,7 @@ from memtui.workbench.undo import LocalStep, LocalUndo
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import TransferPlan
-    from memtui.features.transfer.new_memory import NewPlan
+    from memtui.features.transfer.plan import NewPlan
     from memtui.workbench.bridge import Engine
     from memtui.workbench.main_screen import MainScreen
 
@@ -305,7 +304,7 @@ class MemoryOperations:
 
     def _new_shaped(self, place: Address, name: str = "") -> None:
         """Ask for a memory in the shape of the agent whose root it is."""
-        from memtui.features.transfer.view_new import NewScreen
+        from memtui.features.transfer.view import NewScreen
 
         screen = self._screen
         if self._is_gone(place.root):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.features.transfer.view_new import NewScreen
+from memtui.features.transfer.view import NewScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import TYPES, Actor, Address, Done, Root
 from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.observations.model import Card
-from memtui.features.transfer.names import slug_of
-from memtui.features.transfer.new_memory import MemoryFields, plan_new
-from memtui.features.transfer.new_memory import NewPlan as NewPlan
+from memtui.features.transfer.model import slug_of
+from memtui.features.transfer.plan import MemoryFields, plan_new
+from memtui.features.transfer.plan import NewPlan as NewPlan
 from memtui.features.typed_address import Target
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 
