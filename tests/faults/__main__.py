@@ -21,7 +21,7 @@ from tests.faults import (
     stated,
 )
 from tests.faults.report import Campaign
-from tests.races import clients, edits, escapes, locks, outside
+from tests.races import clients, edits, escapes, locks, outside, versions
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
@@ -38,6 +38,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "edits": edits.run,
     "locks": locks.run,
     "clients": clients.run,
+    "versions": versions.run,
     "properties": properties.run,
     **stated.CAMPAIGNS,
 }

@@ -11,11 +11,14 @@ import pytest
 from tests.faults import __main__ as entry
 from tests.faults import children
 from tests.faults.report import Result, Tally
+from tests.races import versions
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", entry.CAMPAIGNS)
 def test_a_campaign_breaks_no_promise(name: str, tmp_path: Path) -> None:
+    if name == "versions" and not versions.available():
+        pytest.skip("this clone has no history")
     command = [sys.executable, "-m", "tests.faults", name, "--short", "--seed", "1", "--dir", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stdout + done.stderr
