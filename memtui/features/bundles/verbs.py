@@ -8,8 +8,8 @@ from memtui.config.directories import expand_user
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.bundles import bundle, carry_out, import_plan, tarball
-from memtui.features.bundles.export import Exported, collect
+from memtui.features.bundles import bundle, import_plan, tarball
+from memtui.features.bundles.bundle import Exported, collect
 from memtui.features.bundles.tarball import MAX_BYTES, too_big
 from memtui.features.transfer.verbs import diff, index_json, notes_json, tell_notes, whole_diff
 from memtui.wire import outcomes, places
@@ -119,7 +119,7 @@ def import_(call: Call) -> int:
             _show(call, wanted)
             out.say(f"Would import: {wanted.all_words}. Nothing was written.")
         return outcomes.DONE
-    done = carry_out.apply(call.engine, wanted, actor=call.actor, now=now_ms())
+    done = import_plan.apply(call.engine, wanted, actor=call.actor, now=now_ms())
     if out.json:
         out.document(_imports_json(wanted, done))
     else:
@@ -177,7 +177,7 @@ def _tell_notes(call: Call, wanted: import_plan.ImportPlan) -> None:
     tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
 
 
-def _tell(call: Call, wanted: import_plan.ImportPlan, done: carry_out.Imported) -> None:
+def _tell(call: Call, wanted: import_plan.ImportPlan, done: import_plan.Imported) -> None:
     say = call.out.say
     step = " `memtui undo` takes it back." if done.done else ""
     say(f"Imported: {wanted.all_words}.{step}")
@@ -192,7 +192,7 @@ def _tell(call: Call, wanted: import_plan.ImportPlan, done: carry_out.Imported) 
         say(f"{address} has an unsaved draft already, which stays: finish it, then import again.")
 
 
-def _imports_json(value: import_plan.ImportPlan, done: carry_out.Imported | None) -> Json:
+def _imports_json(value: import_plan.ImportPlan, done: import_plan.Imported | None) -> Json:
     step = done.done if done is not None else None
     return {
         "written": done is not None,

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.features.bundles import bundle, carry_out, tarball
-from memtui.features.bundles.carry_out import Imported
-from memtui.features.bundles.export import Exported, collect
-from memtui.features.bundles.import_plan import ImportPlan
+from memtui.features.bundles import bundle, import_plan, tarball
+from memtui.features.bundles.bundle import Exported, collect
+from memtui.features.bundles.import_plan import Imported, ImportPlan
 from memtui.features.bundles.view import GROUP, ImportScreen, name_of, path_of
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
@@ -143,7 +142,7 @@ class Bundles:
                 screen.open_editor(done.conflicts[0], then="compare")
 
         screen.bridge.run(
-            lambda engine: carry_out.apply(engine, wanted, actor=actor, now=now),
+            lambda engine: import_plan.apply(engine, wanted, actor=actor, now=now),
             taken,
             what="import",
             otherwise=partial(screen.show_error, "import"),

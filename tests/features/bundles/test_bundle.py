@@ -1,16 +1,19 @@
-"""Bundles: equal memories give equal bytes, everything comes back, and what does not fit its list is refused."""
+"""Bundles: equal memories give equal bytes, everything comes back, and what does not fit is refused or said."""
 
 import json
+import os
 from collections.abc import Callable
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.engine.model import Version
-from memtui.errors import RefusedError
-from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, BundledVersion, Origin, read, write
+from memtui.errors import NotFoundError, RefusedError
+from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, BundledVersion, Origin, collect, read, write
 from memtui.features.bundles.tarball import pack, unpack
+from tests.features.transfer.machines import ME, Machine
 
 HERE = Origin("claude-code:project:app", "claude-code", "project", ("claude-code:project",))
 THERE = Origin("memtui:global", "memtui", "global")
@@ -148,3 +151,29 @@ def test_a_huge_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_tar_file_of_something_else_is_refused() -> None:
     with pytest.raises(RefusedError, match=r"holds no memtui-bundle\.json"):
         read(pack([("a", b"1")]))
+
+
+def test_what_cannot_go_along_is_said(tmp_path: Path) -> None:
+    here = Machine(tmp_path)
+    here.write("a.md", b"one\n")
+    (here.folder / os.fsdecode(b"b\xff.md")).write_bytes(b"x")
+    (here.folder / "big.md").write_bytes(b"x" * 2_000_000)
+    found = collect(here.engine, here.engine.rows.list().items, history=True)
+    assert [memory.path for memory in found.bundle.memories] == ["a.md"]
+    assert len(found.left) == 2
+
+
+def test_a_redacted_version_does_not_go_along(tmp_path: Path) -> None:
+    here = Machine(tmp_path)
+    here.write("a.md", b"secret\n")
+    here.write("a.md", b"two\n")
+    old = here.engine.history.of(here.at("a.md"))[-1].sha256
+    here.engine.redaction.redact(here.at("a.md"), old, reason="a token", actor=ME)
+    data = here.export(history=True)
+    assert b"secret" not in data
+    assert [past.data for past in read(data).memories[0].history] == [b"two\n"]
+
+
+def test_nothing_is_no_bundle(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        Machine(tmp_path).export()

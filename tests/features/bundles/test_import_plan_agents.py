@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.model import Address
-from memtui.features.bundles import carry_out, import_plan
-from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, Origin, read, write
-from memtui.features.bundles.carry_out import Imported
-from memtui.features.bundles.export import collect
-from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
+from memtui.features.bundles import import_plan
+from memtui.features.bundles.bundle import LIST, Bundle, BundledMemory, Origin, collect, read, write
+from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, Imported, ImportPlan
 from memtui.features.bundles.tarball import pack, unpack
 from memtui.features.transfer.model import LOST
 from memtui.features.transfer.plan import TransferOptions, apply, plan
@@ -53,7 +51,7 @@ def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False
 
 def take(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> Imported:
     """Carry out an import."""
-    return carry_out.apply(engine, wanted(engine, data, into, as_is=as_is), actor=ME, now=NOW)
+    return import_plan.apply(engine, wanted(engine, data, into, as_is=as_is), actor=ME, now=NOW)
 
 
 def put(engine: Engine, name: str, text: str, root: str = QWEN) -> None:
@@ -78,7 +76,7 @@ def test_what_arrives_is_what_a_copy_would_be_and_one_undo_takes_it_back(tmp_pat
         assert here.everything() == before
         assert results(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
         assert found.also == f"front matter of 2 mapped, 2 lines added in {QWEN}/MEMORY.md"
-        done = carry_out.apply(engine, found, actor=ME, now=NOW)
+        done = import_plan.apply(engine, found, actor=ME, now=NOW)
         assert here.held("qwen-code") == both.held("qwen-code")
         assert b"* [role.md](role.md): knows SQL\n" in here.held("qwen-code")["MEMORY.md"]
         assert done.done is not None
@@ -97,7 +95,7 @@ def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has
             "name",
             "metadata",
         ]
-        carry_out.apply(engine, found, actor=ME, now=NOW)
+        import_plan.apply(engine, found, actor=ME, now=NOW)
         address = Address("serena:project", "testing.md")
         texts = [engine.history.read(address, one.sha256) for one in engine.history.of(address)]
         assert texts == [HEADED.encode(), (FRONT + BODY).encode()]
@@ -249,7 +247,7 @@ def test_an_old_bundle_that_does_not_name_the_index_is_read_by_its_agent(tmp_pat
     with here.engine() as engine:
         found = wanted(engine, pack(files.items()))
         assert results(found) == {"MEMORY.md": STAYS, "role.md": NEW, "testing.md": NEW}
-        carry_out.apply(engine, found, actor=ME, now=NOW)
+        import_plan.apply(engine, found, actor=ME, now=NOW)
     assert b"knows SQL" in here.held("qwen-code")["role.md"]
 
 

@@ -7,11 +7,9 @@ from pathlib import Path
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
-from memtui.features.bundles import carry_out, import_plan
-from memtui.features.bundles.bundle import read, write
-from memtui.features.bundles.carry_out import Imported
-from memtui.features.bundles.export import collect
-from memtui.features.bundles.import_plan import ImportPlan
+from memtui.features.bundles import import_plan
+from memtui.features.bundles.bundle import collect, read, write
+from memtui.features.bundles.import_plan import Imported, ImportPlan
 from tests.pointers.folder import disk
 
 ME = Actor("cli")
@@ -56,7 +54,7 @@ class Machine:
 
     def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
         """Import a bundle."""
-        return carry_out.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)
+        return import_plan.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)
 
 
 def pair(base: Path) -> tuple[Machine, Machine]:
