@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import RefusedError
-from memtui.features.entries import change
+from memtui.features.entries import model
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.model import parse
 from tests.corpus import ARCHIVE, journey
@@ -27,13 +27,13 @@ def check(data: bytes, kind: str) -> int:
     for entry in file.entries[:: max(len(texts) // MOST, 1)]:
         at = entry.number - 1
         try:
-            less = parse(change.remove(file, entry), kind)
-            more = parse(change.add(less, texts[at]), kind)
+            less = parse(model.without(file, entry), kind)
+            more = parse(model.with_added(less, texts[at]), kind)
         except RefusedError:
             continue  # such as one that holds front matter apart
         assert [less.text(one) for one in less.entries] == texts[:at] + texts[at + 1 :]
         assert [more.text(one) for one in more.entries[:-1]] == texts[:at] + texts[at + 1 :]
-        assert change.replace(file, entry, texts[at] + b"\n") == data
+        assert model.with_replaced(file, entry, texts[at] + b"\n") == data
         done += 1
     return done
 

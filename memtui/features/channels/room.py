@@ -15,7 +15,7 @@ from memtui.agents.known.memtui_native import room_root
 from memtui.engine.model import Actor, Address, Conflict
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.attribution import qwen_rooms
-from memtui.features.entries import change as changing
+from memtui.features.entries import model
 from memtui.features.entries.model import EntryFile, parse
 from memtui.mask import KEY_HEAD
 
@@ -143,7 +143,7 @@ def _with_entry(data: bytes, entry: bytes) -> bytes:
             code="E_TOO_MANY",
             hint="Take out what is no longer so: memtui entries, or /clear memory in the chat.",
         )
-    return changing.add(file, entry)
+    return model.with_added(file, entry)
 
 
 def _normalized(entry: bytes) -> str:

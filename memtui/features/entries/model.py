@@ -1,11 +1,27 @@
-"""Files of entries, parsed in linear time; bytes between entries (separators, a byte-order mark) belong to none."""
+"""Files of entries: parsed in linear time, entries named and found again, one changed without another byte.
 
-from collections.abc import Sequence
+Bytes between entries (separators, a byte-order mark) belong to none. The name of an entry is a number with a check, the
+start of its hash or of its text: a bare number would mean another entry once an agent adds or removes one above it. An
+entry that moved is found by its check; one that changed is not. A changed file is parsed again, and a text that would
+split or join entries is refused; on disk it is saved by a guarded save of the whole file, computed under the root's
+lock from the current bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.engine.model import Actor, Address, Conflict, Root, Saved, Snapshot, Unchanged
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memtui.features.actors import by, who_words
 from memtui.features.entries.formats import BOM, FORMATS, Format, body_start
 from memtui.mask import shown_parts
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 TITLE = 200
 """Characters of an entry's title."""
@@ -186,3 +202,247 @@ def usage(file: EntryFile, limit: int | None = None) -> Fullness:
     texts = {file.text(entry).replace(b"\r\n", b"\n") for entry in file.entries}
     characters = sum(len(text.decode(errors="replace")) for text in texts)
     return Fullness(len(file.entries), characters + 3 * max(len(texts) - 1, 0), limit)
+
+
+CHECK = 6
+"""Hex digits from which on a check counts as a hash."""
+_HEX = frozenset("0123456789abcdef")
+
+
+class EntryGoneError(ConflictError):
+    """The named entry is gone or changed."""
+
+    who = ""
+    """Who wrote the file last, as named by `who_words`."""
+
+    @property
+    def meanwhile(self) -> str:
+        """What happened, for the screen."""
+        return f"This entry was changed meanwhile {by(self.who)}" if self.who else "This entry was changed meanwhile"
+
+
+class Name(NamedTuple):
+    """The name of an entry."""
+
+    number: int
+    check: str = ""
+    """Start of its hash or of its text; empty: whatever has that number."""
+
+    def __str__(self) -> str:
+        return f"{self.number}@{self.check}" if self.check else str(self.number)
+
+
+def read_name(text: str) -> Name:
+    """Parse `3`, `3@5f2c91ab` or `3@first words`."""
+    number, _, check = text.partition("@")
+    if not (number.isascii() and number.isdigit() and 0 < int(number[:10]) < 1_000_000_000):
+        raise UsageError(
+            f"{text!r} names no entry.", hint="Write its number and its check, such as 3@5f2c91ab: `list` shows them."
+        )
+    return Name(int(number), check.strip())
+
+
+def exact(entry: Entry) -> Name:
+    """Return a name that fits only the same bytes."""
+    return Name(entry.number, entry.sha256)
+
+
+def fits(entry: Entry, check: str) -> bool:
+    """Return whether a check fits an entry."""
+    hashed = len(check) >= CHECK and _HEX.issuperset(check.lower())
+    return (hashed and entry.sha256.startswith(check.lower())) or entry.title.startswith(check)
+
+
+def find(file: EntryFile, name: Name) -> Entry:
+    """Find an entry, also where it has moved.
+
+    Raises:
+        NotFoundError: `E_NOT_FOUND`, there are fewer entries.
+        EntryGoneError: `E_CONFLICT`, the named entry is gone or changed.
+    """
+    entries = file.entries
+    there = entries[name.number - 1] if name.number <= len(entries) else None
+    if there is not None and fits(there, name.check):
+        return there
+    if not name.check:
+        raise NotFoundError(
+            f"There is no entry {name.number}: there {'is' if len(entries) == 1 else 'are'} {len(entries):,}.",
+            hint="`memtui entries list ADDRESS` shows them.",
+        )
+    fitting = [entry for entry in entries if fits(entry, name.check)]
+    if len({entry.sha256 for entry in fitting}) == 1:
+        return min(fitting, key=lambda entry: abs(entry.number - name.number))
+    why = "no entry fits it any more" if not fitting else f"{len(fitting)} others fit it"
+    raise EntryGoneError(
+        f"Entry {name.number} is not the one that is meant ({name.check[:12]}), and {why}.",
+        hint="Somebody else changed the file: look again with `memtui entries list ADDRESS`.",
+        details={"number": name.number, "is": None if there is None else there.name},
+    )
+
+
+_NOT_ONE = "The text would not be one entry"
+
+
+def with_added(file: EntryFile, text: bytes) -> bytes:
+    """Append an entry.
+
+    Raises:
+        RefusedError: `E_ENTRY`, when it would not be one entry, or the agent refuses the file as it is.
+    """
+    if why := FORMATS[file.format].refused(file.data):
+        raise RefusedError(f"{why}.", code="E_ENTRY", hint="Correct it as text with memtui edit.")
+    text = _headed(file, fitted(file, text))
+    return _checked(file, _behind_last(file, text), [*map(file.text, file.entries), text])
+
+
+def with_replaced(file: EntryFile, entry: Entry, text: bytes) -> bytes:
+    """Replace an entry; see `with_added`."""
+    if text == file.text(entry):
+        return file.data
+    heading = FORMATS[file.format].heading
+    text = fitted(file, text)
+    if file.text(entry).startswith(heading):
+        text = _headed(file, text)
+    data = draft(file, entry, text)
+    kept = [text if one.number == entry.number else file.text(one) for one in file.entries]
+    return _checked(file, data, kept)
+
+
+def without(file: EntryFile, entry: Entry) -> bytes:
+    """Remove an entry with one adjacent separator."""
+    entries, at = file.entries, entry.number - 1
+    start, end = entry.start, entry.end
+    if at + 1 < len(entries):
+        end = entries[at + 1].start
+    elif at == 0 or not FORMATS[file.format].keeps_tail:
+        end = entry.end if FORMATS[file.format].enclosed else len(file.data)
+    else:
+        start = entries[at - 1].end
+    kept = [file.text(one) for one in entries if one.number != entry.number]
+    message = "Without this entry the others would be read otherwise"
+    return _checked(file, file.data[:start] + file.data[end:], kept, message)
+
+
+def draft(file: EntryFile, entry: Entry | None, text: bytes) -> bytes:
+    """Return the whole file with an unfinished text as this entry, or as a new one; nothing is checked."""
+    if entry is not None:
+        new = FORMATS[file.format].put(file.data[entry.start : entry.end], text)
+        return file.data[: entry.start] + new + file.data[entry.end :]
+    return _behind_last(file, text)
+
+
+def _behind_last(file: EntryFile, text: bytes) -> bytes:
+    last = file.entries[-1].end if file.entries else 0
+    at, before, behind = FORMATS[file.format].joint(file.data, last, file.newline)
+    return file.data[:at] + before + FORMATS[file.format].put(b"", text) + behind + file.data[at:]
+
+
+def fitted(file: EntryFile, text: bytes) -> bytes:
+    """Trim blank lines and use the file's line ends; raises RefusedError (`E_ENTRY`) for an empty text."""
+    lines = text.removeprefix(BOM).replace(b"\r\n", b"\n").split(b"\n")
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if not filled:
+        raise RefusedError(
+            "An entry cannot be empty.", code="E_ENTRY", hint="To take it out, remove it: memtui entries rm."
+        )
+    if file.mixed:
+        return text.strip(b"\r\n")
+    text = b"\n".join(lines[filled[0] : filled[-1] + 1])
+    if FORMATS[file.format].trims:
+        text = text.decode("utf-8", "surrogateescape").strip().encode("utf-8", "surrogateescape")
+    return text.replace(b"\n", file.newline)
+
+
+def _headed(file: EntryFile, text: bytes) -> bytes:
+    if not text.startswith(FORMATS[file.format].heading):
+        raise _not_one(file, _NOT_ONE)
+    return text
+
+
+def _checked(file: EntryFile, data: bytes, wanted: list[bytes], message: str = _NOT_ONE) -> bytes:
+    """Parse a changed file, and refuse it unless it has exactly the wanted entries."""
+    found = parse(data, file.format)
+    if [found.text(entry) for entry in found.entries] != wanted:
+        raise _not_one(file, message)
+    return data
+
+
+def _not_one(file: EntryFile, message: str) -> RefusedError:
+    return RefusedError(
+        f"{message}: {FORMATS[file.format].rule}.",
+        code="E_ENTRY",
+        hint="Write it as several entries, or edit the whole file with memtui edit.",
+    )
+
+
+TRIES = 5
+"""Attempts when a program outside memtui writes in between."""
+
+
+def format_of(root: Root, path: str) -> str | None:
+    """Return the entry format of a file; None when it has none, or one memtui cannot parse."""
+    found = root.policy.format_of(path)
+    return found if found in FORMATS else None
+
+
+def need_format(engine: Engine, address: Address) -> str:
+    """Return the entry format of a memory; raises RefusedError (`E_ENTRY`) when it has none."""
+    found = format_of(engine.roots.find(address.root), address.path)
+    if found is None:
+        raise RefusedError(
+            f"{address} is one memory, not a file of entries.",
+            code="E_ENTRY",
+            hint="`memtui view` shows it and `memtui edit` changes it.",
+        )
+    return found
+
+
+def read_file(engine: Engine, address: Address) -> tuple[EntryFile, Snapshot]:
+    """Read and parse a memory; raises RefusedError (`E_ENTRY`) when it has no entries."""
+    chosen = need_format(engine, address)
+    snapshot = engine.read(address)
+    return parse(snapshot.bytes, chosen), snapshot
+
+
+@contextmanager
+def told_by(engine: Engine, address: Address) -> Iterator[None]:
+    """Add to an `EntryGoneError` who wrote the memory last."""
+    try:
+        yield
+    except EntryGoneError as error:
+        error.who = who_words(engine.rows.get(address).actor, address.root)
+        raise
+
+
+def add(engine: Engine, address: Address, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
+    """Append an entry."""
+    return _change(engine, address, lambda file: with_added(file, text), actor)
+
+
+def replace(engine: Engine, address: Address, name: Name, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
+    """Replace an entry; see `remove`."""
+    return _change(engine, address, lambda file: with_replaced(file, find(file, name), text), actor)
+
+
+def remove(engine: Engine, address: Address, name: Name, *, actor: Actor) -> Saved | Unchanged | Conflict:
+    """Remove an entry.
+
+    Returns:
+        As the engine's `edit`; `Conflict` only after repeated concurrent writes.
+
+    Raises:
+        EntryGoneError: the entry is gone or changed.
+    """
+    return _change(engine, address, lambda file: without(file, find(file, name)), actor)
+
+
+def _change(
+    engine: Engine, address: Address, change: Callable[[EntryFile], bytes], actor: Actor
+) -> Saved | Unchanged | Conflict:
+    chosen = need_format(engine, address)
+    with told_by(engine, address):
+        for _ in range(TRIES - 1):
+            result = engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
+            if not isinstance(result, Conflict):
+                return result
+        return engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)

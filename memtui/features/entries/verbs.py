@@ -6,9 +6,8 @@ A change needs more than a number: a check, or the text that was opened.
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
 from memtui.features.edit.verbs import EditorRun
-from memtui.features.entries import change, guarded, model
-from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
-from memtui.features.entries.model import Entry, EntryFile, Fullness
+from memtui.features.entries import model
+from memtui.features.entries.model import Entry, EntryFile, EntryGoneError, Fullness, Name, exact, find, read_name
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -30,7 +29,7 @@ def entries(call: Call) -> int:
 
 
 def _list(call: Call, address: Address) -> int:
-    file, snapshot = guarded.read_file(call.engine, address)
+    file, snapshot = model.read_file(call.engine, address)
     used = model.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
     if call.out.json:
         call.out.document(entries_json(snapshot, file, used))
@@ -52,7 +51,7 @@ def _list(call: Call, address: Address) -> int:
 
 
 def _show(call: Call, address: Address) -> int:
-    file, snapshot = guarded.read_file(call.engine, address)
+    file, snapshot = model.read_file(call.engine, address)
     entry = find(file, _need_name(call))
     if call.out.json:
         call.out.document(entry_json(snapshot, entry, file.shown(entry)))
@@ -69,14 +68,14 @@ def _add(call: Call, address: Address) -> int:
         raise UsageError("A new entry goes behind the last one, so it needs no number.", hint="Leave it out.")
     if call.args.text("entry") == "-":
         call.args.values["source"] = "-"
-    guarded.need_format(call.engine, address)
-    result = guarded.add(call.engine, address, call.given_text(), actor=call.actor)
+    model.need_format(call.engine, address)
+    result = model.add(call.engine, address, call.given_text(), actor=call.actor)
     return results.saved(call.out, result, word="added an entry to")
 
 
 def _edit(call: Call, address: Address) -> int:
     name = _need_name(call)
-    file, snapshot = guarded.read_file(call.engine, address)
+    file, snapshot = model.read_file(call.engine, address)
     if call.args.text("source") is None and call.args.text("file") is None:
         flow = EntryEditorRun(call, snapshot, file, find(file, name))
         flow.check()
@@ -85,15 +84,15 @@ def _edit(call: Call, address: Address) -> int:
         finally:
             flow.end()
     _need_check(file, name)
-    result = guarded.replace(call.engine, address, name, call.given_text(), actor=call.actor)
+    result = model.replace(call.engine, address, name, call.given_text(), actor=call.actor)
     return results.saved(call.out, result)
 
 
 def _remove(call: Call, address: Address) -> int:
     name = _need_name(call)
-    file, _ = guarded.read_file(call.engine, address)
+    file, _ = model.read_file(call.engine, address)
     _need_check(file, name)
-    result = guarded.remove(call.engine, address, name, actor=call.actor)
+    result = model.remove(call.engine, address, name, actor=call.actor)
     return results.saved(call.out, result, word=f"removed entry {name.number} of")
 
 
@@ -140,14 +139,14 @@ class EntryEditorRun(EditorRun):
             return self._unchanged()
         call, address = self._call, self._address
         try:
-            result = guarded.replace(call.engine, address, exact(self._entry), self._text, actor=call.actor)
+            result = model.replace(call.engine, address, exact(self._entry), self._text, actor=call.actor)
         except EntryGoneError:
             return self._go_on_with_the_file()
         self._forget()
         return results.saved(self._out, result)
 
     def _go_on_with_the_file(self) -> int:
-        self._text = change.replace(self._file, self._entry, self._text)
+        self._text = model.with_replaced(self._file, self._entry, self._text)
         self._rebase(self._snapshot)
         self._whole = True
         self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")

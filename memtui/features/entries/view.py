@@ -13,9 +13,8 @@ from textual import on
 
 from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError
-from memtui.features.entries import guarded
-from memtui.features.entries.entry_names import EntryGoneError, exact
-from memtui.features.entries.model import Entry, EntryFile, Fullness, usage
+from memtui.features.entries import model
+from memtui.features.entries.model import Entry, EntryFile, EntryGoneError, Fullness, exact, usage
 from memtui.features.host import WRITE, Host
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
@@ -231,7 +230,7 @@ used."""
             self.load()
 
         jobs.run(
-            lambda engine: guarded.remove(engine, address, exact(entry), actor=jobs.actor),
+            lambda engine: model.remove(engine, address, exact(entry), actor=jobs.actor),
             removed,
             what=f"remove an entry of {address}",
             otherwise=refused,
@@ -249,7 +248,7 @@ used."""
 def read(engine: Engine, address: Address) -> EntriesRead | str:
     """Read and parse a memory, or return why that fails."""
     try:
-        file, snapshot = guarded.read_file(engine, address)
+        file, snapshot = model.read_file(engine, address)
         limit = engine.roots.find(address.root).policy.limit_of(address.path)
     except MemtuiError as error:
         return f"{error.message} {error.hint}".strip()

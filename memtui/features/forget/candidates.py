@@ -16,9 +16,8 @@ from memtui.engine.find.rank import given_text
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.entries import guarded
-from memtui.features.entries.entry_names import find, read_name
-from memtui.features.entries.model import TITLE, Entry, EntryFile, parse
+from memtui.features.entries import model
+from memtui.features.entries.model import TITLE, Entry, EntryFile, find, parse, read_name
 from memtui.given.reach import texts, withheld
 from memtui.mask import shown, shown_parts
 from memtui.matching import holds_all
@@ -67,7 +66,7 @@ class Candidate(NamedTuple):
 
 def entries_of(root: Root, path: str, data: bytes) -> EntryFile | None:
     """Split a memory into entries; None when it is a single one."""
-    kind = guarded.format_of(root, path)
+    kind = model.format_of(root, path)
     if kind is not None:
         return parse(data, kind)
     entries = bullets(data)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Address, Remove, Step, Write, is_person
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import ConflictError, RefusedError, UsageError
-from memtui.features.entries import change
-from memtui.features.entries.entry_names import exact, find
-from memtui.features.entries.model import parse
+from memtui.features.entries import model
+from memtui.features.entries.model import exact, find, parse
 from memtui.features.forget.candidates import BULLETS, Candidate, bullets, entries_of, named, search
 from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan, result_json
@@ -159,7 +158,7 @@ def _without(file: EntryFile | None, items: Sequence[Candidate]) -> bytes | None
     if file.format == BULLETS:
         return _without_bullets(file, gone.keys())
     for number in sorted(gone, reverse=True):  # from the end, so that no number of another one changes
-        file = parse(change.remove(file, find(file, exact(gone[number]))), file.format)
+        file = parse(model.without(file, find(file, exact(gone[number]))), file.format)
     return file.data
 
 

@@ -19,9 +19,8 @@ from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Memory, Root
 from memtui.errors import MemtuiError
-from memtui.features.entries import change
-from memtui.features.entries.guarded import format_of
-from memtui.features.entries.model import Entry, parse
+from memtui.features.entries import model
+from memtui.features.entries.model import Entry, format_of, parse
 from memtui.given.reach import reviewed, texts
 from memtui.pointers import references
 from memtui.pointers.lines import is_text
@@ -106,7 +105,7 @@ def repeated_entries(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
         seen.add(text)
     try:
         for entry in reversed(repeated):  # from the end, so that the numbers before stay
-            read = parse(change.remove(read, read.entries[entry.number - 1]), kind)
+            read = parse(model.without(read, read.entries[entry.number - 1]), kind)
     except MemtuiError:
         return [], b""
     return repeated, read.data if repeated else b""

@@ -14,7 +14,7 @@ from memtui.engine.disk import faults, state_file
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Address, Memory, Root
 from memtui.errors import InternalError, MemtuiError
-from memtui.features.entries.guarded import format_of
+from memtui.features.entries.model import format_of
 from memtui.features.feature import Feature, load
 from memtui.features.hygiene.doubles import ReadMemory, exact, near, plain_body, removable, repeated_entries
 from memtui.features.hygiene.model import Hazard, Rule

@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import BROUGHT, Memory
 from memtui.errors import MemtuiError
-from memtui.features.entries.guarded import format_of
+from memtui.features.entries.model import format_of
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
 from memtui.features.observations.model import SESSION, Card, CardSource, DerivedCard, SessionScope, new_card

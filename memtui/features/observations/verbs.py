@@ -489,10 +489,10 @@ def _tags(call: Call) -> list[str]:
 
 
 def _append(call: Call, address: Address, entry: bytes) -> None:
-    from memtui.features.entries import guarded
+    from memtui.features.entries import model
 
     try:
-        result = guarded.add(call.engine, address, entry.strip(), actor=call.actor)
+        result = model.add(call.engine, address, entry.strip(), actor=call.actor)
     except NotFoundError:
         call.engine.memories.create(address, entry, actor=call.actor)
         return

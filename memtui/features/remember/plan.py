@@ -10,7 +10,7 @@ from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root, Step
 from memtui.errors import NotFoundError, RefusedError
-from memtui.features.entries import change, guarded
+from memtui.features.entries import model
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.model import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
@@ -126,7 +126,7 @@ def find_known(engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], fa
 
 def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:
     """Yield (line, text) of what a memory says: its entries, or the whole text and each line."""
-    kind = guarded.format_of(root, path)
+    kind = model.format_of(root, path)
     if kind is not None:
         file = parse(data, kind)
         for entry in file.entries:
@@ -175,11 +175,11 @@ def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]
     if path in rows:
         before = engine.read_bytes(address)
         sha = sha256(before).hexdigest()
-    kind = guarded.need_format(engine, address)
+    kind = model.need_format(engine, address)
     if not is_text(before):
         raise RefusedError(f"{address} is not UTF-8 text.", code="E_TEXT", hint="Choose another root with --to.")
     chosen = FORMATS[kind]
     heading = chosen.heading.decode() + fact.name if chosen.heading else f"# {fact.type}" if chosen.tagged else ""
     text = "\n".join(line for line in (heading, fact.text, *fact.reasons) if line)
-    after = change.add(parse(before, kind), text.encode())
+    after = model.with_added(parse(before, kind), text.encode())
     return RememberPlan(fact, address, (IndexChange(address, before, after, sha, "1 entry added"),))

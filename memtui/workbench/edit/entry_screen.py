@@ -19,9 +19,8 @@ from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.entries import change, guarded, model
-from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find
-from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.entries import model
+from memtui.features.entries.model import Entry, EntryFile, EntryGoneError, Name, exact, find
 from memtui.ui.action import Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
@@ -178,8 +177,8 @@ class OpenedEntry(NamedTuple):
 
 def read(engine: Engine, address: Address, name: Name | None) -> OpenedEntry:
     """Read an entry for editing, or what a new one goes into."""
-    file, snapshot = guarded.read_file(engine, address)
-    with guarded.told_by(engine, address):
+    file, snapshot = model.read_file(engine, address)
+    with model.told_by(engine, address):
         entry = find(file, name) if name is not None else None
     policy = engine.roots.find(address.root).policy
     drafted = any(draft.address == address for draft in engine.drafts.all())
@@ -273,7 +272,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
         screen, opened = self.screen, self._opened
         if screen is None or opened is None or not screen.changed:
             return None
-        text = change.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
+        text = model.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
         row, column = screen.text_area.cursor_location
         above = opened.entry.line - 1 if opened.entry is not None else 0
         snapshot = opened.snapshot
@@ -290,8 +289,8 @@ class EntryFlow(DraftFlow[EntryScreen]):
 
         def write(engine: Engine) -> Saved | Unchanged | Conflict:
             if entry is None:
-                return guarded.add(engine, address, data, actor=actor)
-            return guarded.replace(engine, address, exact(entry), data, actor=actor)
+                return model.add(engine, address, data, actor=actor)
+            return model.replace(engine, address, exact(entry), data, actor=actor)
 
         self.bridge.run(
             write,

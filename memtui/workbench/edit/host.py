@@ -16,7 +16,7 @@ from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.engine.model import Done
-    from memtui.features.entries.entry_names import Name
+    from memtui.features.entries.model import Name
     from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.page_view import PageView
     from memtui.workbench.edit.edit_flow import EditFlow, Overlays

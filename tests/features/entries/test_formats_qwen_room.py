@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
-from memtui.features.entries import change
+from memtui.features.entries import model
 from memtui.features.entries.model import EntryFile, parse
 
 KIND = "qwen-room"
@@ -36,11 +36,11 @@ def texts_of(data: bytes) -> list[str]:
 def test_one_more_entry_and_one_less(texts: list[str], text: str, indent: int | None) -> None:
     file = opened(room(texts, indent=indent))
     assert [file.text(entry).decode() for entry in file.entries] == texts
-    more = opened(change.add(file, text.encode()))
+    more = opened(model.with_added(file, text.encode()))
     assert texts_of(more.data) == [*texts, text]
-    assert texts_of(change.remove(more, more.entries[-1])) == texts
+    assert texts_of(model.without(more, more.entries[-1])) == texts
     for entry in more.entries:
-        left = opened(change.remove(more, entry))
+        left = opened(model.without(more, entry))
         assert texts_of(left.data) == [one for at, one in enumerate([*texts, text]) if at != entry.number - 1]
         assert len(left.entries) == len(texts)
 
@@ -51,7 +51,7 @@ def test_a_text_takes_the_place_of_another_and_no_other_byte_changes(
 ) -> None:
     file = opened(room(texts, migration={"legacySha256": "0" * 64}))
     entry = data.draw(st.sampled_from(file.entries))
-    changed = change.replace(file, entry, text.encode())
+    changed = model.with_replaced(file, entry, text.encode())
     old, new = json.dumps(texts[entry.number - 1], ensure_ascii=False), json.dumps(text, ensure_ascii=False)
     element = file.data[entry.start : entry.end].replace(b'"text": ' + old.encode(), b'"text": ' + new.encode(), 1)
     assert changed == file.data[: entry.start] + element + file.data[entry.end :]
@@ -87,7 +87,7 @@ def test_what_its_program_refuses_has_no_entries_and_gets_none_and_it_says_where
     assert file.entries == ()
     [note] = file.notes
     with pytest.raises(RefusedError) as refused:
-        change.add(file, b"One more.")
+        model.with_added(file, b"One more.")
     for said in (note, str(refused.value)):
         assert "CHANNEL.json" in said
         assert where in said
@@ -96,7 +96,7 @@ def test_what_its_program_refuses_has_no_entries_and_gets_none_and_it_says_where
 def test_a_text_that_it_would_refuse_is_not_written() -> None:
     file = opened(room(["a"]))
     with pytest.raises(RefusedError):
-        change.replace(file, file.entries[0], b"a" * 2_001)
+        model.with_replaced(file, file.entries[0], b"a" * 2_001)
 
 
 def test_secrets_in_an_entry_are_masked() -> None:

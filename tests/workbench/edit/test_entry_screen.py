@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Draft
-from memtui.features.entries.entry_names import exact
-from memtui.features.entries.model import parse
+from memtui.features.entries.model import exact, parse
 from memtui.features.entries.view import EntriesView
 from memtui.workbench.edit.entry_screen import EntryScreen, form_of
 from memtui.workbench.edit.open_memory import FileState

@@ -1,4 +1,4 @@
-"""Files are cut where the agent cuts them, every byte is in one piece, and strange files are files too."""
+"""Files are cut where the agent cuts them, entries are found by their names, and figures are the agent's own."""
 
 import time
 from hashlib import sha256
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.errors import NotFoundError, UsageError
 from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.model import parse
+from memtui.features.entries.model import EntryGoneError, Name, exact, find, parse, read_name, usage
 from tests.features.entries.files import CODEX, DIVIDED, ENTRIES, GOOSE, HERMES, PLAIN, REAL
 from tests.growth import growth
 
@@ -164,3 +165,94 @@ def test_no_file_makes_it_slow(kind: str, data: bytes) -> None:
     start = time.thread_time()
     parse(data, kind)
     assert time.thread_time() - start < 3
+
+
+def test_hermes_counts_characters_with_its_separators() -> None:
+    found = usage(parse(HERMES, "hermes"), 2_200)
+    assert found.characters == len(HERMES.decode())
+    assert found.words == f"3 entries, {found.characters} of 2,200 characters ({found.characters * 100 // 2200} %)"
+    assert found.over == 0
+    assert (found.brief, found.short) == ("3 entries, 3 %", f"3 | {found.characters}/2,200 chars")
+
+
+def test_hermes_counts_equal_entries_once_and_blanks_between_not_at_all() -> None:
+    assert usage(parse("é\r\nb\r\n§\r\n\r\né\r\nb\r\n§\r\nc\r\n".encode(), "hermes")).characters == len("é\nb\n§\nc")
+    assert usage(parse(b"", "hermes"), 10).words == "0 entries, 0 of 10 characters (0 %)"
+
+
+def test_what_is_over_the_limit_is_said_as_a_figure() -> None:
+    found = usage(parse(b"a" * 30, "hermes"), 20)
+    assert (found.over, found.words) == (10, "1 entry, 30 of 20 characters (150 %)")
+
+
+def test_other_files_are_counted_whole_and_need_no_limit() -> None:
+    found = usage(parse(GOOSE, "goose"))
+    assert (found.characters, found.over, found.words) == (len(GOOSE), 0, "3 entries")
+    assert (found.brief, found.short, found.percent) == ("3 entries", "3", "")
+
+
+FILE = parse(b"alpha\n\nbeta\n\ngamma\n\nbeta\n\nfaded cafe\n\n", "goose")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("3", Name(3)), ("3@5f2c91ab", Name(3, "5f2c91ab")), ("12@first words", Name(12, "first words")), ("1@", Name(1))],
+)
+def test_names_are_read(text: str, name: Name) -> None:
+    assert read_name(text) == name
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "x", "@5f2c91", "1.5", "²", "9" * 30, "5f2c91"])
+def test_what_is_no_name_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="names no entry"):
+        read_name(text)
+
+
+def test_the_listed_name_finds_the_entry() -> None:
+    for entry in FILE.entries:
+        assert find(FILE, read_name(entry.name)) == entry
+        assert find(FILE, Name(entry.number)) == entry
+        assert find(FILE, exact(entry)) == entry
+        assert find(FILE, Name(entry.number, entry.sha256[:6].upper())) == entry
+        assert find(FILE, Name(entry.number, entry.title[:3])) == entry
+
+
+def test_an_entry_that_moved_is_found_again_the_nearest_of_equal_ones() -> None:
+    alpha, first, gamma, second, _ = FILE.entries
+    assert find(FILE, Name(2, alpha.sha256)) == alpha
+    assert find(FILE, Name(9, "gam")) == gamma
+    assert find(FILE, Name(1, first.sha256)) == first
+    assert find(FILE, Name(5, second.sha256)) == second
+
+
+@pytest.mark.parametrize("name", [Name(1, "omega"), Name(1, "0" * 8), Name(8, "omega")])
+def test_an_entry_that_is_gone_is_not_replaced_by_another_one(name: Name) -> None:
+    with pytest.raises(EntryGoneError, match="no entry fits it any more") as caught:
+        find(FILE, name)
+    assert caught.value.code == "E_CONFLICT"
+    assert caught.value.details["is"] == (FILE.entries[0].name if name.number == 1 else None)
+
+
+def test_a_few_digits_are_no_hash() -> None:
+    assert find(FILE, Name(1, FILE.entries[0].sha256[:6])) == FILE.entries[0]
+    with pytest.raises(EntryGoneError):
+        find(FILE, Name(1, FILE.entries[0].sha256[:5]))
+
+
+def test_words_that_fit_several_entries_are_not_enough() -> None:
+    file = parse(b"note one\n\nnote two\n\nelse\n\n", "goose")
+    with pytest.raises(EntryGoneError, match="2 others fit it"):
+        find(file, Name(3, "note"))
+    assert find(file, Name(2, "note")) == file.entries[1]
+
+
+def test_words_that_look_like_a_hash_are_words_as_well() -> None:
+    assert find(FILE, Name(5, "faded")) == FILE.entries[4]
+    assert find(parse(b"facade\n\nx", "goose"), Name(2, "facade")).number == 1
+
+
+def test_a_bare_number_beyond_the_end_says_how_many_there_are() -> None:
+    with pytest.raises(NotFoundError, match="no entry 6: there are 5"):
+        find(FILE, Name(6))
+    with pytest.raises(NotFoundError, match="there is 1"):
+        find(parse(b"a", "goose"), Name(2))
