@@ -1,14 +1,17 @@
-"""Lines of an index: which ones are entries, and how to write a new one in the file's own style.
+"""Lines of an index: which are entries, how to write a new one, where to split it, and what an agent loads of it.
 
-Only a line that is nothing but an entry is ever removed, moved or cut.
+Only a line that is nothing but an entry is ever removed, moved or cut. Index health and start cost show the same cut,
+by lines, bytes or UTF-16 units. The name alone identifies an overflow file, so that finding one needs no reading.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtui import mask
-from memtui.pointers.targets import without_controls
+from memtui.engine.policy import Policy
+from memtui.pointers.links import without_controls
+from memtui.pointers.markdown import front_matter, prose
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
 """A list item that begins with a link, possibly after signs such as stars."""
@@ -187,3 +190,225 @@ def _title(name: str) -> str:
 
 def _bracketed(text: str) -> str:
     return re.sub(r"([\[\]\\])", r"\\\1", text)
+
+
+_MARK = "-more"
+_REST = re.compile(r"(.+)-more(?:-[2-9]|-[1-9]\d{1,3})?(\.[^./]+)?")
+_HEADING = re.compile(rb"[ \t]*#{1,6}(?:[ \t]|\r?$)")
+_RULE = re.compile(rb"[ \t]*(?:-{3,}|={3,})[ \t]*\r?$")
+"""May make a heading of the line above it; at the head of a file it opens front matter."""
+
+
+def rest_name(index: str, number: int) -> str:
+    """Return the name of an overflow file of an index; numbers start at 1."""
+    folder, slash, name = index.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        stem, dot, ending = name, "", ""
+    return f"{folder}{slash}{stem}{_MARK}{f'-{number}' if number > 1 else ''}{dot}{ending}"
+
+
+def index_of(path: str) -> str:
+    """Return the index to which an overflow file belongs, by its name; empty for any other file."""
+    if _MARK not in path:  # asked of every memory
+        return ""
+    folder, slash, name = path.rpartition("/")
+    found = _REST.fullmatch(name)
+    return f"{folder}{slash}{found[1]}{found[2] or ''}" if found is not None else ""
+
+
+def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
+    """Return the lines before which an index can be split, rising.
+
+    Code blocks, comments, paragraphs, tables, quotes and entries stay whole, headings stay with what follows, and front
+    matter stays in place.
+    """
+    clear = prose(data)
+    indent = min((depth(text) for _, text in clear if text.strip()), default=0)
+    found = []
+    above = _Line(-1, b"")
+    for line in _solid(data, lines, clear):
+        if (
+            depth(line.text) <= indent
+            and not _RULE.match(line.text)
+            and not (line.begins_hidden if above.ends_hidden else _HEADING.match(above.text) or _RULE.match(above.text))
+            and (above.number < line.number - 1 or line.number == 0 or _apart(above.text, line.text))
+        ):
+            found.append(line.number)
+        above = line
+    return found
+
+
+def surplus(data: bytes, lines: Sequence[Span]) -> list[int]:
+    """Return the redundant blank lines: those after a blank line, outside code and not before indented text."""
+    found: list[int] = []
+    above = _Line(-1, b"")
+    for line in _solid(data, lines, prose(data)):
+        if not (above.ends_hidden and line.begins_hidden) and not line.text.startswith((b" ", b"\t")):
+            found += range(above.number + 2, line.number)
+        above = line
+    return found
+
+
+class _Line(NamedTuple):
+    """A line that is not blank."""
+
+    number: int
+    text: bytes
+    begins_hidden: bool = False
+    """It begins in code, in a comment or in front matter."""
+    ends_hidden: bool = False
+
+
+def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]]) -> Iterator[_Line]:
+    """Yield the lines that are not blank; `clear` is their prose."""
+    for number, span in enumerate(lines):
+        text = text_of(data, span)
+        if text.strip():
+            shown = clear[number][1][len(BOM) * (number == 0 and data.startswith(BOM)) :]
+            yield _Line(number, text, depth(shown) > depth(text), len(shown.rstrip()) < len(text.rstrip()))
+
+
+def _apart(above: bytes, text: bytes) -> bool:
+    sign = text.lstrip(b" \t")[:1]
+    if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
+        return False
+    return ITEM.match(text) is not None or BLOCK.match(text) is not None
+
+
+_FRONT_MATTER, _COMMENTS = "front-matter", "comments"
+"""Values of `Policy.index_uncounted`."""
+
+
+class Measure(NamedTuple):
+    """An index measured against its agent's limits."""
+
+    lines: int
+    """Counted lines, without blank ones at the end."""
+    bytes: int
+    """Counted bytes, line ends included."""
+    units: int
+    """Counted UTF-16 units; 0 where the agent does not count them."""
+    cut: int | None = None
+    """First line that is not loaded whole, from 0; None when all are loaded."""
+    by: str = ""
+    """The limit that was exceeded: `lines`, `bytes` or `units`."""
+    lost_lines: int = 0
+    """Lines with text from the cut on."""
+    lost_bytes: int = 0
+    """Bytes from the cut on, without blank lines at the end and without `part`."""
+    part: int = 0
+    """Bytes that are loaded of the line at the cut: only of a first line longer than the limit."""
+
+
+def measure(data: bytes, policy: Policy) -> Measure:
+    """Measure an index against the limits of a policy.
+
+    A line that fits only in part is not loaded, except for a first line: of that, as many units as fit (Claude Code and
+    Qwen Code, verified by `python -m tests.agents`).
+    """
+    kept = data.rstrip()
+    texts = kept.split(b"\n") if kept else []
+    counted = _counted(texts, policy.index_uncounted)
+    lines = size = units = 0
+    cut: int | None = None
+    by = ""
+    for number, text in enumerate(counted):
+        if text is None:
+            continue
+        lines += 1
+        if policy.index_units is not None:
+            units += _units(text)
+        size += len(text)
+        if cut is None:
+            by = _over(lines, size, units, policy)
+            cut = number if by else None
+        size += 1
+        units += policy.index_units is not None
+    size, units = max(size - 1, 0), max(units - 1, 0)
+    if cut is None:
+        return Measure(lines, size, units)
+    begin = sum(map(len, texts[:cut])) + cut
+    part = 0
+    if by == "units" and not any(text and text.strip() for text in counted[:cut]):
+        fits = texts[cut].decode("utf-8", "replace").encode("utf-16-le")[: 2 * (policy.index_units or 0)]
+        part = len(fits.decode("utf-16-le", "ignore").encode())
+    return Measure(lines, size, units, cut, by, lines_with_text(texts[cut:]), end_of_text(data) - begin - part, part)
+
+
+def lines_with_text(lines: Iterable[bytes]) -> int:
+    """Count the lines that are not blank."""
+    return sum(1 for line in lines if line.strip())
+
+
+def end_of_text(data: bytes) -> int:
+    """Return the byte at which a text ends, blank lines at its end left out."""
+    return data.find(b"\n", len(data.rstrip())) + 1 or len(data)
+
+
+def end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
+    """Return the byte at which an agent stops loading an index (None: it loads all of it), and the end of its text."""
+    found, end = measure(data, policy), end_of_text(data)
+    if found.cut is None:
+        return None, end
+    at = 0
+    for _ in range(found.cut):
+        at = data.find(b"\n", at) + 1
+    return at + found.part, end
+
+
+def _over(lines: int, size: int, units: int, policy: Policy) -> str:
+    if policy.index_lines is not None and lines > policy.index_lines:
+        return "lines"
+    if policy.index_bytes is not None and size > policy.index_bytes:
+        return "bytes"
+    if policy.index_units is not None and units > policy.index_units:
+        return "units"
+    return ""
+
+
+def _units(text: bytes) -> int:
+    if text.isascii():
+        return len(text)
+    shown = text.decode("utf-8", "replace")
+    return len(shown) + sum(character > "\uffff" for character in shown)
+
+
+def _counted(texts: list[bytes], uncounted: tuple[str, ...]) -> list[bytes | None]:
+    """Return what counts of each line; None for a line that does not count."""
+    found: list[bytes | None] = list(texts)
+    start = 0
+    if _FRONT_MATTER in uncounted:
+        start = front_matter(texts)
+        found[:start] = [None] * start
+    if _COMMENTS in uncounted:
+        _without_comments(found, start)
+    return found
+
+
+def _without_comments(found: list[bytes | None], start: int) -> None:
+    """Blank HTML comments outside code blocks."""
+    inside, fence = False, b""
+    for number in range(start, len(found)):
+        text = found[number] or b""
+        if not inside:
+            mark = text.lstrip()[:3]
+            if mark in (b"```", b"~~~") and fence in (b"", mark):
+                fence = b"" if fence else mark
+            if fence or b"<!--" not in text:
+                continue
+        kept, inside = _outside(text, inside=inside)
+        found[number] = kept if kept.strip() else None
+
+
+def _outside(text: bytes, *, inside: bool) -> tuple[bytes, bool]:
+    """Return a line without its comments, and whether a comment continues on the next line."""
+    kept = []
+    rest = text
+    while rest:
+        head, mark, rest = rest.partition(b"-->" if inside else b"<!--")
+        if not inside:
+            kept.append(head)
+        if mark:
+            inside = not inside
+    return b"".join(kept), inside

@@ -15,12 +15,25 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import BOM
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.edit import set_fields
-from memtui.engine.model import TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
+from memtui.engine.model import (
+    TYPES,
+    Actor,
+    Address,
+    Conflict,
+    Done,
+    FieldEdit,
+    Outcome,
+    Restoring,
+    Root,
+    Saved,
+    Unchanged,
+    Write,
+)
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError
+from memtui.pointers.lines import index_of
 from memtui.pointers.links import may_link
-from memtui.pointers.rest import index_of
-from memtui.pointers.rewrite import Rewritten, rewrite
+from memtui.pointers.rewrite import Rewritten, bring_back, rewrite
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -31,11 +44,12 @@ MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
 """Limits on the memories of a root that are searched besides its indexes, nearest first."""
 _FEW = 50
 """Number of names up to which a text is searched for them before it is parsed as Markdown."""
-TRIES = 3
+_TRIES = 3
 """Attempts to rewrite a text that changes meanwhile."""
+_CHANGED = "it was changed meanwhile"
 _BREAKS = re.compile(r"[\s_-]+")
 """Separators between the words of a name."""
-NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
+_NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
 """Error codes that mean there is nothing to read; other errors are reported."""
 
 
@@ -103,11 +117,9 @@ class _Task(NamedTuple):
     """All paths before the change."""
 
     def before(self, path: str) -> str:
-        """Return the path a memory had before the change."""
         return self.olds.get(path, path)
 
     def to(self, path: str) -> str:
-        """Return the path it has after the change, from the one before."""
         return self.changed.get(path) or path
 
 
@@ -128,7 +140,7 @@ def plan(reader: Engine, renames: Iterable[tuple[Address, Address]], removals: I
                 continue
             data, sha = text
             found = _rewritten(task, path, data)
-            why = untouchable(task.root, path) if found.carried else ""
+            why = _untouchable(task.root, path) if found.carried else ""
             if found.carried and not why:
                 steps.append(Write(address, found.data, sha))
                 carried.append(UpdatedMemory(address, found.carried))
@@ -207,8 +219,8 @@ def _update_in(
 ) -> tuple[list[UpdatedMemory], list[OutdatedMemory]]:
     """Rewrite one memory from its current text; return what was updated in it and what is left."""
     address = Address(task.root.id, path)
-    found = Rewritten(b"")
-    for _ in range(TRIES):
+    found, why = Rewritten(b""), ""
+    for _ in range(_TRIES):
         text = _read(engine, task, path)
         if not isinstance(text, tuple):
             return [], text
@@ -217,17 +229,24 @@ def _update_in(
         after, name = renamed(found.data, task.before(path), path)
         if not found.carried and not name:
             return [], _left(address, found, "")
-        why = untouchable(task.root, path)
-        if why:
-            return [], _left(address, found, why)
-        try:
-            step = Write(address, after, sha)
-            written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
-        except MemtuiError as error:
-            return [], _left(address, found, reason_of(error))
-        if not isinstance(written.outcomes[0].result, Conflict):
+        why = _joined(engine, task.root, Write(address, after, sha), done, actor)
+        if not why:
             return [UpdatedMemory(address, found.carried, name)], _left(address, found, "")
-    return [], _left(address, found, "it was changed meanwhile")
+        if why != _CHANGED:
+            break
+    return [], _left(address, found, why)
+
+
+def _joined(engine: Engine, root: Root, step: Write, done: Done, actor: Actor) -> str:
+    """Write in the undo step of `done`; return why not, empty when it was written."""
+    why = _untouchable(root, step.address.path)
+    if why:
+        return why
+    try:
+        written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
+    except MemtuiError as error:
+        return _reason(error)
+    return _CHANGED if isinstance(written.outcomes[0].result, Conflict) else ""
 
 
 def renamed(data: bytes, old: str, new: str) -> tuple[bytes, str]:
@@ -319,7 +338,6 @@ def is_index(root: Root, path: str) -> bool:
 
 
 def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[OutdatedMemory]:
-    """Return a text and its version; an empty list when nothing in it refers to a changed memory."""
     address = Address(task.root.id, path)
     old = task.before(path)
     try:
@@ -336,11 +354,10 @@ def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Ou
 
 
 def _unread(address: Address, error: MemtuiError) -> list[OutdatedMemory]:
-    return [] if error.code in NO_TEXT else [OutdatedMemory(address, 0, reason_of(error))]
+    return [] if error.code in _NO_TEXT else [OutdatedMemory(address, 0, _reason(error))]
 
 
-def reason_of(error: MemtuiError) -> str:
-    """Return an error as one clause."""
+def _reason(error: MemtuiError) -> str:
     return f"{error.code}: {error.message.rstrip('.')}"
 
 
@@ -351,7 +368,6 @@ def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
 
 
 def _may_name(data: bytes, changed: Mapping[str, str | None]) -> bool:
-    """Return whether a text may name one of these paths, possibly escaped."""
     if len(changed) > _FEW or b"%" in data or b"\\" in data:
         return True
     return any(_stem(path).encode("utf-8", "surrogateescape") in data for path in changed)
@@ -362,8 +378,7 @@ def _stem(path: str) -> str:
     return name[:-3] if name.lower().endswith(".md") else name
 
 
-def untouchable(root: Root, path: str) -> str:
-    """Return why a file is left to its agent; empty when memtui may change it."""
+def _untouchable(root: Root, path: str) -> str:
     if paths.matches(path, root.policy.generated):
         return f"{root.agent} generates it"
     if paths.matches(path, root.policy.protected):
@@ -389,3 +404,108 @@ def _left_words(left: tuple[OutdatedMemory, ...]) -> list[str]:
 def _names(left: list[OutdatedMemory]) -> str:
     shown = [f"{one.address.path or one.address.root} ({one.why})" for one in left[:3]]
     return ", ".join(shown) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+
+
+_RECORDS = 1_000
+"""Number of last records of a deletion to search; those of indexes follow those of memories."""
+
+
+class Restored(NamedTuple):
+    """A restored memory and the outcome for its index entries."""
+
+    result: Saved | Unchanged | Conflict
+    also: str = ""
+    """What else was restored, see `Done.also`."""
+    left: str = ""
+    """What was not, in a sentence or two."""
+
+
+class _Lost(NamedTuple):
+    """A version of an index that still had the entries."""
+
+    home: Address
+    seq: int
+    sha: str
+
+
+def restore(engine: Engine, address: Address, *, version: str | None, actor: Actor) -> Restored:
+    """Restore a deleted memory with its index entries, or write an old version under its name."""
+    gone = next((entry for entry in engine.undo.trash.entries(taken=False) if entry.address == address), None)
+    result = engine.memories.restore(address, version=version, actor=actor)
+    if gone is None or not isinstance(result, Saved) or result.before is not None:
+        return Restored(result)
+    done = Done(result.txn, "restore", (Outcome(address, result),), f"restore {address}")
+    done = _entries(engine, done, {address: gone.txn}, actor)
+    return Restored(result, done.also, done.left)
+
+
+def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
+    """Restore deleted memories with their index entries, as one undo step; see `Done.also` and `Done.left`."""
+    chosen = tuple(wanted)
+    deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.undo.trash.entries(taken=True)}
+    txns = {one.address: deleted.get((one.address, one.sha256), "") for one in chosen}
+    return _entries(engine, engine.undo.trash.restore(chosen, actor=actor), txns, actor)
+
+
+def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for outcome in done.outcomes:
+        new = outcome.new_address or outcome.address
+        txn = txns[outcome.address]
+        if isinstance(outcome.result, Saved) and txn and new.root == outcome.address.root:
+            groups.setdefault((txn, new.root), {})[outcome.address.path] = new.path
+    named = 0
+    left: list[str] = []
+    for (txn, root), back in groups.items():
+        for lost in _lost(engine, txn, root):
+            count, why = _put_back(engine, lost, back, done, actor)
+            named += count
+            if why:
+                left.append(f"{_lines(back, count)} in {lost.home.path} did not come back: {why}.")
+    also = f"{named} pointer{'s' * (named != 1)} brought back" if named else ""
+    return done._replace(also=also, left=" ".join(part for part in (done.left, *left) if part))
+
+
+def _lost(engine: Engine, txn: str, root_id: str) -> list[_Lost]:
+    root = engine.roots.find(root_id)
+    return [
+        _Lost(record.address, record.seq, record.before)
+        for record in engine.history.audit(txn=txn, limit=_RECORDS)
+        if record.state == "done"
+        and record.address.root == root.id
+        and record.new_address is None
+        and record.before is not None
+        and record.after is not None
+        and is_index(root, record.address.path)
+    ]
+
+
+def _put_back(engine: Engine, lost: _Lost, back: Mapping[str, str], done: Done, actor: Actor) -> tuple[int, str]:
+    """Rewrite one index from its current text; return how many memories it names again, and why not the others."""
+    root = engine.roots.find(lost.home.root)
+    try:
+        before = engine.history.read_audited(lost.seq, lost.sha)
+    except MemtuiError as error:
+        return 0, _reason(error)
+    why = ""
+    for _ in range(_TRIES):
+        try:
+            now = engine.read(lost.home)
+        except MemtuiError as error:
+            return 0, "" if error.code in _NO_TEXT else _reason(error)
+        found = bring_back(before, now.bytes, lost.home.path, back)
+        rest = "it also named other memories, or stands in a comment now" if found.left else ""
+        if not found.named:
+            return 0, rest
+        why = _joined(engine, root, Write(lost.home, found.data, now.sha256), done, actor)
+        if not why:
+            return found.named, rest
+        if why != _CHANGED:
+            break
+    return 0, why
+
+
+def _lines(back: Mapping[str, str], count: int) -> str:
+    if len(back) == 1:
+        return f"The line for {next(iter(back.values()))}"
+    return f"{'Some of the' if count else 'The'} lines for {len(back)} memories"

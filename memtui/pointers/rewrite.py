@@ -7,20 +7,25 @@ entry, a new name that the old notation cannot express.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtui.pointers.index import Pointer
-from memtui.pointers.index import parse as parse_index
-from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, depth, spans
-from memtui.pointers.links import IMPORT, LINK, MEM, NAME, Link
-from memtui.pointers.links import parse as parse_links
-from memtui.pointers.targets import (
+from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, depth, is_entry, place_of, spans, text_of
+from memtui.pointers.links import (
+    IMPORT,
+    LINK,
+    MEM,
+    NAME,
+    Link,
+    Pointer,
     is_writable,
     name_of,
     name_readings,
     names_of,
+    parse_index,
+    parse_links,
     part_of,
     readings,
     relative,
@@ -31,7 +36,7 @@ from memtui.pointers.targets import (
 
 _BEFORE = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*$")
 """What may stand before the link of an entry."""
-SEPARATOR = " · ".encode()
+_SEPARATOR = " · ".encode()
 """Separates several entries on one line, as real indexes have them."""
 _SIGNS = re.compile(rb"[^\w\[\]]*")
 
@@ -166,7 +171,6 @@ class _Rewriting:
         return link.target.replace(bare, text, 1)
 
     def _names(self, bare: str, old: str) -> bool:
-        """Return whether a name means a path, relative to the file, to the root, or anywhere."""
         found = (*name_readings(bare, self.here), *name_readings(bare, ""))
         return old in found or old.endswith("/" + with_ending(bare))
 
@@ -192,7 +196,7 @@ class _Rewriting:
             here = {pointer.start for pointer in pointers}
             going = here & starts
             if going == here:
-                span = entry_span(self.data, rows, number, pointers[0])
+                span = _entry_span(self.data, rows, number, pointers[0])
                 cuts = [span] if span is not None else []
             else:
                 cuts = _part_spans(self.data, rows[number], pointers, going) if going else []
@@ -202,7 +206,6 @@ class _Rewriting:
         return [link for link in gone if link.start not in taken]
 
     def result(self, left: list[Link]) -> Rewritten:
-        """Return the rewritten text."""
         pieces = []
         at = 0
         for edit in sorted(self.edits):
@@ -221,7 +224,7 @@ def _stem(path: str) -> str:
     return without_ending(path.rpartition("/")[2])
 
 
-def entry_span(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
+def _entry_span(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
     """Return the bytes of an entry with the text below that belongs to it; None when its extent is unclear.
 
     `first` is the first pointer of the line.
@@ -255,8 +258,8 @@ def _part_spans(data: bytes, line: Span, pointers: Sequence[Pointer], going: Col
     """Return some entries of a line with several, each with one separator; nothing when the line has other text."""
     between = []
     for one, following in pairwise(pointers):
-        at = data.rfind(SEPARATOR, one.end, following.start)
-        if at < 0 or not _SIGNS.fullmatch(data, at + len(SEPARATOR), following.start) or b"[[" in data[one.end : at]:
+        at = data.rfind(_SEPARATOR, one.end, following.start)
+        if at < 0 or not _SIGNS.fullmatch(data, at + len(_SEPARATOR), following.start) or b"[[" in data[one.end : at]:
             return []
         between.append(at)
     last = line[0] + len(data[slice(*line)].rstrip(b"\r\n"))
@@ -268,5 +271,120 @@ def _part_spans(data: bytes, line: Span, pointers: Sequence[Pointer], going: Col
         elif kept:
             found.append((between[place - 1], between[place] if place < len(between) else last))
         else:
-            found.append((pointer.start, between[place] + len(SEPARATOR)))
+            found.append((pointer.start, between[place] + len(_SEPARATOR)))
     return found
+
+
+class RestoredIndex(NamedTuple):
+    """An index with entries put back."""
+
+    data: bytes
+    named: int = 0
+    """How many memories it names again."""
+    left: tuple[str, ...] = ()
+    """Old paths of memories whose entries could not be put back."""
+
+
+class _IndexRestore:
+    """One index that gets entries back, and where its old lines belong now."""
+
+    def __init__(self, before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> None:
+        self.before, self.now, self.here, self.back = before, now, here, back
+        self.known = {*back, *back.values()}
+        self.named = {pointer.path for pointer in parse_index(now, here, self.known)}
+        self.lines: dict[int, list[Pointer]] = {}
+        for pointer in parse_index(before, here, self.known):
+            self.lines.setdefault(pointer.line, []).append(pointer)
+        pointers = [pointer for found in self.lines.values() for pointer in found]
+        self.wanted = {pointer.path for pointer in pointers if pointer.path is not None and self._returns(pointer)}
+        self.old, self.new = spans(before), spans(now)
+        self.texts = [text_of(now, span) for span in self.new]
+        self.end = b"\r\n" if b"\r\n" in (now or before) else b"\n"
+
+    def _returns(self, pointer: Pointer) -> bool:
+        new = self.back.get(pointer.path or "")
+        return new is not None and new not in self.named
+
+    def result(self) -> bytes:
+        changed = {old: new for old, new in self.back.items() if old != new}
+        places = self._places()
+        found = bytearray()
+        done = 0
+        for number, at in sorted(places.items(), key=lambda one: (one[1], one[0])):
+            span = self._entry(number)
+            if span is None:
+                continue
+            found += self.now[done:at]
+            done = at
+            if found and found != BOM and not found.endswith(b"\n"):
+                found += self.end
+            entry = self.before[slice(*span)]
+            found += rewrite(entry, self.here, changed).data if changed else entry
+            if self.now[done:] and not found.endswith(b"\n"):
+                found += self.end
+        return bytes(found + self.now[done:])
+
+    def _entry(self, number: int) -> tuple[int, int] | None:
+        return _entry_span(self.before, self.old, number, self.lines[number][0])
+
+    def _places(self) -> dict[int, int]:
+        """Return where old lines belong: after the nearest line above that is still there, else before one below.
+
+        Lines that are still there, for example in a comment, have no place.
+        """
+        often = Counter(self.texts)
+        where = {text: number for number, text in enumerate(self.texts) if text.strip() and often[text] == 1}
+        first = len(BOM) if self.now.startswith(BOM) else 0
+        found: dict[int, int] = {}
+        waiting: list[int] = []
+        after = -1  # the current line after which the next one belongs
+        entry_end = 0
+        for number, span in enumerate(self.old):
+            if span.start < entry_end:
+                continue
+            text, entry_end = text_of(self.before, span), self._end_of_absent(number)
+            if number in self.lines and all(map(self._returns, self.lines[number])) and text not in where:
+                if after < 0:
+                    waiting.append(number)
+                else:
+                    found[number] = self.new[after].end
+                continue
+            if entry_end:
+                continue
+            if self.texts[after + 1 : after + 2] == [text]:
+                after += 1
+            else:
+                after = where.get(text, after)
+            if waiting and after >= 0:
+                found |= dict.fromkeys(waiting, max(self.new[after].start, first))
+                waiting = []
+        return found | dict.fromkeys(waiting, self._at_end())
+
+    def _end_of_absent(self, number: int) -> int:
+        """Return where an entry ends that the index no longer holds; 0 for any other line."""
+        pointers = self.lines.get(number, [])
+        absent = all(self._returns(one) or (one.path is not None and one.path not in self.named) for one in pointers)
+        span = self._entry(number) if pointers and absent else None
+        return span[1] if span is not None else 0
+
+    def _at_end(self) -> int:
+        entries = [number for number, text in enumerate(self.texts) if is_entry(text)]
+        return place_of(self.now, self.new, entries, self.end)[0]
+
+
+def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> RestoredIndex:
+    """Put entries back into an index.
+
+    Args:
+        before: the index before the entries were removed.
+        now: the index as it is.
+        here: its path below the root.
+        back: old paths of the restored memories to their current ones.
+    """
+    work = _IndexRestore(before, now, here, back)
+    if not work.wanted:
+        return RestoredIndex(now)
+    data = work.result()
+    named = {pointer.path for pointer in parse_index(data, here, work.known)}
+    left = tuple(sorted(path for path in work.wanted if back[path] not in named))
+    return RestoredIndex(data, len(work.wanted) - len(left), left)

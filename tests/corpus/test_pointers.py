@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.pointers.links import parse
+from memtui.pointers.links import parse_links
 from memtui.pointers.rewrite import rewrite
 from tests.corpus import ARCHIVE
 from tests.corpus.journey import unpack
@@ -17,7 +17,9 @@ def there_and_back(file: Path, seen: Counter[str]) -> None:
     """Rename every memory a file names, one after the other, and take it back."""
     data = file.read_bytes()
     index = file.name == "MEMORY.md"
-    for path in sorted({link.path for link in parse(data, file.name) if link.path and not link.path.endswith("/")}):
+    for path in sorted(
+        {link.path for link in parse_links(data, file.name) if link.path and not link.path.endswith("/")}
+    ):
         folder, _, name = path.rpartition("/")
         new = f"{folder}/renamed-{seen['renamed']}{Path(name).suffix}".lstrip("/")
         there = rewrite(data, file.name, {path: new})

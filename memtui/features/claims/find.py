@@ -22,7 +22,7 @@ from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED,
 from memtui.features.claims.text import Claim, TextLine
 from memtui.features.hygiene.model import Hazard, Rule
 from memtui.mask import mask
-from memtui.pointers import links, targets
+from memtui.pointers import links
 from memtui.safe_text import one_line
 
 if TYPE_CHECKING:
@@ -200,10 +200,10 @@ def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
         return  # what an index names in vain is told with what else is wrong with it
     at = line = 0
     seen: dict[str, str | None] = {}
-    for link in links.parse(page.data, here.path):
+    for link in links.parse_links(page.data, here.path):
         if link.path is None or link.kind == links.IMPORT:
             continue
-        means = targets.name_readings(link.target, here.path) if link.kind == links.NAME else (link.path,)
+        means = links.name_readings(link.target, here.path) if link.kind == links.NAME else (link.path,)
         if any(path is not None and Address(here.root, path) in known for path in means):
             continue
         if link.path not in seen and len(seen) < _LINKS:
@@ -237,7 +237,7 @@ def _followed(engine: Engine, address: Address) -> str | None:
 
 def _as_written(path: str, here: str, link: links.Link) -> str | None:
     if link.kind == links.LINK:
-        return targets.written(path, here, link.target, angled=link.angled)
-    bare = targets.relative(path, here) if link.kind == links.NAME else path
-    new = bare if link.target.endswith(targets.MARKDOWN) else targets.without_ending(bare)
-    return new if link.kind == links.MEM or targets.resolve_name(new, here) == path else None
+        return links.written(path, here, link.target, angled=link.angled)
+    bare = links.relative(path, here) if link.kind == links.NAME else path
+    new = bare if link.target.endswith(links.MARKDOWN) else links.without_ending(bare)
+    return new if link.kind == links.MEM or links.resolve_name(new, here) == path else None

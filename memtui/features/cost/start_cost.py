@@ -17,9 +17,8 @@ from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.given.tokens import Counter, counter
-from memtui.pointers.cutline import end_of_index
-from memtui.pointers.index import parse
-from memtui.pointers.rest import index_of
+from memtui.pointers.lines import end_of_index, index_of
+from memtui.pointers.links import parse_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -174,7 +173,7 @@ def _reached(engine: Engine, found: tuple[LoadedFile, ...]) -> Iterator[LoadedFi
     texts = [(os.path.dirname(one.path), one.text) for one in found if one.at_start and one.label == _INDEX]
     folders, named = tuple(folder + os.sep for folder, _ in texts), set[str]()
     for folder, text in texts:  # files with the rest of an index come to the end as they are found
-        paths = {os.path.join(folder, path) for one in parse(text, "") for path in one.readings if path}
+        paths = {os.path.join(folder, path) for one in parse_index(text, "") for path in one.readings if path}
         for path in sorted(one for one in paths - named if index_of(os.path.basename(one))):
             try:
                 texts.append((folder, engine.read_bytes(engine.roots.resolve(path))))

@@ -15,7 +15,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
 from memtui.features.cost import start_cost
 from memtui.features.cost.start_cost import MEMTUI, Cost, CountedFile, short
-from memtui.pointers.cutline import lines_with_text
+from memtui.pointers.lines import lines_with_text
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import fitted

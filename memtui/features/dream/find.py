@@ -19,7 +19,7 @@ from memtui.features.health.survey import IndexChecker
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, exact, near, read_all, repeated_entries, union
 from memtui.features.remember.classify import first_sentence
 from memtui.pointers import references
-from memtui.pointers.index import parse as pointers
+from memtui.pointers.links import parse_index
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -127,7 +127,7 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
         if step.address == stays or step.address in others:
             continue
         if root.policy.is_index(step.address.path) and step.address in without:
-            kept = pointers(without[step.address].data, step.address.path)
+            kept = parse_index(without[step.address].data, step.address.path)
             if any(pointer.path == stays.path for pointer in kept):
                 yield without[step.address]
                 continue

@@ -11,8 +11,8 @@ from memtui.errors import ConflictError, NotFoundError, RefusedError
 from memtui.features.health.model import FixPreview, IndexFinding, IndexReport, Piece, apply_edits
 from memtui.features.health.split import filled
 from memtui.features.health.texts import resolved
-from memtui.pointers.cutline import Measure, lines_with_text, measure
-from memtui.pointers.index import parse
+from memtui.pointers.lines import Measure, lines_with_text, measure
+from memtui.pointers.links import parse_index
 from memtui.wire.output import count
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
         return []
     hidden, left = _below(path, before, old), _below(path, after, new)
     fallen = [name for name in left if name not in hidden]
-    still = {pointer.path for pointer in parse(after, path)} if hidden else set()
+    still = {pointer.path for pointer in parse_index(after, path)} if hidden else set()
     risen = [name for name in hidden if name not in left and name in still]
     notes = []
     if old.cut is not None and new.cut is None:
@@ -91,7 +91,7 @@ def _below(path: str, data: bytes, found: Measure) -> dict[str, None]:
     if found.cut is None:
         return {}
     first: dict[str, int] = {}
-    for pointer in parse(data, path):
+    for pointer in parse_index(data, path):
         if pointer.path is not None:
             first.setdefault(pointer.path, pointer.line)
     return {name: None for name, line in first.items() if line >= found.cut}

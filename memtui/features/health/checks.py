@@ -26,13 +26,12 @@ from memtui.features.health.model import (
     as_text,
 )
 from memtui.features.health.split import split
-from memtui.pointers.cutline import measure
-from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import (
     Span,
     Style,
     goes_on,
     is_entry,
+    measure,
     place_of,
     shorten,
     spans,
@@ -40,7 +39,7 @@ from memtui.pointers.lines import (
     text_of,
     write_entry,
 )
-from memtui.pointers.targets import is_writable, written
+from memtui.pointers.links import Pointer, is_writable, parse_index, written
 from memtui.wire.output import count
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
@@ -102,7 +101,7 @@ class IndexEntry(NamedTuple):
 
 def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
     """Return the paths below the root that an index names; `known` are the existing ones."""
-    return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
+    return frozenset(pointer.path for pointer in parse_index(data, path, known) if pointer.path is not None)
 
 
 def check(index: CheckedIndex) -> IndexReport:
@@ -126,7 +125,7 @@ class _Checking:
 
     def _entries(self) -> list[IndexEntry]:
         linked = self.index.policy.index_format == LINKS
-        pointers = parse(self.index.data, self.index.address.path) if linked else ()
+        pointers = parse_index(self.index.data, self.index.address.path) if linked else ()
         counts = Counter(pointer.line for pointer in pointers)
         found = []
         text, line = b"", -1

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
     from memtui.engine.model import Address, Policy
     from memtui.features.hygiene.model import Hazard
-    from memtui.pointers.cutline import Measure
-    from memtui.pointers.index import Pointer
+    from memtui.pointers.lines import Measure
+    from memtui.pointers.links import Pointer
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
 LONG, OUTSIDE, CUT, BELOW, BROKEN = "long", "outside", "cut", "below", "broken"

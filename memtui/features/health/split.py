@@ -10,12 +10,20 @@ from types import MappingProxyType
 
 from memtui.engine.model import Policy
 from memtui.features.health.model import Edit, Fix, Piece, apply_edits
-from memtui.pointers.cutline import measure
-from memtui.pointers.index import Pointer, parse
-from memtui.pointers.lines import Span, is_entry, spans, style_of, text_of, write_entry
-from memtui.pointers.prose import prose
-from memtui.pointers.rest import borders, rest_name, surplus
-from memtui.pointers.targets import written
+from memtui.pointers.lines import (
+    Span,
+    borders,
+    is_entry,
+    measure,
+    rest_name,
+    spans,
+    style_of,
+    surplus,
+    text_of,
+    write_entry,
+)
+from memtui.pointers.links import Pointer, parse_index, written
+from memtui.pointers.markdown import prose
 
 HOOK = "more of this index: open it when no line above fits"
 NO_PLACE = "It cannot be split here: a paragraph or a block of code runs across the line."
@@ -48,7 +56,7 @@ def split(
     taken = frozenset(map(str.casefold, known))
     why = NO_PLACE
     for at in range(len(heads) - 1, -1, -1):
-        above = parse(data[: starts[at]], path)
+        above = parse_index(data[: starts[at]], path)
         pieces = _appended(data, starts[at], policy, above, rests) or _new(data, starts[at:], path, policy, taken)
         pieces = tuple(_there(data, piece, spare) for piece in pieces)
         if not pieces:

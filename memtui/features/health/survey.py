@@ -13,10 +13,8 @@ from memtui.features.health import checks
 from memtui.features.health.checks import LINKS, CheckedIndex
 from memtui.features.health.model import BROKEN, HIDDEN, IndexFinding, IndexReport
 from memtui.pointers import links
-from memtui.pointers.cutline import measure
-from memtui.pointers.index import Pointer, parse
-from memtui.pointers.lines import home_of, is_text
-from memtui.pointers.rest import index_of
+from memtui.pointers.lines import home_of, index_of, is_text, measure
+from memtui.pointers.links import Pointer, parse_index
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -133,7 +131,9 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
             broken = IndexFinding(BROKEN, address, None, path, NO_TEXT, why=NO_FIX)
             yield IndexReport(address, snapshot.sha256, measure(b"", policy), policy, (broken,), code="E_TEXT")
             continue
-        texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
+        texts[path] = _Text(
+            snapshot.bytes, snapshot.sha256, parse_index(snapshot.bytes, path, shelf.rows) if linked else ()
+        )
         home = path if policy.is_index(path) else index_of(path)
         rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
         waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
@@ -211,7 +211,7 @@ def _named(text: _Text) -> frozenset[str | None]:
 def _imported(policy: Policy, path: str, text: _Text) -> frozenset[str | None]:
     if not policy.index_imports:
         return frozenset()
-    return frozenset(link.path for link in links.parse(text.data, path) if link.kind == "import")
+    return frozenset(link.path for link in links.parse_links(text.data, path) if link.kind == "import")
 
 
 def _is_part(policy: Policy, path: str) -> bool:

@@ -29,10 +29,8 @@ from memtui.features.health.model import (
 )
 from memtui.features.health.survey import IndexChecker, by_index, has_index
 from memtui.features.proposals.value import judge_all, proposal
-from memtui.pointers.cutline import measure
-from memtui.pointers.index import parse
-from memtui.pointers.lines import is_entry, is_text, spans, text_of
-from memtui.pointers.rest import index_of
+from memtui.pointers.lines import index_of, is_entry, is_text, measure, spans, text_of
+from memtui.pointers.links import parse_index
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -393,7 +391,7 @@ def _rebuilt(engine: Engine, root: Root, home: str, named: Sequence[Memory], row
 def _head(address: Address, data: bytes) -> bytes:
     """Return the text above the first pointer; raises UsageError if other text follows the pointers."""
     lines = spans(data)
-    named = {pointer.line for pointer in parse(data, address.path)}
+    named = {pointer.line for pointer in parse_index(data, address.path)}
     first = min(named, default=len(lines))
     rest = [number for number in range(first, len(lines)) if text_of(data, lines[number]).strip()]
     if not is_text(data) or any(number not in named or not is_entry(text_of(data, lines[number])) for number in rest):

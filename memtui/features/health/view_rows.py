@@ -26,7 +26,7 @@ from memtui.features.health.model import (
 )
 from memtui.features.health.texts import GROUPS
 from memtui.mask import shown_bytes
-from memtui.pointers.cutline import Measure
+from memtui.pointers.lines import Measure
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare, fold_runs

@@ -13,7 +13,7 @@ from memtui.features.actors import by
 from memtui.features.history import view_rows
 from memtui.features.history.view_rows import DISK, DRAFT, GONE, VERSION, Timeline, TimelineEntry
 from memtui.features.host import WRITE, Host
-from memtui.pointers import restore
+from memtui.pointers import references
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
@@ -264,7 +264,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry, address, jobs = self.rows.shown[self.list.cursor], self.past.address, self.jobs
         who = f"{by(entry.who)}, {since(entry.at, self.host.now())}"
 
-        def restored(found: restore.Restored) -> None:
+        def restored(found: references.Restored) -> None:
             result = found.result
             if isinstance(result, Conflict):
                 self.say(f"Not restored: {address} changed in that moment, nothing was lost. r tries again.", "warning")
@@ -277,7 +277,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             self.load()
 
         jobs.run(
-            lambda engine: restore.restore(engine, address, version=entry.sha256, actor=jobs.actor),
+            lambda engine: references.restore(engine, address, version=entry.sha256, actor=jobs.actor),
             restored,
             what=f"restore a version of {address}",
             lane=WRITE,

@@ -16,7 +16,7 @@ from memtui.engine.model import Address, Memory, Root
 from memtui.features.hot_set import index, texts
 from memtui.features.hot_set.model import Block, Budgets
 from memtui.given.reach import ScopeListing, listings, there, withheld
-from memtui.pointers.cutline import end_of_index
+from memtui.pointers.lines import end_of_index
 
 
 class OwnMemories(NamedTuple):

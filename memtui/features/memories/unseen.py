@@ -17,7 +17,7 @@ from memtui.agents.reader import BoundedReader, Head, is_within
 from memtui.agents.table import KNOWN
 from memtui.config.surroundings import Surroundings, folder_id
 from memtui.engine.model import Policy, Root
-from memtui.pointers.index import parse
+from memtui.pointers.links import parse_index
 
 LEVELS = 4
 """Depth of folders; a copy of an agent's own folder begins anew."""
@@ -194,7 +194,7 @@ class _Look:
         """Whether the index of a folder names files beside it."""
         head = BoundedReader().head(os.path.join(path, INDEX), (os.path.realpath(path),), limit=INDEX_BYTES)
         known = frozenset(files) - {INDEX}
-        return isinstance(head, Head) and any(one.path in known for one in parse(head.data, INDEX, known))
+        return isinstance(head, Head) and any(one.path in known for one in parse_index(head.data, INDEX, known))
 
     def _agent_around(self, path: str) -> str:
         parts = os.path.relpath(path, self._top).split(os.sep) if is_within(path, (self._top,)) else []

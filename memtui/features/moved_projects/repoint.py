@@ -17,8 +17,8 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, Memory, Remove, Rename, Root, Step, Write
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.moved_projects.orphans import slug_of
-from memtui.pointers.index import parse
 from memtui.pointers.lines import is_text
+from memtui.pointers.links import parse_index
 
 MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
 
@@ -222,11 +222,11 @@ def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[RepointLi
     if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
         lines.append(RepointLine(old.address, None, STAYS, "Somebody is writing it; try again."))
         return
-    named = {pointer.path for pointer in parse(theirs.bytes, new.address.path, coming)}
+    named = {pointer.path for pointer in parse_index(theirs.bytes, new.address.path, coming)}
     rows = ours.bytes.split(b"\n")
     wanted = [
         rows[pointer.line].rstrip(b"\r")
-        for pointer in parse(ours.bytes, old.address.path, coming)
+        for pointer in parse_index(ours.bytes, old.address.path, coming)
         if pointer.path in coming and pointer.path not in named
     ]
     lines.append(RepointLine(old.address, new.address, MERGED))

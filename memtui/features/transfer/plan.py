@@ -187,8 +187,8 @@ def remarks(data: bytes, old_name: str, new: Address, target: Root) -> list[Note
 
 def dead_links(data: bytes, old: str, new: str, present: Container[str], there: Container[str]) -> list[Note]:
     """Name the links of a memory that lead nowhere in its new root, which will have the memories `there`."""
-    before = links.parse(data, old)
-    after = links.parse(data, new)
+    before = links.parse_links(data, old)
+    after = links.parse_links(data, new)
     found = [
         one.target for one, other in zip(before, after, strict=True) if one.path in present and other.path not in there
     ]

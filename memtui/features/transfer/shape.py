@@ -20,11 +20,20 @@ from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import Address, FieldEdit, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, IndexChange, Note, Transfer, Translation
-from memtui.pointers.cutline import measure
-from memtui.pointers.index import parse
-from memtui.pointers.lines import Style, home_of, is_entry, is_text, place_of, spans, style_of, text_of, write_entry
-from memtui.pointers.rest import index_of
-from memtui.pointers.targets import is_writable, written
+from memtui.pointers.lines import (
+    Style,
+    home_of,
+    index_of,
+    is_entry,
+    is_text,
+    measure,
+    place_of,
+    spans,
+    style_of,
+    text_of,
+    write_entry,
+)
+from memtui.pointers.links import is_writable, parse_index, written
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -305,7 +314,7 @@ def mentions(
             data = text(here)
         except MemtuiError:
             continue  # an index that is not there, or cannot be read, says nothing
-        for pointer in parse(data, here, present):
+        for pointer in parse_index(data, here, present):
             if pointer.path in chosen and pointer.path is not None:
                 found.setdefault(pointer.path, Mention(pointer.text, pointer.hook))
     return found
@@ -369,8 +378,8 @@ def _changed(
     notes += _below_cut(after, home, root, items)
     if paths.matches(home, root.policy.generated):
         notes.append(f"{title_of(root.agent)} makes this index anew from the memories.")
-    known = {pointer.path for pointer in parse(before, home)}
-    count = len({pointer.path for pointer in parse(after, home)} - known)
+    known = {pointer.path for pointer in parse_index(before, home)}
+    count = len({pointer.path for pointer in parse_index(after, home)} - known)
     what = "1 line added" if count == 1 else f"{count:,} lines added"
     return [IndexChange(address, old, after, sha, what, tuple(notes))]
 
@@ -379,7 +388,7 @@ def with_lines(
     data: bytes, home: str, root: Root, items: Sequence[Transfer], said: Mapping[Address, Mention]
 ) -> tuple[bytes, list[str]]:
     """Add a line for each memory that an index does not name yet; return it and the names that have no link."""
-    pointers = parse(data, home, {item.new.path for item in items})
+    pointers = parse_index(data, home, {item.new.path for item in items})
     known = {pointer.path for pointer in pointers}
     lines = spans(data)
     entries = [
@@ -401,7 +410,7 @@ def with_lines(
             for number, item in enumerate(batch)
         ]
         attempt = [lead + line + tail for line in fresh]
-        there = {pointer.path for pointer in parse(data[:at] + b"".join([*made, *attempt]) + data[at:], home)}
+        there = {pointer.path for pointer in parse_index(data[:at] + b"".join([*made, *attempt]) + data[at:], home)}
         if all(fresh) and there.issuperset(item.new.path for item in batch):
             made += attempt
         elif len(batch) == 1:
@@ -428,5 +437,5 @@ def _below_cut(after: bytes, home: str, root: Root, items: Sequence[Transfer]) -
     if cut is None:
         return []
     names = {item.new.path: item.new.name for item in items}
-    lost = [names[one.path] for one in parse(after, home) if one.path in names and one.line >= cut]
+    lost = [names[one.path] for one in parse_index(after, home) if one.path in names and one.line >= cut]
     return [f"{name} is below the cut: {title_of(root.agent)} does not load that line." for name in lost]

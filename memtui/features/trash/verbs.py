@@ -43,9 +43,9 @@ def restore(call: Call) -> int:
     if call.args.flag("alone"):
         value = call.engine.memories.restore(address, version=version, actor=call.actor)
         return results.saved(call.out, value, word="restored")
-    from memtui.pointers import restore as restoring
+    from memtui.pointers import references
 
-    found = restoring.restore(call.engine, address, version=version, actor=call.actor)
+    found = references.restore(call.engine, address, version=version, actor=call.actor)
     status = results.saved(call.out, found.result, word="restored")
     results.beside(call.out, found.also, found.left)
     return status

@@ -12,7 +12,7 @@ from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry, i
 from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.host import WRITE, Host
-from memtui.pointers import restore
+from memtui.pointers import references
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
@@ -133,7 +133,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
                 hold.end()
 
         bridge.run(
-            lambda engine: restore.restore_all(engine, asked, actor=bridge.actor),
+            lambda engine: references.restore_all(engine, asked, actor=bridge.actor),
             done,
             what=f"restore {name}",
             otherwise=failed,

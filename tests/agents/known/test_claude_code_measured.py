@@ -7,7 +7,7 @@ import pytest
 
 from memtui.agents.known.claude_code import AUTO
 from memtui.agents.layout import slug
-from memtui.pointers.cutline import measure
+from memtui.pointers.lines import measure
 from tests.agents.listing import listed, marked
 from tests.agents.machine import Machine
 from tests.agents.test_projects_checkout import worktree

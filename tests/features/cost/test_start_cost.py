@@ -18,7 +18,7 @@ from memtui.features.cost import start_cost, view_rows
 from memtui.features.cost.start_cost import MEMTUI, Cost, agent_named, agents, look, short, work_out
 from memtui.features.cost.view_rows import ITEM, CostRow
 from memtui.given.tokens import Counter
-from memtui.pointers.cutline import measure
+from memtui.pointers.lines import measure
 from memtui.ui.draw.words import count_words
 from tests.agents import homes
 from tests.agents.machine import Machine, snapshot

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.features.health.model import Edit, apply_edits, as_text
-from memtui.pointers.index import parse
+from memtui.pointers.links import parse_index
 
 
 def test_what_is_replaced_removed_and_inserted() -> None:
@@ -49,14 +49,14 @@ def test_bytes_outside_are_never_touched(data: bytes, wanted: list[tuple[int, in
 )
 def test_a_link_becomes_text_that_says_the_same(line: str, wanted: str) -> None:
     data = line.encode()
-    first, *others = parse(data, "MEMORY.md")
+    first, *others = parse_index(data, "MEMORY.md")
     edit = as_text(data, first)
     assert edit is not None
     after = apply_edits(data, [edit])
     assert after.decode() == wanted
-    assert [one.target for one in parse(after, "MEMORY.md")] == [one.target for one in others]
+    assert [one.target for one in parse_index(after, "MEMORY.md")] == [one.target for one in others]
 
 
 @pytest.mark.parametrize("line", ["- [a](../o`ut.md)", "- [`a`](../out.md)", "- [a](<../o`ut.md>)"])
 def test_what_cannot_be_code_stays_a_link(line: str) -> None:
-    assert [as_text(line.encode(), one) for one in parse(line.encode(), "MEMORY.md")] == [None]
+    assert [as_text(line.encode(), one) for one in parse_index(line.encode(), "MEMORY.md")] == [None]

@@ -13,9 +13,7 @@ from memtui.engine.model import Policy
 from memtui.features.health.checks import named
 from memtui.features.health.model import apply_edits
 from memtui.features.health.split import HOOK, MISREAD, NO_PLACE, NO_ROOM, filled, split
-from memtui.pointers.cutline import measure
-from memtui.pointers.lines import spans
-from memtui.pointers.rest import surplus
+from memtui.pointers.lines import measure, spans, surplus
 from tests.features.health.folders import LINKS, entry
 from tests.features.health.test_checks import FILES
 

@@ -23,7 +23,7 @@ from memtui.features.health.view_rows import (
     found_words,
     row_runs,
 )
-from memtui.pointers.cutline import Measure
+from memtui.pointers.lines import Measure
 from memtui.safe_text import cell_width
 
 ROOTS = {"notes": Root("notes", "/x", label="Notes"), "other": Root("other", "/y")}

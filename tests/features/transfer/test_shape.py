@@ -8,7 +8,7 @@ from memtui.engine.frontmatter import NONE, Value, read
 from memtui.engine.model import Address
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, Transfer
 from memtui.features.transfer.shape import Hints, Mention, mentions, translate, with_lines
-from memtui.pointers.index import parse
+from memtui.pointers.links import parse_index
 from tests.features.transfer.agents import POLICIES, root
 from tests.growth import growth
 
@@ -190,7 +190,7 @@ def test_only_names_that_cannot_be_written_get_no_line_wherever_they_stand() -> 
     good = [f"m{number}.md" for number in range(20)]
     names = [bad[0], *good[:7], bad[1], *good[7:]]
     data, unwritten = with_lines(b"- [x](x.md)\n", "MEMORY.md", CLAUDE, items([*names, "x.md"]), {})
-    assert [pointer.path for pointer in parse(data, "MEMORY.md")] == ["x.md", *good]
+    assert [pointer.path for pointer in parse_index(data, "MEMORY.md")] == ["x.md", *good]
     assert sorted(unwritten) == sorted(bad)
     assert with_lines(data, "MEMORY.md", CLAUDE, items(good), {}) == (data, [])
 
@@ -199,7 +199,7 @@ def test_a_hook_that_would_swallow_the_lines_below_it_does_not() -> None:
     said = {Address("old", "m1.md"): Mention("t", "<!-- `` ``` [a](b.md) -->")}
     names = [f"m{number}.md" for number in range(4)]
     data, unwritten = with_lines(b"", "MEMORY.md", CLAUDE, items(names), said)
-    found = {pointer.path for pointer in parse(data, "MEMORY.md")}
+    found = {pointer.path for pointer in parse_index(data, "MEMORY.md")}
     assert found & {*names} == {*names} - {*unwritten}
 
 
