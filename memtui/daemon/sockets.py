@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, state_file
-from memtui.engine.disk.locks import RootLock
+from memtui.engine.disk.handles import RootLock
 from memtui.errors import BusyError, ConflictError, RefusedError, StorageError, UsageError
 
 RUN, FILE, TOKEN = "run", "memtui.sock", "serve.token"

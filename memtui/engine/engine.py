@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.lazy import lazy
 from memtui.engine.look.roots import READ_WRITE, Access, Roots
@@ -177,14 +177,14 @@ class Engine:
         if there is not None:
             return there.read(address)
         handle = self.roots.reading(self.roots.find(address.root))
-        found = handles.read(handle, paths.split(address.path), address)
+        found = handles.read(handle, address)
         fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 
     def read_bytes(self, address: Address) -> bytes:
         """Read a memory whole, without hashing it; see `read`."""
-        return handles.read_bytes(self.roots.reading(self.roots.find(address.root)), paths.split(address.path), address)
+        return handles.read_bytes(self.roots.reading(self.roots.find(address.root)), address)
 
     def save(
         self,

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from memtui.diff.hunks import byte_lines
 from memtui.engine.approval import Approver
-from memtui.engine.disk import paths
+from memtui.engine.disk import handles
 from memtui.engine.look.roots import any_root
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.part import EnginePart, retry_after_repair
@@ -86,7 +86,7 @@ class History(EnginePart):
         its version raises `E_STORE_DAMAGED`, and nothing is kept.
         """
         root = self._rules.writable(address, actor)
-        paths.split(address.path)
+        handles.split(address.path)
         uid = self._roots.uid(root)
         known = {(one.sha256, one.at) for one in self._ledger.versions.history(uid, address.path)}
         count = 0
@@ -179,7 +179,7 @@ class History(EnginePart):
         self._rules.refuse_read_only()
         chosen = []
         for address, sha in asked:
-            paths.split(address.path)
+            handles.split(address.path)
             self._rules.check_storable(address)
             chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
         count = self._ledger.reviews.review(chosen, actor=actor.name, note=approver.note())

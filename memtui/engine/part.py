@@ -15,7 +15,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import StillWritten
 from memtui.engine.look.roots import Roots, included
 from memtui.engine.model import Actor, Address, Change, Changes, Outcome, Root, is_person
@@ -226,7 +226,9 @@ class Rules:
     def check_new(self, root: Root, address: Address) -> None:
         """Refuse a name that memtui would not create in this root."""
         free = root.policy.include is not None or root.policy.any_name
-        parts = paths.split(address.path) if free else paths.creatable(address.path)
+        parts = handles.split(address.path)
+        if not free:
+            paths.require_creatable(parts)
         if not included(root, address.path):
             allowed = ", ".join(root.policy.include or ())
             raise RefusedError(

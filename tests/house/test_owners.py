@@ -46,7 +46,6 @@ OWNERS = {
             ("memtui/engine/ledger/roots.py", "os.path.realpath"): "which folder a root is; opens nothing",
             ("memtui/engine/ledger/roots.py", "os.path.lexists"): "whether a root moved; opens nothing",
             ("memtui/engine/find/index.py", "*"): "the search index's own file, in the state folder",
-            ("memtui/engine/disk/locks.py", "*"): "lock files, in the state folder",
             (
                 "memtui/features/bundles/tarball.py",
                 "*",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.disk.paths import split
+from memtui.engine.disk.handles import split
 from memtui.errors import RefusedError
 from memtui.pointers.links import (
     Link,

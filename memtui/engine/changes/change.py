@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.handles import StillWritten
 from memtui.engine.ledger.audit import MOVED, Txn
 from memtui.engine.model import (
@@ -133,7 +133,7 @@ class Changer(EnginePart):
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
         txn = transaction(self._ledger, "create", actor, f"create {address}")
-        found = handles.read(site.handle, paths.split(address.path), address, calm=True)
+        found = handles.read(site.handle, address, calm=True)
         try:
             if found.data == data:
                 return Unchanged(address, found.sha)
@@ -188,7 +188,7 @@ class Changer(EnginePart):
     ) -> Saved | Unchanged | Conflict:
         """Set and remove front-matter fields in one save, changing no other byte; see `save`."""
         root = self._rules.writable(address, actor)
-        found = handles.read(self._roots.reading(root), paths.split(address.path), address)
+        found = handles.read(self._roots.reading(root), address)
         fsio.close(found.handle)
         same = found.sha == expected_sha256
         started = found.data if same else self._kept(root, address, expected_sha256) or found.data
@@ -228,7 +228,7 @@ class Changer(EnginePart):
             root = self._rules.writable(next(iter(batch)), actor)
             for address in batch:
                 self._rules.writable(address, actor)
-            folder = paths.split(next(iter(batch)).path)[:-1]
+            folder = handles.split(next(iter(batch)).path)[:-1]
             wanted = {address: (expected or {}).get(address) for address in batch}
             with self._roots.site(root, actor) as site:
                 found = files.remove_some(site, folder, wanted, job._replace(patient=True))
@@ -288,9 +288,9 @@ class Changer(EnginePart):
         pairs = {address: (target, None) for address, target in wanted.items()}
         with (
             self._roots.site(root, job.actor) as site,
-            TargetFolder(site, paths.split(new.path)[:-1], siblings) as there,
+            TargetFolder(site, handles.split(new.path)[:-1], siblings) as there,
         ):
-            found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+            found = files.rename_some(site, handles.split(old.path)[:-1], there, pairs, job._replace(patient=True))
         now = self._ledger.clock()
         self._events.changed(
             Change(wanted[address], "renamed", job.actor.name, result.before, result.sha256, now, address)
@@ -335,7 +335,7 @@ class Changer(EnginePart):
             self._roots.site(second, job.actor, create=True) as two,
         ):
             here, there = (one, two) if first.id == source.id else (two, one)
-            found = handles.read(here.handle, paths.split(address.path), address, calm=True)
+            found = handles.read(here.handle, address, calm=True)
             try:
                 if job.patient and not found.settled:
                     raise StillWritten
@@ -378,7 +378,7 @@ class Changer(EnginePart):
 def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
     """Remove a copy whose original is still there; on failure it stays as a duplicate."""
     with suppress(MemtuiError):
-        found = handles.read(here.handle, paths.split(address.path), address)
+        found = handles.read(here.handle, address)
         fsio.close(found.handle)
         files.remove(there, new, sha, job._replace(operation="deleted"))
 
@@ -386,7 +386,7 @@ def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
     """Restore a stored text; replace another text only with `over`."""
     try:
-        found = handles.read(site.handle, paths.split(address.path), address)
+        found = handles.read(site.handle, address)
     except NotFoundError:
         return files.create(site, address, data, job)
     fsio.close(found.handle)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.look.folder_listing import FolderItems, look
+from memtui.engine.look.roots import make_root
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
 from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled
 from memtui.engine.save import files
@@ -59,7 +60,7 @@ class Folders(EnginePart):
         """List a folder `depth` levels deep, following links that stay inside the root."""
         root = self._roots.find(address.root)
         handle = self._roots.reading(root)
-        parts = paths.split(address.path) if address.path else ()
+        parts = handles.split(address.path) if address.path else ()
         with handle.folder(parts) as folder:
             try:
                 size = fsio.fstat(folder).st_size
@@ -97,7 +98,7 @@ class Folders(EnginePart):
             real = self.follow(Address(handle.root.id, "/".join(parts)))
             if not real.path:
                 return fsio.fstat(handle.fd), ()
-            below = paths.split(real.path)
+            below = handles.split(real.path)
             with handle.folder(below[:-1]) as folder:
                 return fsio.stat_at(folder, below[-1]), below
         except (MemtuiError, OSError):
@@ -109,7 +110,7 @@ class Folders(EnginePart):
         try:
             if not address.path:
                 return "folder"
-            parts = paths.split(address.path)
+            parts = handles.split(address.path)
             with handle.folder(parts[:-1]) as folder:
                 return _kind(fsio.stat_at(folder, parts[-1]))
         except (FileNotFoundError, NotFoundError, RefusedError):
@@ -127,7 +128,7 @@ class Folders(EnginePart):
             raise paths.translate(error, f"Looking at the folder of {root.id}") from error
         if not there:
             self._rules.refuse_read_only()
-            handles.make_root(self._rules.allowed(root_id))
+            make_root(self._rules.allowed(root_id))
 
     @retry_after_repair
     def unlink(self, address: Address, *, actor: Actor) -> None:
@@ -174,7 +175,7 @@ class Folders(EnginePart):
 
     def _remove_all(self, site: Site, root: Root, address: Address, job: Job, outcomes: list[Outcome]) -> bool:
         """Delete everything in a folder, and the folder; return whether nobody put something there meanwhile."""
-        parts = paths.split(address.path) if address.path else ()
+        parts = handles.split(address.path) if address.path else ()
         found = self._everything(site, root, parts, job.actor)
         memories = [Address(root.id, path) for path in found.memories]
         for batch in batched(memories, lambda address: address.path.rpartition("/")[0]):
@@ -185,7 +186,7 @@ class Folders(EnginePart):
 
     def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
         """Delete several memories of one folder; those that cannot go together go one by one."""
-        folder, now = paths.split(batch[0].path)[:-1], self._ledger.clock()
+        folder, now = handles.split(batch[0].path)[:-1], self._ledger.clock()
         done = files.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
         gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
         self._events.changed(Change(one, "deleted", job.actor.name, saved.before, None, now) for one, saved in gone)
@@ -239,7 +240,7 @@ class Folders(EnginePart):
     def _rename_all(
         self, site: Site, root: Root, address: Address, new: Address, job: Job
     ) -> list[tuple[Address, Address, Saved | Conflict]]:
-        source, target = paths.split(address.path), paths.split(new.path)
+        source, target = handles.split(address.path), handles.split(new.path)
         if target[: len(source)] == source:
             raise RefusedError(
                 f"{address} cannot be moved inside itself.", code="E_NAME", hint="Choose a name outside the folder."
@@ -248,7 +249,7 @@ class Folders(EnginePart):
         pairs = [(path, new.path + path[len(address.path) :]) for path in found.memories]
         for _, path in pairs:
             self._rules.writable(Address(root.id, path), job.actor)
-            paths.split(path)
+            handles.split(path)
         shas = _rename(site, address, new, pairs, job)
         txn = str(job.txn.id)
         return [
@@ -288,7 +289,7 @@ def _walk(folder: int, parts: tuple[str, ...], device: int, found: FolderContent
                     code="E_OTHER_DEVICE",
                     hint="Unmount it first.",
                 )
-            paths.split(path)
+            handles.split(path)
             with fsio.closing(fsio.open_dir(folder, entry.name)) as inner:
                 _walk(inner, below, device, found, limit)
         elif kind == "file":
@@ -314,7 +315,7 @@ def _kind(status: os.stat_result) -> str:
 
 def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, str]], job: Job) -> list[str]:
     """Rename a folder in one step, recording every memory in it; return their versions in order."""
-    source, target = paths.split(address.path), paths.split(new.path)
+    source, target = handles.split(address.path), handles.split(new.path)
     with site.handle.folder(source[:-1]) as folder, site.handle.folder(target[:-1], create=True) as new_folder:
         seqs, shas = _announce(site, pairs, job)
         try:
@@ -347,7 +348,7 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
     with site.ledger.transaction():
         for path, moved in pairs:
             address = Address(site.handle.root.id, path)
-            found = handles.read(site.handle, paths.split(path), address, calm=True)
+            found = handles.read(site.handle, address, calm=True)
             fsio.close(found.handle)
             files.keep_before(site, address, found)
             shas.append(found.sha)
@@ -367,7 +368,7 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
 
 
 def _unlink(site: Site, address: Address) -> None:
-    parts = paths.split(address.path)
+    parts = handles.split(address.path)
     try:
         with site.handle.folder(parts[:-1]) as folder:
             status = fsio.stat_at(folder, parts[-1])
@@ -385,7 +386,7 @@ def _unlink(site: Site, address: Address) -> None:
 def _remove_folders(site: Site, folders: Iterable[str]) -> bool:
     """Remove emptied folders, innermost first; return whether all are gone."""
     for path in reversed(list(folders)):
-        parts = paths.split(path)
+        parts = handles.split(path)
         try:
             with site.handle.folder(parts[:-1]) as parent:
                 fsio.remove_dir(parent, parts[-1])

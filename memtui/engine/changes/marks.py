@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Mute, Record
 from memtui.engine.look.catalog import Library
@@ -305,7 +305,7 @@ class Pins(EnginePart):
 
         With `soon` it is written within a second, or when the engine is closed; other processes see it then.
         """
-        paths.split(address.path)
+        handles.split(address.path)
         if not is_person(actor.name):
             root = self._roots.find(address.root)
             if soon:
@@ -333,7 +333,7 @@ class Pins(EnginePart):
         counted, named = [], {}
         for usage in chosen:
             address, now = usage.address, self._ledger.clock()
-            paths.split(address.path)
+            handles.split(address.path)
             place = self._place(address)
             named[place] = address
             used, written = (None if at is None else min(at, now) for at in usage[2:])
@@ -419,7 +419,7 @@ class ObservedMarks(EnginePart):
     def _there(self, uid: int, path: str) -> WholeFile | None:
         with suppress(MemtuiError, KeyError):  # a root that is not open here
             address = Address(self._roots.names()[uid], path)
-            found = handles.read(self._roots.reading(self._roots.find(address.root)), paths.split(path), address)
+            found = handles.read(self._roots.reading(self._roots.find(address.root)), address)
             fsio.close(found.handle)
             return found
         return None

@@ -126,7 +126,7 @@ class Memories(Changer):
         source = self._rules.allowed(address.root)
         target = self._rules.writable(new, actor)
         self._rules.check_new(target, new)
-        found = handles.read(self._roots.reading(source), paths.split(address.path), address)
+        found = handles.read(self._roots.reading(source), address)
         fsio.close(found.handle)
         if len(found.data) > target.policy.write_bytes:
             raise too_big(new, len(found.data), target.policy.write_bytes)
@@ -149,7 +149,7 @@ class Memories(Changer):
                 code="E_NAME",
                 hint="Choose a name outside of it.",
             )
-        parts = paths.split(new.path)
+        parts = handles.split(new.path)
         try:
             handle = self._roots.reading(self._roots.find(new.root))
             with handle.folder(parts[:-1]) as above:
@@ -165,7 +165,7 @@ class Memories(Changer):
 
     def _clear(self, address: Address, actor: Actor) -> None:
         root = self._rules.writable(address, actor)
-        parts = paths.split(address.path)
+        parts = handles.split(address.path)
         with self._roots.site(root, actor) as site:
             try:
                 with site.handle.folder(parts) as folder:

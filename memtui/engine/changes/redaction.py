@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 
-from memtui.engine.disk import fsio, handles, paths, state_file, unsaved
+from memtui.engine.disk import fsio, handles, state_file, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger.erasure import Quotes, TextHolder
 from memtui.engine.look import row_cache
@@ -183,7 +183,7 @@ def _remove(folder_path: str, name: str) -> None:
 
 def _refuse_current(handle: handles.RootHandle, address: Address, sha: str) -> None:
     try:
-        found = handles.read(handle, paths.split(address.path), address)
+        found = handles.read(handle, address)
     except NotFoundError:
         return
     fsio.close(found.handle)

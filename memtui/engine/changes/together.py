@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.engine.changes.marks import is_unseen
 from memtui.engine.changes.undo import Undo
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.handles import StillWritten
 from memtui.engine.ledger.audit import Txn
 from memtui.engine.ledger.ledger import Ledger
@@ -126,7 +126,7 @@ class Together(EnginePart):
 
     def _allow(self, step: Step, actor: Actor) -> None:
         root = self._rules.writable(step.address, actor)
-        paths.split(step.address.path)
+        handles.split(step.address.path)
         if isinstance(step, Write) and step.expected_sha256 is None:
             encode(step.data, root, step.address)
             self._rules.check_new(root, step.address)
@@ -217,7 +217,7 @@ class Together(EnginePart):
         data = step.data if isinstance(step, Write) else None
         operation = "modified" if isinstance(step, Write) else "renamed" if isinstance(step, Rename) else "deleted"
         try:
-            found = handles.read(site.handle, paths.split(step.address.path), step.address, calm=True)
+            found = handles.read(site.handle, step.address, calm=True)
         except NotFoundError:
             found = None
         try:
@@ -287,7 +287,7 @@ class Together(EnginePart):
 
 def _look(site: Site, address: Address, job: Job) -> _There:
     try:
-        content = handles.read(site.handle, paths.split(address.path), address, calm=True)
+        content = handles.read(site.handle, address, calm=True)
     except NotFoundError:
         return _There()
     fsio.close(content.handle)

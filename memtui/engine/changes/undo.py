@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from memtui.engine.changes.change import Changer
 from memtui.engine.changes.marks import ObservedMarks
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, unmake
@@ -283,7 +283,7 @@ class Undo(EnginePart):
     def _current(self, address: Address) -> handles.WholeFile | None:
         try:
             handle = self._roots.reading(self._roots.find(address.root))
-            found = handles.read(handle, paths.split(address.path), address)
+            found = handles.read(handle, address)
         except NotFoundError:
             return None
         fsio.close(found.handle)

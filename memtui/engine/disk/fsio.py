@@ -114,6 +114,11 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def write_at(handle: int, data: bytes, offset: int) -> None:
+    """Write at an offset of an open file, once; less may be written than given."""
+    os.pwrite(handle, data, offset)
+
+
 def fsync(handle: int) -> None:
     """Make a file's content durable. After a failure the handle must not be used for another try."""
     os.fsync(handle)

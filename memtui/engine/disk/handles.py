@@ -1,20 +1,51 @@
-"""Open roots, the folders below them, and memories read whole through those: no link is followed on the way.
+"""Open roots, the folders below them, and memories read whole through those; and the lock of a root.
 
-A checked list of components is the list that is used; no joined string is ever resolved, so a path cannot change
-between the check and the opening.
+No link is followed on the way. A checked list of components is the list that is used; no joined string is ever
+resolved, so a path cannot change between the check and the opening.
+
+The lock orders memtui's own processes only; other programs know nothing of it. It is a held descriptor, released by
+death, never broken, never deleted.
 """
 
 import errno
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, paths
 from memtui.engine.model import Address, Policy, Root
-from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError
+
+
+def split(path: str) -> tuple[str, ...]:
+    """Split a path that may exist on disk; only what would leave the root is refused.
+
+    Raises:
+        RefusedError: `E_NAME`, `E_NAME_TOO_LONG`, `E_PATH_TOO_LONG`, `E_PATH_TOO_DEEP`.
+    """
+    parts = tuple(path.split("/"))
+    for part in parts:
+        if part in ("", ".", ".."):
+            raise paths.refused(path, f"it has an empty, '.' or '..' component ({part!r})")
+        if "\0" in part:
+            raise paths.refused(path, "it holds a NUL")
+    try:
+        size = len(os.fsencode(path))
+    except UnicodeEncodeError:
+        raise paths.refused(path, "it cannot be encoded as a file name") from None
+    if size > paths.MAX_PATH:
+        raise paths.refused(path, f"it is {size:,} bytes long; the limit is {paths.MAX_PATH:,}", "E_PATH_TOO_LONG")
+    if len(parts) > paths.MAX_COMPONENTS:
+        text = f"it is {len(parts)} levels deep; the limit is {paths.MAX_COMPONENTS}"
+        raise paths.refused(path, text, "E_PATH_TOO_DEEP")
+    if any(len(os.fsencode(part)) > paths.MAX_COMPONENT for part in parts):
+        text = f"a component is longer than {paths.MAX_COMPONENT} bytes"
+        raise paths.refused(path, text, "E_NAME_TOO_LONG")
+    return parts
 
 
 class Modes(NamedTuple):
@@ -102,7 +133,7 @@ class RootHandle:
         try:
             if made is None:
                 return fsio.open_beneath(self.fd, parts)
-            return _make_below(os.dup(self.fd), parts, self.root, made, self.modes)
+            return make_below(os.dup(self.fd), parts, self.root, made, self.modes)
         except OSError as error:
             raise self._explain(error, parts) from error
 
@@ -166,88 +197,13 @@ class RootHandle:
         self.close()
 
 
-MOST = 100
-"""Open folders per process; systems allow a process 256 or 1,024 open files by default."""
-
-
-class Handles:
-    """The open folders of roots, limited in number: one for each of thousands is more than a process may have.
-
-    A folder that is dropped is closed when its last reader is done, and opened again when needed. Not safe to share
-    between threads without a guard.
-    """
-
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
-        self._open: dict[str, RootHandle] = {}
-
-    def get(self, root_id: str) -> RootHandle | None:
-        """Return the open folder of a root and mark it as used; None when it is not open."""
-        handle = self._open.pop(root_id, None)
-        if handle is not None:
-            self._open[root_id] = handle
-        return handle
-
-    def put(self, root_id: str, handle: RootHandle) -> RootHandle:
-        """Keep an open folder, and drop the least recently used when there are too many."""
-        self._open.pop(root_id, None)
-        self._open[root_id] = handle
-        if len(self._open) > self._most:
-            del self._open[next(iter(self._open))]
-        return handle
-
-    def close(self) -> None:
-        """Close every folder."""
-        for handle in self._open.values():
-            handle.close()
-        self._open.clear()
-
-
 def shared_bits(folder: os.stat_result) -> int:
     """Return the rights of group and others in a folder that passes its group on to new files; 0 for any other."""
     shared = folder.st_mode & stat.S_ISGID and folder.st_mode & 0o070
     return folder.st_mode & 0o075 if shared else 0
 
 
-def make_root(root: Root) -> None:
-    """Make the folder of a root, and what is missing above it."""
-    brought = _brought(root)
-    try:
-        if brought and root.project:
-            fsio.close(_make_below(fsio.open_root(root.project), brought, root, []))
-        else:
-            fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
-    except OSError as error:
-        if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise _brought_link(root) from None
-        raise paths.translate(error, f"Making the folder of {root.id}") from error
-
-
-def missing_folders(root: Root) -> int:
-    """Return how many folders `make_root` would make."""
-    path, count = root.path.rstrip("/"), 0
-    while path and not fsio.is_dir(path):
-        path, count = os.path.dirname(path), count + 1
-    return count
-
-
-def unmake_root(root: Root, count: int) -> None:
-    """Remove the `count` folders that `make_root` made, as far as they are empty."""
-    parts = tuple(part for part in root.path.split("/") if part)
-    brought = len(_brought(root))
-    with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
-        for depth in range(len(parts), len(parts) - count, -1):
-            # Above what a repository could have brought, links are the user's own choice.
-            below = parts[len(parts) - brought : depth - 1] if depth > len(parts) - brought else ()
-            with fsio.closing(fsio.open_root("/" + "/".join(parts[: depth - 1 - len(below)]))) as base:
-                if below:
-                    with fsio.closing(fsio.open_beneath(base, below)) as above:
-                        fsio.remove_dir(above, parts[depth - 1])
-                else:
-                    fsio.remove_dir(base, parts[depth - 1])
-
-
-def _brought(root: Root) -> tuple[str, ...]:
+def brought_parts(root: Root) -> tuple[str, ...]:
     """Return the components of a root's path that a repository could have brought: no link is followed in them."""
     base = (root.project or "").rstrip("/") + "/"
     if not root.in_checkout or not root.project or not root.path.startswith(base):
@@ -256,7 +212,7 @@ def _brought(root: Root) -> tuple[str, ...]:
 
 
 def _open_root(root: Root) -> int:
-    brought = _brought(root)
+    brought = brought_parts(root)
     if not brought or not root.project:
         return fsio.open_root(root.path)
     handle = fsio.open_root(root.project)
@@ -265,7 +221,7 @@ def _open_root(root: Root) -> int:
             below = fsio.open_dir(handle, part)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise _brought_link(root) from None
+                raise brought_link(root) from None
             raise
         finally:
             fsio.close(handle)
@@ -273,7 +229,8 @@ def _open_root(root: Root) -> int:
     return handle
 
 
-def _brought_link(root: Root) -> RefusedError:
+def brought_link(root: Root) -> RefusedError:
+    """Return the refusal of a root that a repository could have put behind a link."""
     return RefusedError(
         f"The folder of {root.id} is reached through a link inside the checkout, or is no folder.",
         code="E_SYMLINK",
@@ -281,7 +238,7 @@ def _brought_link(root: Root) -> RefusedError:
     )
 
 
-def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
+def make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
     """Make the missing folders below an open folder, which is closed; return the handle of the last.
 
     They are private like their memories, whatever the umask says, except where they are meant to be shared; one that
@@ -313,7 +270,6 @@ def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int]
 
 
 def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
-    """Set the mode of a new open folder, or `kept`, its mode when memtui removed it; close it on failure."""
     try:
         shared = shared_bits(fsio.fstat(above))
         if kept is not None or shared or not root.in_checkout:
@@ -401,21 +357,23 @@ class WholeFile(NamedTuple):
     """False: somebody had it open for writing, so this may be half of a version."""
 
 
-def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> WholeFile:
+def read(handle: RootHandle, address: Address, *, calm: bool = False) -> WholeFile:
     """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`."""
+    parts = split(address.path)
     with handle.folder(parts[:-1]) as folder:
         return read_in(folder, parts[-1], address, handle, calm=calm)
 
 
-def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
+def read_bytes(handle: RootHandle, address: Address) -> bytes:
     """Read a memory whole, without hashing it; see `read`."""
+    parts = split(address.path)
     with handle.folder(parts[:-1]) as folder:
         return bytes_in(folder, parts[-1], address, handle)
 
 
 def bytes_in(folder: int, name: str, address: Address, handle: RootHandle) -> bytes:
     """Read a memory by its name in an open folder, without hashing it; see `read_in`."""
-    descriptor, status = _open(folder, name, address, handle)
+    descriptor, status = open_regular(folder, name, address, handle.identity[0], handle.root.policy.read_bytes)
     _, data = _read_open(descriptor, status, address, calm=False)
     fsio.close(descriptor)
     return data
@@ -426,17 +384,12 @@ def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, cal
 
     With `calm`, writers are kept out while reading and a writer already at work is reported (`WholeFile.settled`).
     """
-    descriptor, status = _open(folder, name, address, handle)
+    descriptor, status = open_regular(folder, name, address, handle.identity[0], handle.root.policy.read_bytes)
     held, data = _read_open(descriptor, status, address, calm=calm)
     return WholeFile(descriptor, data, sha256(data).hexdigest(), status, settled=held is not False)
 
 
-def _open(folder: int, name: str, address: Address, handle: RootHandle) -> tuple[int, os.stat_result]:
-    return open_regular(folder, name, address, handle.identity[0], handle.root.policy.read_bytes)
-
-
 def _read_open(descriptor: int, status: os.stat_result, address: Address, *, calm: bool) -> tuple[bool | None, bytes]:
-    """Read an open memory, and return whether writers could be held; it is closed on failure."""
     held = None
     try:
         if calm:
@@ -454,3 +407,191 @@ def _read_open(descriptor: int, status: os.stat_result, address: Address, *, cal
 
 class StillWritten(Exception):  # noqa: N818
     """Somebody has the memory open for writing, so what was read may be half of a version. Nothing was done."""
+
+
+_NAME, _LENGTH = 184, 200
+"""Bytes of a lock file: the current or last holder, and blanks over what an earlier memtui keeps behind that."""
+
+SAID = 0.25
+"""Seconds after which a waiting user is told for whom, so that nobody takes the wait for a hang."""
+
+
+class RootLock:
+    """The lock of one root; safe to share between threads."""
+
+    def __init__(self, directory: str, name: str) -> None:
+        """Remember the lock file, made when first needed: a `name` unique for the root in the folder `directory`."""
+        self.name = name
+        self._directory = directory
+        self._path = os.path.join(directory, name)
+        self._threads = threading.RLock()
+        self._depth = 0
+        self._handle: int | None = None
+
+    @contextmanager
+    def held(self, *, wait: float, who: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
+        """Hold the lock for the block; a thread that holds it may enter again.
+
+        Waits up to `wait` seconds (0: not at all) and calls `say` once with a sentence when that exceeds `SAID`.
+
+        Raises:
+            BusyError: somebody else kept it for longer than `wait`.
+            StorageError: the system cannot lock at all, so nothing may be changed.
+        """
+        if not self._threads.acquire(timeout=wait):
+            raise self._busy(wait, f"another task of this memtui (process {os.getpid()})")
+        try:
+            if not self._depth:
+                self._acquire(wait, who, say)
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._release()
+        finally:
+            self._threads.release()
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        with self._threads:
+            self._drop()
+
+    def _acquire(self, wait: float, who: str, say: Callable[[str], None] | None) -> None:
+        for _ in range(8):
+            if self._handle is None:
+                self._handle = self._open()
+            handle = self._handle
+            try:
+                if not (fsio.lock_now(handle) or (wait and self._wait(handle, wait, say))):
+                    raise self._busy(wait, self._holder())
+                current = self._is_current(handle)
+            except OSError as error:
+                self._drop()
+                raise paths.translate(error, "Locking the root") from error
+            if current:
+                self._sign(handle, who)
+                return
+            # Somebody removed or replaced the lock file: the lock we got guards nothing.
+            self._drop()
+        raise self._busy(wait, "somebody who keeps replacing the lock file")
+
+    def _sign(self, handle: int, who: str) -> None:
+        name = f"{os.getpid()} {who}".encode("utf-8", "replace")
+        with suppress(OSError):  # a full disk, say: whoever waits for us does without our name
+            fsio.write_at(handle, name[:_NAME].ljust(_LENGTH), 0)
+
+    def _release(self) -> None:
+        if self._handle is None:
+            return
+        with suppress(OSError):
+            fsio.write_at(self._handle, b" " * _NAME, 0)
+        try:
+            fsio.unlock(self._handle)
+        except OSError:
+            self._drop()  # closing gives the lock back as well
+
+    def _open(self) -> int:
+        try:
+            fsio.make_root(self._directory)
+            return fsio.open_lock(self._path)
+        except OSError as error:
+            raise paths.translate(error, f"Opening the lock file {self._path}") from error
+
+    def _drop(self) -> None:
+        if self._handle is not None:
+            fsio.close(self._handle)
+            self._handle = None
+
+    def _is_current(self, handle: int) -> bool:
+        try:
+            named, held = fsio.stat_path(self._path), fsio.fstat(handle)
+        except FileNotFoundError:
+            return False
+        return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+    def _wait(self, handle: int, wait: float, say: Callable[[str], None] | None) -> bool:
+        """Block until the lock is ours or the time is over.
+
+        Polling would make waiters wait a hundred times longer than the lock is held. A thread cannot be cancelled, so a
+        late one keeps the descriptor and closes it.
+        """
+        abandoned: list[bool] = []
+        failures: list[OSError] = []
+        decided = threading.Lock()
+        ready = threading.Event()
+
+        def block() -> None:
+            try:
+                fsio.lock(handle)
+            except OSError as error:
+                failures.append(error)
+            with decided:
+                if abandoned:
+                    fsio.close(handle)
+                ready.set()
+
+        threading.Thread(target=block, name="memtui-lock", daemon=True).start()
+        if not ready.wait(min(wait, SAID)) and wait > SAID:
+            if say is not None:
+                say(f"{self._holder()} is writing to this root; waiting for it, {wait:g} s at most.")
+            ready.wait(wait - SAID)
+        with decided:
+            if not ready.is_set():
+                abandoned.append(True)
+                self._handle = None
+                return False
+        if failures:
+            raise failures[0]
+        return True
+
+    def _holder(self) -> str:
+        pid, who = _signature(self._path)
+        return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"
+
+    @staticmethod
+    def _busy(wait: float, holder: str) -> BusyError:
+        return BusyError(
+            f"{holder} is writing to this root and did not finish within {wait:g} s.",
+            hint="Try again in a moment.",
+            details={"holder": holder},
+        )
+
+
+@contextmanager
+def hold_lock(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
+    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held."""
+    with closing(RootLock(directory, name)) as lock, ExitStack() as held:
+        try:
+            held.enter_context(lock.held(wait=threading.TIMEOUT_MAX if wait else 0, who=who))
+            free = True
+        except BusyError:
+            free = False
+        yield free
+
+
+def is_lock_signed(directory: str, name: str) -> bool:
+    """Return whether a living process claims to hold a lock; for display only.
+
+    Asking the system would take the lock for a moment, keeping others out, and load the locking library.
+    """
+    pid, _ = _signature(os.path.join(directory, name))
+    try:
+        if pid.isdigit():
+            os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return pid.isdigit()
+
+
+def _signature(path: str) -> tuple[str, str]:
+    try:
+        folder_path, name = os.path.split(path)
+        with fsio.closing(fsio.open_root(folder_path)) as folder, fsio.closing(fsio.open_file(folder, name)) as opened:
+            pid, _, who = fsio.read_at(opened, _NAME, 0).decode("utf-8", "replace").strip().partition(" ")
+    except OSError:
+        return "", ""
+    return pid, who

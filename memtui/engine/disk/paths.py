@@ -27,40 +27,12 @@ _REFUSED_CHARACTERS = frozenset('<>:"|?*\\/')
 _LISTED = "Nothing was changed; a file that already has such a name stays listed and readable."
 
 
-def split(path: str) -> tuple[str, ...]:
-    """Split a path that may exist on disk; only what would leave the root is refused.
-
-    Raises:
-        RefusedError: `E_NAME`, `E_NAME_TOO_LONG`, `E_PATH_TOO_LONG`, `E_PATH_TOO_DEEP`.
-    """
-    parts = tuple(path.split("/"))
-    for part in parts:
-        if part in ("", ".", ".."):
-            raise _refuse(path, f"it has an empty, '.' or '..' component ({part!r})")
-        if "\0" in part:
-            raise _refuse(path, "it holds a NUL")
-    try:
-        encoded = os.fsencode(path)
-    except UnicodeEncodeError:
-        raise _refuse(path, "it cannot be encoded as a file name") from None
-    if len(encoded) > MAX_PATH:
-        raise _refuse(path, f"it is {len(encoded):,} bytes long; the limit is {MAX_PATH:,}", "E_PATH_TOO_LONG")
-    if len(parts) > MAX_COMPONENTS:
-        raise _refuse(path, f"it is {len(parts)} levels deep; the limit is {MAX_COMPONENTS}", "E_PATH_TOO_DEEP")
-    for part in parts:
-        if len(os.fsencode(part)) > MAX_COMPONENT:
-            raise _refuse(path, f"a component is longer than {MAX_COMPONENT} bytes", "E_NAME_TOO_LONG")
-    return parts
-
-
-def creatable(path: str) -> tuple[str, ...]:
-    """Split a path memtui itself would create: every naming rule holds, or it raises `E_NAME` or `E_RESERVED`."""
-    parts = split(path)
+def require_creatable(parts: Sequence[str]) -> None:
+    """Require that memtui itself would create these names; raises `E_NAME` or `E_RESERVED`."""
     for part in parts:
         if problem := name_problem(part):
             code, reason = problem
-            raise _refuse(path, reason, code)
-    return parts
+            raise refused("/".join(parts), reason, code)
 
 
 def name_problem(name: str) -> tuple[str, str] | None:
@@ -104,7 +76,8 @@ def fold(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _refuse(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
+def refused(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
+    """Return the refusal of a name."""
     return RefusedError(
         f"The name {path!r} is refused: {reason}.", code=code, unharmed=_LISTED, hint="Choose another name."
     )

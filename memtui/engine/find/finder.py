@@ -14,7 +14,7 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import handles, paths
+from memtui.engine.disk import handles
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
 from memtui.engine.find.index import Grades, Held, IndexAnswer, words
@@ -306,7 +306,7 @@ class SearchRun:
         if not self._wanted.bodies or row.sha256 is None or row.missing:
             return None
         try:
-            return handles.read_bytes(self._reading(row.address.root), paths.split(row.address.path), row.address)
+            return handles.read_bytes(self._reading(row.address.root), row.address)
         except MemtuiError:
             return None  # it went since: the hit is about its name, or there is none
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import locks
+from memtui.engine.disk import handles
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert
 from memtui.engine.ledger.versions import VersionTable
@@ -244,7 +244,7 @@ class ProposalTable(LedgerTable):
 
         Without `wait` the block runs in any case; the value tells whether the lock is held.
         """
-        return locks.alone(self._database.directory, "review.lock", wait=wait)
+        return handles.hold_lock(self._database.directory, "review.lock", wait=wait)
 
     def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
         """Claim accepted proposals for this process, inside `alone`; return those that were accepted.

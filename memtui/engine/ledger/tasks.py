@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import apsw
 
-from memtui.engine.disk import locks
+from memtui.engine.disk import handles
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, new_id
 from memtui.engine.ledger.proposals import ProposalTable
@@ -170,11 +170,11 @@ class TaskTable(LedgerTable):
 
     def lane(self, workspace: str) -> AbstractContextManager[bool]:
         """Hold a lane for a block if nobody else does; the value tells whether it is held."""
-        return locks.alone(self._locks, f"lane-{workspace}")
+        return handles.hold_lock(self._locks, f"lane-{workspace}")
 
     def is_worked_on(self, workspace: str) -> bool:
         """Tell whether somebody holds a lane, by their own account."""
-        return locks.is_signed(self._locks, f"lane-{workspace}")
+        return handles.is_lock_signed(self._locks, f"lane-{workspace}")
 
     def start(self, task: str) -> Task | None:
         """Start a waiting task, or one that a dead process left running; None when it has ended."""

@@ -10,7 +10,7 @@ import itertools
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.disk.paths import Patterns, Selection
 from memtui.engine.ledger.ledger import Ledger
@@ -449,7 +449,7 @@ class Library:
         """Return the rows of those of these memories that exist."""
         by_root: dict[str, list[Address]] = {}
         for address in addresses:
-            paths.split(address.path)
+            handles.split(address.path)
             by_root.setdefault(address.root, []).append(address)
         found: dict[Address, Memory] = {}
         for root_id, wanted in by_root.items():

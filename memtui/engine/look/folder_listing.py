@@ -5,7 +5,7 @@ A look at one folder costs no look at the whole root and needs no ledger.
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.disk.paths import Selection
 from memtui.engine.look.roots import Roots
@@ -41,7 +41,7 @@ class FolderItems(NamedTuple):
 def look(roots: Roots, root_id: str, path: str, depth: int, limit: int, *, sizes: bool) -> FolderItems:
     """List a folder; see `Folders.items`."""
     root = roots.find(root_id)
-    parts = paths.split(path) if path else ()
+    parts = handles.split(path) if path else ()
     handle = roots.reading(root)
     found = _Walk(handle, sizes=sizes)
     with handle.folder(parts) as folder:

@@ -292,7 +292,7 @@ class RootPass:
             # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it, or it came
             # back since it was looked for.
             try:
-                there = _is_there(self._handle, paths.split(path))
+                there = _is_there(self._handle, handles.split(path))
             except MemtuiError:
                 there = True  # nobody can tell
             if there:
@@ -370,7 +370,7 @@ class RootPass:
             recorded = event.path in self._cache.records
         if data is not None and reading is not None and reading.sha256 == event.after:
             # It was read before the ledger was asked: what another memtui did in between must not count as undone.
-            same = not recorded or _is_still(self._handle, paths.split(event.path), reading.key)
+            same = not recorded or _is_still(self._handle, handles.split(event.path), reading.key)
             if same:
                 return data
         now = self._tools.ticks()

@@ -4,6 +4,7 @@ What a client may change is a level for each scope, set when the engine is opene
 are changed, not in a prompt or in each front.
 """
 
+import errno
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.disk import fsio, git, handles, paths
-from memtui.engine.disk.handles import Handles, RootHandle
+from memtui.engine.disk.handles import RootHandle, RootLock
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
@@ -21,7 +22,6 @@ from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from memtui.engine.disk.locks import RootLock
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.model import Conflict, Draft, Saved, Snapshot, TrashEntry, Unchanged
     from memtui.engine.save.commit import LateWrites, Site
@@ -106,6 +106,43 @@ class OpenRoot(NamedTuple):
     uid: int
     fresh: bool
     """Never reconciled before."""
+
+
+MOST = 100
+"""Open folders per process; systems allow a process 256 or 1,024 open files by default."""
+
+
+class Handles:
+    """The open folders of roots, limited in number: one for each of thousands is more than a process may have.
+
+    A folder that is dropped is closed when its last reader is done, and opened again when needed. Not safe to share
+    between threads without a guard.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._open: dict[str, RootHandle] = {}
+
+    def get(self, root_id: str) -> RootHandle | None:
+        """Return the open folder of a root and mark it as used; None when it is not open."""
+        handle = self._open.pop(root_id, None)
+        if handle is not None:
+            self._open[root_id] = handle
+        return handle
+
+    def put(self, root_id: str, handle: RootHandle) -> RootHandle:
+        """Keep an open folder, and drop the least recently used when there are too many."""
+        self._open.pop(root_id, None)
+        self._open[root_id] = handle
+        if len(self._open) > self._most:
+            del self._open[next(iter(self._open))]
+        return handle
+
+    def close(self) -> None:
+        """Close every folder."""
+        for handle in self._open.values():
+            handle.close()
+        self._open.clear()
 
 
 class Roots:
@@ -299,11 +336,11 @@ class Roots:
         with self._guard:
             handle = self._handles.get(root.id)
             if create and _identity(root) is None:
-                made = handles.missing_folders(root)
+                made = _missing_folders(root)
                 try:
-                    handles.make_root(root)
+                    make_root(root)
                 except MemtuiError:
-                    handles.unmake_root(root, made)
+                    _unmake_root(root, made)
                     raise
                 handle = None
             if handle is None:
@@ -332,10 +369,8 @@ class Roots:
                     unmake(site, made)
                 raise
 
-    def _lock_named(self, name: str) -> "RootLock":
+    def _lock_named(self, name: str) -> RootLock:
         """Return the one lock of this name: two paths may lead to one folder."""
-        from memtui.engine.disk.locks import RootLock
-
         known = next((lock for lock in self._locks.values() if lock.name == name), None)
         return known or RootLock(os.path.join(self._ledger.directory, "locks"), name)
 
@@ -422,7 +457,7 @@ class Roots:
         return f"/memories/{root.scope}/{address.path}" if named else None
 
     def _checked(self, address: Address) -> Address:
-        paths.split(address.path)
+        handles.split(address.path)
         root = self.find(address.root)
         if root.policy.elsewhere and not included(root, address.path):
             return self._from_file(f"{root.path}/{address.path}") or address
@@ -477,10 +512,48 @@ def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
     return paths is not None and all(_named(path, root.policy.elsewhere) for path in paths)
 
 
+def make_root(root: Root) -> None:
+    """Make the folder of a root, and what is missing above it."""
+    brought = handles.brought_parts(root)
+    try:
+        if brought and root.project:
+            fsio.close(handles.make_below(fsio.open_root(root.project), brought, root, []))
+        else:
+            fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
+    except OSError as error:
+        if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise handles.brought_link(root) from None
+        raise paths.translate(error, f"Making the folder of {root.id}") from error
+
+
+def _missing_folders(root: Root) -> int:
+    """Return how many folders `make_root` would make."""
+    path, count = root.path.rstrip("/"), 0
+    while path and not fsio.is_dir(path):
+        path, count = os.path.dirname(path), count + 1
+    return count
+
+
+def _unmake_root(root: Root, count: int) -> None:
+    """Remove the `count` folders that `make_root` made, as far as they are empty."""
+    parts = tuple(part for part in root.path.split("/") if part)
+    brought = len(handles.brought_parts(root))
+    with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
+        for depth in range(len(parts), len(parts) - count, -1):
+            # Above what a repository could have brought, links are the user's own choice.
+            below = parts[len(parts) - brought : depth - 1] if depth > len(parts) - brought else ()
+            with fsio.closing(fsio.open_root("/" + "/".join(parts[: depth - 1 - len(below)]))) as base:
+                if below:
+                    with fsio.closing(fsio.open_beneath(base, below)) as above:
+                        fsio.remove_dir(above, parts[depth - 1])
+                else:
+                    fsio.remove_dir(base, parts[depth - 1])
+
+
 def unmake(site: "Site", made: int) -> None:
     """Remove the folders memtui made for a root, as far as they are empty."""
     root = site.handle.root
-    handles.unmake_root(root, made)
+    _unmake_root(root, made)
     if _identity(root) is None:
         with suppress(MemtuiError):  # it is asked again when there is such a folder again
             site.ledger.roots.note_made(site.uid, 0)

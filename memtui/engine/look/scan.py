@@ -418,7 +418,7 @@ def _entry(folder: Folder, name: str, key: StatKey, own_device: bool) -> Scanned
         found.append(problem)
     if len(path) > _LONG or len(folder.parts) >= paths.MAX_COMPONENTS:
         try:
-            paths.split(path)
+            handles.split(path)
         except RefusedError as error:
             found.append(Problem(error.code, error.message))
             readable = False

@@ -45,7 +45,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
 
     After a failure the name has its old version, or recovery restores it.
     """
-    parts = paths.split(address.path)
+    parts = handles.split(address.path)
     sha = sha256(data).hexdigest()
     with site.handle.folder(parts[:-1]) as folder:
         spot = LockedName(site, folder, parts[-1], address)
@@ -68,7 +68,7 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
 
     What `change` raises is passed on, and nothing has happened then. Raises as `replace`.
     """
-    parts = paths.split(address.path)
+    parts = handles.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = LockedName(site, folder, parts[-1], address)
         found = _read(spot, job, lambda _: True)
@@ -97,7 +97,7 @@ def create(
     site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
 ) -> Saved | Unchanged:
     """Save `data` under a new name (`E_EXISTS`, `E_CLASH`), with a mode (None: private) and a date in nanoseconds."""
-    parts = paths.split(address.path)
+    parts = handles.split(address.path)
     sha = sha256(data).hexdigest()
     with TargetFolder(site, parts[:-1], job.siblings) as there:
         folder = there.opened()
@@ -141,7 +141,7 @@ def remove(
     `moved_to`, as (root, path), is where the memory is now when this ends a move to another root. In the result
     `before` and `sha256` are the removed version.
     """
-    parts = paths.split(address.path)
+    parts = handles.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = LockedName(site, folder, parts[-1], address)
         result, told = commit.alone(site, removing(spot, expected, job, moved_to))
@@ -180,7 +180,7 @@ def removing(
 
 def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
     """Rename a memory within its root (`E_EXISTS`, `E_CLASH`); its pins, uses and history follow."""
-    parts, target = paths.split(address.path), paths.split(new.path)
+    parts, target = handles.split(address.path), handles.split(new.path)
     siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
     with site.handle.folder(parts[:-1]) as folder, TargetFolder(site, target[:-1], siblings) as there:
         spot = LockedName(site, folder, parts[-1], address)

@@ -4,7 +4,7 @@ Runs under the root's lock, where every open intent is a dead process's. Each st
 No file is removed unless its text is in the ledger or is a part of the text that was being written.
 """
 
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.ledger.audit import OpenIntent, Txn
 from memtui.engine.model import Actor, Address
 from memtui.engine.save import commit, files
@@ -21,7 +21,7 @@ def recover(site: Site) -> int:
     """Finish or roll back every intent of a locked root; return how many there were."""
     intents = site.ledger.audit.open_intents(site.uid)
     for intent in intents:
-        parts = paths.split(intent.path)
+        parts = handles.split(intent.path)
         try:
             with site.handle.folder(parts[:-1]) as folder:
                 _settle(LockedName(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
@@ -34,7 +34,7 @@ def recover(site: Site) -> int:
             raise paths.translate(error, f"Tidying up after an interrupted change of {intent.path!r}") from error
     # Only now: the other intents of a folder look into it.
     for path in dict.fromkeys(path.rpartition("/")[0] for one in intents for path in (one.path, one.new_path or "")):
-        site.handle.prune(paths.split(path) if path else ())
+        site.handle.prune(handles.split(path) if path else ())
     return len(intents)
 
 
@@ -106,7 +106,7 @@ def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
 
 def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
     site, folder, name = spot.site, spot.folder, spot.name
-    parts = paths.split(new_path)
+    parts = handles.split(new_path)
     try:
         with site.handle.folder(parts[:-1]) as new_folder:
             there = LockedName(site, new_folder, parts[-1], spot.address).glance()

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
-from memtui.engine.disk import paths
+from memtui.engine.disk import handles
 from memtui.engine.model import SCOPES, Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.bundles.tarball import MAX_BYTES, MAX_FILES, bad, pack, too_big, unpack
@@ -276,7 +276,7 @@ def _memory(
 def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, str]:
     number, path = _count(row, "root"), _word(row, "path", most=4_096, empty=False)
     try:
-        paths.split(path)
+        handles.split(path)
     except MemtuiError as error:
         raise bad(error.message.rstrip(".")) from None
     if number >= len(origins):

@@ -14,7 +14,7 @@ from contextlib import suppress
 from hashlib import sha256
 
 from memtui.engine import now_ms
-from memtui.engine.disk import paths
+from memtui.engine.disk import handles
 from memtui.engine.model import Address, Conflict, Memory, Root, Saved, Snapshot, Unchanged
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.hosts.machines import RemoteHost
@@ -60,7 +60,7 @@ def _row(host: str, item: Json) -> Memory | None:
     if not (isinstance(digest, str) and _SHA.fullmatch(digest)):
         return None
     try:
-        paths.split(path)
+        handles.split(path)
     except MemtuiError:
         return None
     size, pinned = item.get("bytes"), item.get("pinned") is True

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from time import gmtime, strftime
 
 from memtui.engine import now_ms
-from memtui.engine.disk import locks
+from memtui.engine.disk import handles
 from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
@@ -372,7 +372,7 @@ def status(session: Session) -> Json:
         "processed": progress.processed,
         "failed": progress.failed,
         "pending": progress.pending,
-        "running": locks.is_signed(table.directory, generations.LOCK),
+        "running": handles.is_lock_signed(table.directory, generations.LOCK),
         "last_run_at": rfc3339(last) if isinstance(last, int) else None,
         "last_error": progress.error or None,
         "generation": table.generation(),

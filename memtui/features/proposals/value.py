@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from memtui.diff.hunks import byte_lines, hunks_of
-from memtui.engine.disk import paths
+from memtui.engine.disk import handles, paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Address, Rename, Step, Write
@@ -165,9 +165,9 @@ def _barred(engine: Engine, one: Proposal) -> str:
         for address in (step.address, step.new) if isinstance(step, Rename) else (step.address,):
             try:
                 root = engine.roots.find(address.root)
-                paths.split(address.path)
+                parts = handles.split(address.path)
                 if (step.expected_sha256 is None and isinstance(step, Write)) or address != step.address:
-                    paths.creatable(address.path)
+                    paths.require_creatable(parts)
             except MemtuiError as error:
                 return error.message
             if root.read_only:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from unicodedata import category, normalize
 
 from memtui.agents.table import title_of
-from memtui.engine.disk import paths
+from memtui.engine.disk import handles, paths
 from memtui.engine.model import Address, Root, Step, Write
 from memtui.errors import MemtuiError
 from memtui.pointers.references import OutdatedMemory
@@ -152,7 +152,9 @@ def refusal(address: Address, root: Root) -> str:
         return f"{root.id} is read-only"
     try:
         free = policy.include is not None or policy.any_name
-        parts = paths.split(address.path) if free else paths.creatable(address.path)
+        parts = handles.split(address.path)
+        if not free:
+            paths.require_creatable(parts)
     except MemtuiError as error:
         return error.message.rstrip(".")
     if policy.include is not None and not _among(address.path, policy.include):

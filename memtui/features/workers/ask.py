@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.config.read import read_environment
-from memtui.engine.disk.locks import RootLock
+from memtui.engine.disk.handles import RootLock
 from memtui.engine.ledger.database import new_id
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError

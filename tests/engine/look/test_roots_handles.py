@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.disk.handles import MOST, Handles, RootHandle
+from memtui.engine.disk.handles import RootHandle
+from memtui.engine.look.roots import MOST, Handles
 from memtui.engine.model import Root
 
 

@@ -123,7 +123,7 @@ def test_any_text_that_may_be_stored_gets_a_name_a_path_and_a_body_that_holds_it
         kept = checked(text, secrets=True).text
     assume(kept)
     fact = classify(kept)
-    assert paths.creatable(f"project/{fact.slug}.md")
+    paths.require_creatable(["project", f"{fact.slug}.md"])
     assert fact.name
     assert "\n" not in fact.name + fact.description
     assert read.split(f"\n{fact.body}".encode()).status == "none"

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 
 import apsw
 
-from memtui.engine.disk import fsio, locks
+from memtui.engine.disk import fsio, handles
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
 from memtui.engine.ledger.refusals import is_full
 from memtui.errors import BusyError, MemtuiError, StorageError
@@ -22,7 +22,7 @@ DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
 
 def alone(table: ObservationTable, *, wait: bool = False) -> AbstractContextManager[bool]:
     """Hold the lock for deriving; yields whether it was free."""
-    return locks.alone(table.directory, LOCK, wait=wait)
+    return handles.hold_lock(table.directory, LOCK, wait=wait)
 
 
 @contextmanager

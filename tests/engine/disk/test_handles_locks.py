@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import fsio, locks
-from memtui.engine.disk.locks import RootLock
+from memtui.engine.disk import fsio
+from memtui.engine.disk.handles import RootLock, is_lock_signed
 from memtui.errors import BusyError, MemtuiError
 from tests.faults.injector import failing, hooked
 from tests.faults.world import handles
@@ -46,13 +46,13 @@ def test_a_held_lock_is_refused_with_the_holder_s_name(lock: RootLock, other: Ro
 
 def test_whoever_only_shows_it_sees_by_its_signature_whether_a_lock_is_held(lock: RootLock, tmp_path: Path) -> None:
     folder = str(tmp_path / "locks")
-    assert not locks.is_signed(folder, "root.lock")
+    assert not is_lock_signed(folder, "root.lock")
     with lock.held(wait=1, who="mcp:someone"):
-        assert locks.is_signed(folder, "root.lock")
-    assert not locks.is_signed(folder, "root.lock")
+        assert is_lock_signed(folder, "root.lock")
+    assert not is_lock_signed(folder, "root.lock")
     dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
     (tmp_path / "locks" / "root.lock").write_text(f"{dead.stdout.strip()} cli")
-    assert not locks.is_signed(folder, "root.lock")
+    assert not is_lock_signed(folder, "root.lock")
 
 
 def test_whoever_waits_is_told_for_whom_before_the_wait_is_over(lock: RootLock, other: RootLock) -> None:
