@@ -16,16 +16,10 @@ from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.ledger.touches import PromptPlace
 from memtui.mask import mask
-from memtui.transcripts import claude_code, codex, gemini, qwen_code
-from memtui.transcripts.event import USER, Log, Reader
+from memtui.transcripts.event import USER, Log
 from memtui.transcripts.follow import line_at
+from memtui.transcripts.readers import READERS
 
-READERS = {
-    "claude-code": Reader(claude_code.read, 1),
-    "codex": Reader(codex.read, 2),
-    "gemini": Reader(gemini.read, 1),
-    "qwen-code": Reader(qwen_code.read, 1),
-}
 ASK, PROJECT, ALL, OFF = "ask", "project", "all", "off"
 CARDS = "cards"
 _PROMPT_CHARS = 200

@@ -13,7 +13,7 @@ from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.policy import Policy, Root
 from memtui.transcripts import follow as module
 from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, needles, skim
-from memtui.transcripts.sessions import READERS
+from memtui.transcripts.readers import READERS
 from tests.transcripts import made
 
 CLAUDE = READERS["claude-code"]

@@ -12,7 +12,8 @@ from memtui.agents.table import agent_of
 from memtui.transcripts.calls import taint, touched
 from memtui.transcripts.event import AGENT, TOOL, USER, Log, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS, session_files
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import session_files
 from tests.agents.machine import Machine
 from tests.transcripts import made
 

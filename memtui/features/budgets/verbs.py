@@ -26,8 +26,8 @@ from memtui.features.budgets.limits import (
 )
 from memtui.features.tasks.work import workspace_of
 from memtui.transcripts.follow import follow
+from memtui.transcripts.readers import USAGE_READERS
 from memtui.transcripts.sessions import allowed_files, consent
-from memtui.transcripts.usage import READERS
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -170,7 +170,7 @@ def collect(engine: Engine, settings: Settings, place: Surroundings) -> int:
             count += debit(engine, keys, f"turn:{turn.id}", used, real=True, at=turn.ended)
     allowed = consent(settings, place)
     for agent, path in allowed_files(settings, place, since=since):
-        reader, cursor = READERS.get(agent), engine.tasks.cursors.get(CONSUMER, path)
+        reader, cursor = USAGE_READERS.get(agent), engine.tasks.cursors.get(CONSUMER, path)
         part = follow(path, reader, cursor, now=engine.spend.clock()) if reader is not None else None
         if part is None or part.cursor is None or part.cursor == cursor:
             continue

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from memtui.day_words import day_words
 from memtui.diff.hunks import byte_lines
 from memtui.engine.disk import fsio, git
 from memtui.engine.model import Address, Memory
@@ -22,6 +21,7 @@ from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED,
 from memtui.features.claims.text import Claim, TextLine
 from memtui.features.hygiene.model import Hazard, Rule
 from memtui.mask import mask
+from memtui.phrases import day_words
 from memtui.pointers import links
 from memtui.safe_text import one_line
 

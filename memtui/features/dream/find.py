@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.day_words import absolute
 from memtui.diff.hunks import byte_lines
 from memtui.engine.frontmatter import OK
 from memtui.engine.frontmatter.edit import set_fields
@@ -18,6 +17,7 @@ from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
 from memtui.features.health.survey import IndexChecker
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, exact, near, read_all, repeated_entries, union
 from memtui.features.remember.classify import first_sentence
+from memtui.phrases import absolute
 from memtui.pointers import references
 from memtui.pointers.links import parse_index
 

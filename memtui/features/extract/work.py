@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui import markers
-from memtui.day_words import absolute, day_words
+from memtui import markers, phrases
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Write
 from memtui.engine.proposal import Evidence, Proposal
@@ -34,10 +33,11 @@ from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
 from memtui.markers import PRIVATE
 from memtui.mask import BEGIN, mask
-from memtui.transcripts import phrases
+from memtui.phrases import absolute, day_words
 from memtui.transcripts.event import AGENT, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import Consent, allowed_files, consent, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

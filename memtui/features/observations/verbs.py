@@ -138,7 +138,7 @@ def _show(call: Call, words: list[str]) -> int:
 
 def _grep(call: Call, words: list[str]) -> int:
     from memtui.features.observations.sessions import context
-    from memtui.transcripts.sessions import READERS
+    from memtui.transcripts.readers import READERS
 
     reach, agent = _reach(call), call.args.text("agent")
     if not reach.allowed:

@@ -8,12 +8,11 @@ import re
 from typing import NamedTuple
 from unicodedata import normalize
 
-from memtui import markers, mask
+from memtui import markers, mask, phrases
 from memtui.engine.frontmatter.read import split
 from memtui.errors import RefusedError, UsageError
 from memtui.features.transfer.model import slug_of
 from memtui.safe_text import has_hidden, pieces, without_escapes
-from memtui.transcripts import phrases
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 LIMIT = 65_536

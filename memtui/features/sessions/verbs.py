@@ -10,7 +10,8 @@ from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_
 from memtui.features.sessions.switch import question, record_consent, write_consent
 from memtui.features.tasks.settings import ROOT
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
-from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, READERS, allowed_files, keeps_cards
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, allowed_files, keeps_cards
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

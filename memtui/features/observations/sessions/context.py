@@ -21,7 +21,8 @@ from memtui.given import neutral
 from memtui.matching import Query, fold, parse
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS, allowed_files, home_of
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import allowed_files, home_of
 
 DEFAULT_HITS, MAX_HITS = 10, 50
 DEFAULT_TURNS, MAX_TURNS = 8, 25

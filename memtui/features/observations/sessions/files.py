@@ -18,7 +18,8 @@ from memtui.features.observations.model import SESSION, Card, SessionProgress, S
 from memtui.features.observations.names import CardDecisions
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import Consent, allowed_files, consent, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

@@ -14,9 +14,9 @@ from memtui import markers, mask
 from memtui.features.observations import rules
 from memtui.features.observations.model import DerivedCard
 from memtui.given import neutral
+from memtui.phrases import LONGEST, asks_to_remember, corrects
 from memtui.transcripts.calls import OPENED, WRITES, command_of, only_reads, touched
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, as_string
-from memtui.transcripts.phrases import LONGEST, asks_to_remember, corrects
 
 MAX_TEXT = 2_000
 MAX_FAILURES = 2
