@@ -21,14 +21,12 @@ from memtui import mask
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.observations import find, rules
-from memtui.features.observations.answers import adapted
 from memtui.features.observations.find import CardAccess, catch_up, open_cards
-from memtui.features.observations.model import Card, CardSource, CardState
+from memtui.features.observations.model import Card, CardSource, CardState, adapted
 from memtui.features.observations.progress import ObserveProgress
-from memtui.features.observations.store import schema
-from memtui.features.observations.store.cards import CardWriter
-from memtui.features.observations.store.find import CardFilter, CardReader
-from memtui.features.observations.store.schema import index_text
+from memtui.features.observations.store import card_file
+from memtui.features.observations.store.card_file import CardWriter, index_text
+from memtui.features.observations.store.generations import CardFilter, CardReader
 from tests.bench.case import Case, Figure, Plan, compare, latency, percentile, timed
 
 PROJECTS, WORDS, SECONDS = 20, 42, 1_700_000_000
@@ -57,8 +55,8 @@ class FileCards:
         self.weights = list(accumulate(1 / (10 + number) for number in range(len(self.words))))
         self.path = os.path.join(folder, f"cards-{count}.db")
         self.took: dict[str, float] = {"cards": 0.0, "masks": 0.0, "words": 0.0}
-        bare = schema.create(f"{self.path}-bare")
-        with closing(CardWriter(schema.create(self.path))) as writer, closing(bare):
+        bare = card_file.create(f"{self.path}-bare")
+        with closing(CardWriter(card_file.create(self.path))) as writer, closing(bare):
             writer.database.execute(f"CREATE TEMP TABLE words ({_INDEXED})")
             for start in range(0, min(count, DERIVED), BATCH):
                 self._make(writer, bare, start)
@@ -66,7 +64,7 @@ class FileCards:
                 with writer.database:
                     self._copy(writer.database, copy * DERIVED)
             writer.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.reader = CardReader(schema.for_agents(schema.connect(self.path)))
+        self.reader = CardReader(card_file.for_agents(card_file.connect(self.path)))
         self.look = CardAccess(self.reader, ObserveProgress(count, 0, 0), CardFilter((1,)))
 
     def texts(self, count: int) -> list[str]:
@@ -112,7 +110,7 @@ class FileCards:
 
     def _copy(self, database: apsw.Connection, by: int) -> None:
         """Write the cards once more, as if they had been made so many cards later."""
-        shift = by * 60 << schema.SECOND
+        shift = by * 60 << card_file.SECOND
         name = f"CAST(printf('%010d', CAST(CAST(name AS TEXT) AS INTEGER) + {by}) AS BLOB)"
         values = {"id": f"id + {shift}", "name": name, "text_key": name}
         columns = ", ".join(values.get(field, field) for field in Card._fields)

@@ -17,9 +17,8 @@ from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.dream.find import Cleanup, question
 from memtui.features.dream.suggest import MAX_PER_RULE
-from memtui.features.observations.answers import day
 from memtui.features.observations.find import open_cards
-from memtui.features.observations.model import Card, SessionScope
+from memtui.features.observations.model import Card, SessionScope, day
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import TaskContext

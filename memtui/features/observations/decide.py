@@ -10,15 +10,18 @@ from contextlib import closing, suppress
 from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
-from memtui.engine.model import Actor
+from memtui.engine.model import TYPES as MEMORY_TYPES
+from memtui.engine.model import Actor, Address, Done, Root
 from memtui.engine.observation import REDACTED, STATES, SUPPRESSED, ObservationMark
-from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find, rules
 from memtui.features.observations.derive import apply_decisions
 from memtui.features.observations.find import CardAccess
-from memtui.features.observations.model import TYPES, Card
-from memtui.features.observations.names import BESIDE
+from memtui.features.observations.model import BESIDE, TYPES, Card
 from memtui.features.observations.store import generations
+from memtui.features.transfer.model import slug_of
+from memtui.features.transfer.plan import MemoryFields, NewPlan, plan_new
+from memtui.features.typed_address import Target
 
 PATCH_LIMITS = {"title": 160, "type": 20, "note": 2_000}
 _BLANKS = str.maketrans("\n\t", "  ")
@@ -155,3 +158,38 @@ def adrift(engine: Engine) -> list[ObservationMark]:
         known = {name for name, _ in writer.keys_of([mark.name for mark in table.marks()])}
         sources = writer.sources()
     return [one for one in table.marks() if one.withholds and one.name not in known and (one.root, one.path) in sources]
+
+
+# --- a memory made of a card
+
+
+def memory_place(card: Card, roots: Mapping[str, Root]) -> str | None:
+    """Return the default address for a memory made of a card; None when no root is writable."""
+    writable = [id_ for id_, root in roots.items() if root.kind == "memories" and not root.read_only]
+    found = next((id_ for id_ in ("memtui:project", "memtui:global", *writable) if id_ in writable), None)
+    return None if found is None else f"{found}/{slug_of(card.title)}.md"
+
+
+def plan_memory(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> NewPlan:
+    """Plan the memory for a typed address; raises UsageError, RefusedError, or ConflictError `E_EXISTS`."""
+    first = next(iter(roots))
+    target = Target(Address(first, ""), "", 0, "new").read(text, roots)
+    if target.problem:
+        root = roots.get(text.strip().partition("/")[0])
+        if root is not None and root.read_only:
+            raise RefusedError(target.problem, code="E_READ_ONLY", hint="Name another root.")
+        raise UsageError(target.problem)
+    folder, _, name = target.address.path.rpartition("/")
+    kind = card.type if card.type in MEMORY_TYPES else ""
+    body = f"{card.narrative.strip()}\n" + (f"\n{card.note.strip()}\n" if card.note.strip() else "")
+    sheet = MemoryFields(name, card.title, kind, f"{body}\nFrom observation {card.word}, {card.address}.\n")
+    return plan_new(engine, roots[target.address.root], folder, sheet)
+
+
+def write_memory(engine: Engine, made: NewPlan, *, actor: Actor) -> Done:
+    """Write the plan as one undo step; on any failure nothing is written."""
+    done = engine.together.do(made.steps, actor=actor, label=f"make {made.address} of an observation")
+    for one in done.outcomes:
+        if not one.ok:
+            raise one.error or ConflictError(f"{made.address} was changed in that moment.", hint="Try it again.")
+    return done

@@ -16,10 +16,21 @@ from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import BROUGHT, Memory
 from memtui.errors import MemtuiError
 from memtui.features.entries.model import format_of
-from memtui.features.observations import names, rules
-from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, CardSource, DerivedCard, SessionScope, new_card
-from memtui.features.observations.names import CardDecisions
+from memtui.features.observations import rules
+from memtui.features.observations.model import (
+    SESSION,
+    Card,
+    CardDecisions,
+    CardSource,
+    DerivedCard,
+    SessionScope,
+    adapted,
+    entry_keys,
+    keyed_hash,
+    new_card,
+    place_turn,
+    states_of,
+)
 from memtui.features.observations.progress import (
     KINDS,
     UNLIMITED,
@@ -30,9 +41,9 @@ from memtui.features.observations.progress import (
     list_sources,
     outdated,
 )
-from memtui.features.observations.sessions.files import SessionFiles, prune
+from memtui.features.observations.sessions import SessionFiles, prune
 from memtui.features.observations.store import generations
-from memtui.features.observations.store.cards import CardWriter
+from memtui.features.observations.store.card_file import CardWriter
 from memtui.given import renamed
 from memtui.safe_text import visible
 
@@ -144,9 +155,9 @@ def _with_decisions(decided: CardDecisions, cards: Sequence[Card]) -> list[Card]
     if not cards:
         return []
     if cards[0].kind == SESSION:
-        return [adapted(one, names.place_turn(decided, one.name, one.text_key, one.cut)) for one in cards]
+        return [adapted(one, place_turn(decided, one.name, one.text_key, one.cut)) for one in cards]
     entries = [(card.anchor, card.text_key) for card in cards]
-    states = names.place(decided, cards[0].root, cards[0].path, entries)
+    states = states_of(decided, cards[0].root, cards[0].path, entries)
     return [adapted(card, state) for card, state in zip(cards, states, strict=True)]
 
 
@@ -219,7 +230,7 @@ class _DeriveRun:
             self._engine.changes.observed.follow(uid, path, *candidates[0].place)
         for mark, one in product(() if sole else was.marks, candidates):
             other = one.row.address.path
-            name = names.key(self.decided.secret, b"may be", mark.name, os.fsencode(f"{one.uid} {other}"))
+            name = keyed_hash(self.decided.secret, b"may be", mark.name, os.fsencode(f"{one.uid} {other}"))
             if self._table.mark(name) is None:
                 lost = mark._replace(name=name, seq=0, root=one.uid, path=other, anchor=name, text_key=name)
                 lost = lost._replace(beside=b"", patch="")
@@ -274,8 +285,8 @@ class _DeriveRun:
     def _cards(
         self, one: ObservedMemory, source: CardSource, derived: Sequence[DerivedCard], data: bytes
     ) -> list[tuple[Card, int]]:
-        keys = names.entry_keys(self.decided.secret, [(each.first, each.text) for each in derived])
-        states = names.place(self.decided, source.root, source.path, keys)
+        keys = entry_keys(self.decided.secret, [(each.first, each.text) for each in derived])
+        states = states_of(self.decided, source.root, source.path, keys)
         address, kind = visible(rules.clean(str(one.row.address))), KINDS[one.root.kind]
         times = _first_seen(self._engine, one.row, [data[slice(*each.span)] for each in derived])
         latest = self._engine.tasks.clock() + _DAY

@@ -56,7 +56,7 @@ FEATURE = Feature(
         "9",
         "Observed",
         "Show what memories say as dated cards, and decide who is given them.",
-        "memtui.features.observations.inspector.view:ObservedView",
+        "memtui.features.observations.view:ObservedView",
         (
             *(one.id for one in _VIEW_ACTIONS),
             *("mark", "range", "range_down", "range_up", "mark_all", "filter", "copy_contents", "reload"),
@@ -66,8 +66,8 @@ FEATURE = Feature(
         short="Obs",
     ),
     actions=_VIEW_ACTIONS,
-    works={"observe": "memtui.features.observations.work:observe"},
-    begins="memtui.features.observations.work:begin",
+    works={"observe": "memtui.features.observations.find:observe"},
+    begins="memtui.features.observations.find:begin",
     status="memtui.features.observations.verbs:status",
     verbs=(
         Verb(

@@ -1,4 +1,4 @@
-"""Finding cards by words, by time or by name, after catching up with their memories.
+"""Finding cards by words, by time or by name, after catching up with their memories; and the task that catches up.
 
 The score uses no corpus statistics: first where a word stands, then the card's type, then its age.
 """
@@ -10,20 +10,26 @@ from base64 import b32decode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find import index
 from memtui.engine.find.rank import level, rank
 from memtui.engine.ledger.observations import remove_files
+from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError, NotFoundError, StorageError, UsageError
 from memtui.features.observations.model import TYPES, Card, SessionScope
 from memtui.features.observations.progress import DeriveLimits, ObserveProgress, check_progress, read_progress
 from memtui.features.observations.store import generations
-from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
-from memtui.features.observations.store.schema import expressions
+from memtui.features.observations.store.card_file import expressions
+from memtui.features.observations.store.generations import NEWEST, CardFilter, CardHit, CardReader, merged
 from memtui.matching import Query, Term, fold, parse
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.features.tasks.work import TaskContext, TaskPlan
+    from memtui.wire.session import Session
 
 CATCH_UP_SECONDS = 0.15
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
@@ -253,3 +259,47 @@ def _best(whole: str, texts: Sequence[str], term: Term) -> int | None:
 
 def _plain(term: Term) -> Term:
     return Term(tuple(dict.fromkeys(map(index.plain, term.forms))))
+
+
+# --- the task that derives
+
+
+KIND = "observe"
+"""Task kind; its request has `rebuild` when all cards are derived again."""
+TASK_S, BEGIN_S = 240.0, 5.0
+"""Seconds per task (the next one continues), and seconds without a task."""
+
+
+def observe(context: TaskContext) -> TaskPlan:
+    """Derive the cards of all memories in reach; raises as `find.catch_up`."""
+    from memtui.features.observations import derive
+    from memtui.features.tasks.work import TaskPlan
+
+    context.engine.rows.lift_limits()
+    copied, engine, reach = 0, context.engine, SessionScope(context.settings, context.surroundings)
+    if context.task.request.get("rebuild"):
+        limits = DeriveLimits(cancelled=context.cancelled, progress=context.progress)
+        done, copied = derive.rebuild(engine, limits, reach)
+    else:
+        done = catch_up(engine, seconds=TASK_S, cancelled=context.cancelled, progress=context.progress, sessions=reach)
+    said = f"{done.processed:,} of {done.total:,} memories and sessions observed."
+    if done.failed:
+        said += f" {done.failed:,} failed: {done.error}"
+    counts = {"total": done.total, "processed": done.processed, "failed": done.failed, "pending": done.pending}
+    return TaskPlan(label=KIND, result={"summary": said, **counts, "copied": copied})
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Derive some of what is new, and queue a task for the rest."""
+    if settings.worker or session.options.read_only or not settings.observe_enabled:
+        return
+    engine = session.engine
+    reach = SessionScope(settings, session.surroundings)
+    if not reach.allowed:
+        return
+    from memtui.features.tasks.work import workspace_of
+
+    left = catch_up(engine, seconds=BEGIN_S, sessions=reach)
+    lane = workspace_of(session.surroundings).id
+    if left.pending and all(task.kind != KIND for task in engine.tasks.all(lane, OPEN)):
+        engine.tasks.enqueue(KIND, lane, "observe", {}, trigger="auto")

@@ -1,72 +1,77 @@
-"""Observation tools for agents: an index, a timeline, and a few whole cards, in growing cost.
+"""Observation tools for agents: an index, a timeline, a few whole cards, and search in the session being written.
 
-An agent's connection cannot read withheld cards, so no count or error reveals them.
+An agent's connection cannot read withheld cards, so no count or error reveals them. In sessions, secrets and private
+spans are treated as in cards; memtui's own output and tool results except failures are skipped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple
 
+from memtui import markers
+from memtui.agents.projects import main_checkout
 from memtui.agents.table import KNOWN, canonical
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, Address
-from memtui.errors import MemtuiError, UsageError
+from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.feature import Offer
 from memtui.features.observations import find
-from memtui.features.observations.answers import (
+from memtui.features.observations.find import CardAccess, open_cards
+from memtui.features.observations.model import (
     DEFAULT_BUDGET,
     HEADING,
     MAX_BUDGET,
     MIN_BUDGET,
+    TYPES,
+    Card,
+    SessionScope,
+    day,
     detail,
     id_letters,
     line,
     within,
 )
-from memtui.features.observations.find import CardAccess, open_cards
-from memtui.features.observations.model import TYPES, Card, SessionScope
-from memtui.features.observations.sessions import context
+from memtui.features.observations.sessions import IDLE_MS, READ_BYTES, CleanText, is_ours, is_typed, project_of
+from memtui.given import neutral
+from memtui.matching import Query, fold, parse
 from memtui.memory_tool.call import Result, whole_number
+from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
+from memtui.transcripts.follow import follow
+from memtui.transcripts.readers import READERS
+from memtui.transcripts.sessions import allowed_files, home_of
 from memtui.wire.times import parse_time
 
 DETAILS_BUDGET = 4_000
 _HINTS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
 _TEXT: Mapping[str, object] = {"type": "string"}
+_TEXTS: Mapping[str, object] = {"type": "array", "items": _TEXT}
 _WHOLE: Mapping[str, object] = {"type": "integer"}
 
 
-def _offer(said: str, *required: str, **fields: object) -> Offer:
-    schema: dict[str, object] = {"type": "object", "properties": fields}
-    return Offer(said, schema | ({"required": list(required)} if required else {}), _HINTS)
+def _offer(description: str, *required: str, **fields: object) -> Callable[[Engine], Offer]:
+    schema = {"type": "object", "properties": fields, **({"required": list(required)} if required else {})}
+    return lambda _engine: Offer(description, schema, _HINTS)
 
 
-def offer_index(_engine: Engine) -> Offer:
-    """Describe the search tool."""
-    fields = dict.fromkeys(("file", "since", "until", "cursor"), _TEXT) | dict.fromkeys(("limit", "budget"), _WHOLE)
-    said = "Search observations (dated decisions, fixes, facts): a line each, with id and cost."
-    return _offer(said, "query", query=_TEXT, types={"type": "array", "items": _TEXT}, **fields)
-
-
-def offer_timeline(_engine: Engine) -> Offer:
-    """Describe the timeline tool."""
-    return _offer("Observations around one.", id=_TEXT, query=_TEXT, before=_WHOLE, after=_WHOLE)
-
-
-def offer_details(_engine: Engine) -> Offer:
-    """Describe the details tool."""
-    return _offer("Observations whole, by ids.", "ids", ids={"type": "array", "items": _TEXT})
-
-
-def offer_grep(_engine: Engine) -> Offer:
-    """Describe the search in the client's own session; `limit` works without being advertised."""
-    return _offer("Lines of this session.", "query", query=_TEXT)
-
-
-def offer_describe(_engine: Engine) -> Offer:
-    """Describe the view of turns in the client's own session; `turns` works without being advertised."""
-    return _offer("Turns around a line.", "id", id=_TEXT)
+offer_index = _offer(
+    "Search observations (dated decisions, fixes, facts): a line each, with id and cost.",
+    "query",
+    query=_TEXT,
+    types=_TEXTS,
+    **dict.fromkeys(("file", "since", "until", "cursor"), _TEXT),
+    **dict.fromkeys(("limit", "budget"), _WHOLE),
+)
+offer_timeline = _offer("Observations around one.", id=_TEXT, query=_TEXT, before=_WHOLE, after=_WHOLE)
+offer_details = _offer("Observations whole, by ids.", "ids", ids=_TEXTS)
+# `limit` and `turns` of the last two work without being advertised.
+offer_grep = _offer("Lines of this session.", "query", query=_TEXT)
+offer_describe = _offer("Turns around a line.", "id", id=_TEXT)
 
 
 def index(
@@ -79,7 +84,7 @@ def index(
     """Return one line per matching card within a token budget; raises UsageError for a bad field."""
     limit = _number(given, "limit", find.DEFAULT_LIMIT, find.MAX_LIMIT)
     budget = max(MIN_BUDGET, _number(given, "budget", DEFAULT_BUDGET, MAX_BUDGET))
-    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as found:
+    with _open(engine, actor, settings, place) as found:
         wanted = found.wanted._replace(types=_types(given.get("types")), file=_text(given, "file"))
         if given.get("since"):
             wanted = wanted._replace(since=_time(given, "since"))
@@ -109,7 +114,7 @@ def timeline(
 ) -> Result:
     """Return the cards before and after one; raises as `index`, and NotFoundError."""
     before, after = (_number(given, name, 5, 20, none=5) for name in ("before", "after"))
-    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as look:
+    with _open(engine, actor, settings, place) as look:
         card = _anchor(look, given)
         if card is None:
             return Result(ok=True, text="No observation has these words." + _behind(look))
@@ -133,7 +138,7 @@ def details(
     if not isinstance(ids, list) or not 1 <= len(ids) <= find.MAX_SHOWN or not all(isinstance(one, str) for one in ids):
         raise UsageError(f"'ids' must be a list of 1 to {find.MAX_SHOWN} ids.", hint="memory_search_index gives them.")
     shown, missing = [], []
-    with open_cards(engine, client=actor.name, sessions=_reach(settings, place)) as look:
+    with _open(engine, actor, settings, place) as look:
         for word in dict.fromkeys(ids):
             try:
                 shown.append(find.by_name(look, word))
@@ -152,29 +157,32 @@ def details(
     return Result(ok=True, text="\n".join((*texts, *missing, *more)))
 
 
-def _reach(settings: Settings | None, place: Surroundings | None) -> SessionScope | None:
-    return None if settings is None or place is None else SessionScope(settings, place)
+def _open(
+    engine: Engine, actor: Actor, settings: Settings | None, place: Surroundings | None
+) -> AbstractContextManager[CardAccess]:
+    sessions = None if settings is None or place is None else SessionScope(settings, place)
+    return open_cards(engine, client=actor.name, sessions=sessions)
 
 
 def grep(engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings) -> Result:
     """Return lines of the client's own session; raises as `index`."""
-    limit = _number(given, "limit", context.DEFAULT_HITS, context.MAX_HITS)
-    files = _open_sessions(engine, actor, SessionScope(settings, place))
-    return Result(ok=True, text=context.grep(files, _text(given, "query"), limit))
+    limit = _number(given, "limit", DEFAULT_HITS, MAX_HITS)
+    files = _own_sessions(engine, actor, SessionScope(settings, place))
+    return Result(ok=True, text=grep_sessions(files, _text(given, "query"), limit))
 
 
 def describe(
     engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings
 ) -> Result:
     """Return turns of the client's own session; raises as `index`, and NotFoundError."""
-    turns = _number(given, "turns", context.DEFAULT_TURNS, context.MAX_TURNS)
-    files = _open_sessions(engine, actor, SessionScope(settings, place))
-    return Result(ok=True, text=context.describe(files, _text(given, "id"), turns))
+    turns = _number(given, "turns", DEFAULT_TURNS, MAX_TURNS)
+    files = _own_sessions(engine, actor, SessionScope(settings, place))
+    return Result(ok=True, text=describe_place(files, _text(given, "id"), turns))
 
 
-def _open_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[context.OpenSession]:
+def _own_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[OpenSession]:
     own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
-    return context.open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
+    return open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
 
 
 def _anchor(look: CardAccess, given: Mapping[str, object]) -> Card | None:
@@ -233,3 +241,182 @@ def _time(given: Mapping[str, object], name: str) -> int:
     if at is None:
         raise UsageError(f"'{name}' must be a date, RFC 3339, or an age such as 3d.")
     return at
+
+
+DEFAULT_HITS, MAX_HITS = 10, 50
+DEFAULT_TURNS, MAX_TURNS = 8, 25
+GREP_TOKENS, DESCRIBE_TOKENS = 1_500, 3_000
+_AROUND = 240
+_MESSAGE_CHARS = 2_000
+_LETTERS = 8
+_RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
+
+
+class OpenSession(NamedTuple):
+    """A session file and its agent."""
+
+    agent: str
+    path: str
+
+
+class _Message(NamedTuple):
+    who: str
+    text: str
+    at: int
+    offset: int
+    session: str
+    typed: bool
+
+
+def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[OpenSession]:
+    """Return the project's session files of some agents that are being written, or only the newest one."""
+    place = reach.place
+    project = os.path.realpath(main_checkout(place.project))
+    since = 0 if newest else now - IDLE_MS
+    listed = allowed_files(reach.settings, place, since=since) if reach.allowed else []
+    found: list[tuple[int, OpenSession]] = []
+    for agent, path in listed:
+        if agent not in agents:
+            continue
+        one = OpenSession(agent, path)
+        at = _written(path)
+        if found and newest and at <= found[0][0]:
+            continue
+        cwd = _folder(one) or home_of(agent, path, [place.project]) or ""
+        if cwd and project_of(cwd, reach) == project:
+            found = [*([] if newest else found), (at, one)]
+    return [one for _, one in sorted(found, reverse=True)]
+
+
+def grep_sessions(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) -> str:
+    """Return lines of sessions that match all words, from summaries first, then messages, then calls."""
+    query = parse(words)
+    if not files:
+        return "No session of yours is being written in this project."
+    hits: list[tuple[int, int, str]] = []
+    for one in files:
+        for said in _messages(one):
+            for text in said.text.splitlines():
+                folded = fold(text)
+                if query.allows(folded) and all(term.grade(folded) is not None for term in query.terms):
+                    shown = neutral.line(_cut(text, query))
+                    name = f"{said.session[:_LETTERS]}-{said.offset}"
+                    hits.append((_RANKS[said.who], -said.at, f"- {name} {day(said.at)} {said.who}: {shown}"))
+                    break
+    hits.sort(key=lambda hit: hit[:2])
+    lines = within([text for _, _, text in hits[: max(1, min(limit, MAX_HITS))]], GREP_TOKENS - 60)
+    if not lines:
+        return "No line of this session has these words."
+    more = [f"({len(hits) - len(lines)} more)"] if len(hits) > len(lines) else []
+    return "\n".join((f"{len(lines)} place{'s' * (len(lines) > 1)} {HEADING}:", *lines, *more))
+
+
+def describe_place(files: Sequence[OpenSession], name: str, turns: int = DEFAULT_TURNS) -> str:
+    """Return the turns around a place named by `grep`; for a summary, those before it."""
+    session, _, place = name.strip().rpartition("-")
+    if session and place.isascii() and place.isdigit():
+        for one in files:
+            found = _turns_around(one, session, int(place), max(1, min(turns, MAX_TURNS)))
+            if found:
+                return f"Turns {HEADING}:\n" + _fitting(*found)
+    raise NotFoundError(f"There is no place {name} in this session.", hint="context_grep names places.")
+
+
+def _fitting(blocks: Sequence[str], at: int) -> str:
+    """Return as many turns around one as the budget allows, or the leading lines of that one."""
+    first, last = at, at + 1
+    kept = ["\n".join(within(blocks[at].splitlines(), DESCRIBE_TOKENS - 80))]
+    for step in range(1, len(blocks)):
+        for number in (at - step, at + step):
+            if not first - 1 <= number <= last or not 0 <= number < len(blocks):
+                continue
+            wider = [blocks[number], *kept] if number < first else [*kept, blocks[number]]
+            if len(within(wider, DESCRIBE_TOKENS - 80)) == len(wider):
+                kept, first, last = wider, min(first, number), max(last, number + 1)
+    left = len(blocks) - len(kept)
+    return "\n".join((*kept, *([f"({left} more turns)"] if left else [])))
+
+
+def _turns_around(one: OpenSession, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
+    """Return the turns around a place and its index among them; None when it is not in this file."""
+    before: deque[str] = deque(maxlen=turns)
+    block: list[str] = []
+    after: list[str] | None = None
+    wanted = turns // 2
+    for said in _messages(one):
+        if (said.typed or said.who == SUMMARY) and block:
+            if after is None:
+                before.append("\n".join(block))
+            else:
+                after.append("\n".join(block))
+                if len(after) > wanted:
+                    break
+            block = []
+        if said.offset == place and said.session.startswith(session) and after is None:
+            wanted = 0 if said.who == SUMMARY else wanted
+            after = []
+        block.append(f"{said.who}: {neutral.body(said.text[:_MESSAGE_CHARS])}")
+    if after is None:
+        return None
+    if block and len(after) <= wanted:
+        after.append("\n".join(block))
+    kept = list(before)[-(turns - 1 if wanted == 0 else (turns - 1) // 2) :] if turns > 1 else []
+    return [*kept, *after], len(kept)
+
+
+def _messages(one: OpenSession) -> Iterator[_Message]:
+    """Yield what may be shown, in order; text marked private once is cut from then on."""
+    private: list[str] = []
+    typed = skips = 0
+    for event in _events(one):
+        if event.sidechain or (event.meta and event.tool != SUMMARY) or (event.role == TOOL and is_ours(event)):
+            continue
+        if is_typed(event):
+            unkept = markers.cut(neutral.without_given(event.text)).no_memory
+            if unkept and not typed:
+                return
+            typed, skips = typed + 1, unkept
+        if skips:
+            continue
+        clean = CleanText(private)
+        text = event.text
+        if event.role == TOOL:
+            text = f"{event.tool} {event.target}" + (f"\nfailed: {event.text}" if event.failed else "")
+        text = clean.of(text)
+        private = clean.private
+        who = SUMMARY if event.tool == SUMMARY and event.role == USER else event.role
+        if text.strip():
+            yield _Message(who, text, event.at, event.offset, event.session, is_typed(event))
+
+
+def _events(one: OpenSession) -> Iterator[SessionEvent]:
+    """Yield a session's events, including those of turns that are rolled back later."""
+    cursor, seen = None, 0
+    while True:
+        part = follow(one.path, READERS[one.agent], cursor, most=READ_BYTES)
+        if part.skipped or part.cursor is None or not part.lines:
+            return
+        yield from (event for event in part.events if event.offset >= seen)
+        cursor, seen = part.cursor, part.cursor.offset
+        if one.path.endswith(".json"):
+            return
+
+
+def _folder(one: OpenSession) -> str:
+    part = follow(one.path, READERS[one.agent], most=1)
+    found = next((event.cwd for event in part.events if event.cwd), "")
+    return found or next((event.cwd for event in _events(one) if event.cwd), "")
+
+
+def _cut(text: str, query: Query) -> str:
+    if len(text) <= _AROUND:
+        return text.strip()
+    start = max(0, next((start for start, _ in query.spans(text, 1)), 0) - _AROUND // 3)
+    return f"{'…' if start else ''}{text[start : start + _AROUND].strip()}…"
+
+
+def _written(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0  # it went since it was listed

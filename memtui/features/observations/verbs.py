@@ -15,12 +15,11 @@ from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find
-from memtui.features.observations.answers import day, detail, id_letters, snippet
 from memtui.features.observations.find import CardAccess, catch_up, open_cards
-from memtui.features.observations.model import Card, SessionScope, public_id_of
+from memtui.features.observations.model import Card, SessionScope, day, detail, id_letters, public_id_of, snippet
 from memtui.features.observations.progress import read_progress
 from memtui.features.observations.store import generations
-from memtui.features.observations.store.find import CardFilter
+from memtui.features.observations.store.generations import CardFilter
 from memtui.matching import Query
 from memtui.wire import outcomes, values
 from memtui.wire.access import switched_off
@@ -137,18 +136,18 @@ def _show(call: Call, words: list[str]) -> int:
 
 
 def _grep(call: Call, words: list[str]) -> int:
-    from memtui.features.observations.sessions import context
+    from memtui.features.observations import tool
     from memtui.transcripts.readers import READERS
 
     reach, agent = _reach(call), call.args.text("agent")
     if not reach.allowed:
         raise switched_off("transcripts.keep")
     agents = [agent] if agent is not None else list(READERS)
-    files = context.open_sessions(reach, agents, now=now_ms(), newest=True)
+    files = tool.open_sessions(reach, agents, now=now_ms(), newest=True)
     if call.args.need("action") == "grep":
-        said = context.grep(files, " ".join(words), call.args.number("limit", context.DEFAULT_HITS))
+        said = tool.grep_sessions(files, " ".join(words), call.args.number("limit", tool.DEFAULT_HITS))
     else:
-        said = context.describe(files, _one(words), call.args.number("limit", context.DEFAULT_TURNS))
+        said = tool.describe_place(files, _one(words), call.args.number("limit", tool.DEFAULT_TURNS))
     if call.out.json:
         call.out.document({"text": said})
     else:
@@ -296,7 +295,7 @@ def _redact(call: Call, *, whole: bool, session: bool) -> None:
 
 def _promote(call: Call, words: list[str]) -> int:
     """Show the memory that a card would become, and create it after a typed yes."""
-    from memtui.features.observations.inspector import promote
+    from memtui.features.observations import decide
 
     act = "make a memory of an observation"
     call.engine.redaction.require_person(act)
@@ -307,15 +306,15 @@ def _promote(call: Call, words: list[str]) -> int:
             "Nobody reviewed the version it came with.", code="E_UNREVIEWED", hint="`memtui review` shows it."
         )
     roots = {root.id: root for root in call.engine.roots.all()}
-    place = call.args.text("to") or promote.place_of(card, roots)
+    place = call.args.text("to") or decide.memory_place(card, roots)
     if place is None:
         raise UsageError("There is no folder to write it in.", hint="Name one with --to.")
-    made = promote.plan(call.engine, card, place, roots)
+    made = decide.plan_memory(call.engine, card, place, roots)
     for change in made.changes if not call.out.json else ():
         call.out.text(f"{change.address}:\n{change.after.decode()}\n")
     given = "It is private, and agents would be given it. " * (card.state != 0)
     call.approve(act, f"{given}Create {made.address}?", _ELSEWHERE)
-    promote.write(call.engine, made, actor=call.actor)
+    decide.write_memory(call.engine, made, actor=call.actor)
     if call.out.json:
         call.out.document({"result": "created", "names": [card.word], "address": str(made.address)})
     else:
@@ -382,7 +381,7 @@ def status(session: Session) -> Json:
 
 
 def _rebuild(call: Call, _: list[str]) -> int:
-    from memtui.features.observations.work import KIND
+    from memtui.features.observations.find import KIND
     from memtui.features.tasks.lanes import refuse_off
     from memtui.features.tasks.verbs import run_now
 

@@ -19,10 +19,9 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Root
-from memtui.features.observations import find
+from memtui.features.observations import find, sessions
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.model import SessionScope
-from memtui.features.observations.sessions import files
 from memtui.features.observations.store import generations
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
 from tests.features.observations.world import export
@@ -59,7 +58,7 @@ def main(words: list[str]) -> int:
     rng = random.Random(14)
     texts = _Texts(rng)
     with tempfile.TemporaryDirectory(prefix="memtui-recall-") as folder:
-        files.TEMPORARY = ()
+        sessions.TEMPORARY = ()
         base = Path(folder)
         os.environ["HOME"] = str(base)
         said: list[tuple[str, list[str]]] = []

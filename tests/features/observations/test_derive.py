@@ -15,7 +15,7 @@ from memtui.features.observations import decide, derive, find
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.progress import DeriveLimits
-from memtui.features.observations.store import generations, schema
+from memtui.features.observations.store import card_file, generations
 from memtui.given.reach import withheld
 from tests.conftest import Clock
 from tests.features.observations.world import ME, Watched, card, cards, decided, export, titles
@@ -51,7 +51,7 @@ def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypa
     assert (done.processed, copied, engine.observations.generation()) == (3, 0, number + 1)
     assert cards(engine) == before
     assert [path.name for path in world.state.glob("observed-*.db")] == [f"observed-{number + 1}.db"]
-    monkeypatch.setattr(schema, "RULES", schema.RULES + 1)
+    monkeypatch.setattr(card_file, "RULES", card_file.RULES + 1)
     assert cards(engine) == before
     monkeypatch.setattr(derive, "BATCH_CARDS", 1)
     rebuild(engine, DeriveLimits(cancelled=iter([False, True, *[False] * 99]).__next__))

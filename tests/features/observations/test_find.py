@@ -7,9 +7,9 @@ import pytest
 from memtui.engine import Engine
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.observations import find
-from memtui.features.observations.answers import detail
 from memtui.features.observations.find import open_cards
-from memtui.features.observations.store import find as store
+from memtui.features.observations.model import detail
+from memtui.features.observations.store import generations as store
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
 from tests.features.observations.world import Watched, titles

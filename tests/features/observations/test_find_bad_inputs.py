@@ -16,9 +16,8 @@ from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.observations import decide, derive, find, rules, tool
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
-from memtui.features.observations.inspector import promote
-from memtui.features.observations.store import generations, schema
-from memtui.features.observations.store.cards import CardWriter
+from memtui.features.observations.store import card_file, generations
+from memtui.features.observations.store.card_file import CardWriter
 from tests.conftest import Clock
 from tests.faults.injector import failing, hooked
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
@@ -112,7 +111,7 @@ def test_4_what_does_not_fit_in_a_second_is_in_the_next(engine: Engine) -> None:
     (one, *_) = cards(engine)
     with generations.in_use(engine.observations) as writer:
         assert writer is not None
-        base = 5 << schema.SECOND
+        base = 5 << card_file.SECOND
         for number, free in ((4_094, 4_095), (4_095, 4_096), (4_096, 4_097)):
             writer._put(one._replace(id=base + number, name=bytes([number % 256]) * 10))
             assert writer._free(base) == base + free
@@ -218,17 +217,17 @@ def test_33_what_cannot_be_written_is_said_and_nothing_is_half(engine: Engine, w
     only = Root("claude-code:only", str(world.base / "only"), "claude-code", "global", read_only=True)
     roots = {root.id: root for root in (*engine.roots.all(), only)}
     one = card(engine, "quokka")
-    made = promote.plan(engine, one, "memtui:project/tables.md", roots)
+    made = decide.plan_memory(engine, one, "memtui:project/tables.md", roots)
     for address, code in (("memtui:project/pool.md", "E_EXISTS"), ("claude-code:only/a.md", "E_READ_ONLY")):
         with pytest.raises(MemtuiError) as caught:
-            promote.write(engine, promote.plan(engine, one, address, roots), actor=ME)
+            decide.write_memory(engine, decide.plan_memory(engine, one, address, roots), actor=ME)
         assert caught.value.code == code
     codes, target = set(), world.base / "own/tables.md"
     for step in range(1, 200):
         before = sorted((world.base / "own").glob("[!.]*"))
         with hooked(failing(step, errno.ENOSPC)) as calls:
             try:
-                promote.write(engine, made, actor=ME)
+                decide.write_memory(engine, made, actor=ME)
             except MemtuiError as error:
                 codes.add(error.code)
         if target.exists():
@@ -334,7 +333,7 @@ def test_l8_and_l9_cards_are_written_at_one_place() -> None:
     writes = [
         path.relative_to(room).as_posix() for path in room.rglob("*.py") if "INSERT INTO {table} (" in path.read_text()
     ]
-    assert writes == ["store/cards.py"]
+    assert writes == ["store/card_file.py"]
     others = [
         path for path in room.parent.rglob("*.py") if "CardWriter" in path.read_text() and room not in path.parents
     ]

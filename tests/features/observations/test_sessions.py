@@ -15,10 +15,9 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
 from memtui.engine.observation import STATES
 from memtui.errors import NotFoundError
-from memtui.features.observations import decide, derive, find, tool
+from memtui.features.observations import decide, derive, find, sessions, tool
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.model import Card, SessionScope
-from memtui.features.observations.sessions import files
 from memtui.features.observations.store import generations
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
@@ -63,7 +62,7 @@ class Read:
 
 @pytest.fixture
 def read(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
-    monkeypatch.setattr(files, "TEMPORARY", ("/tmp/nothing",))
+    monkeypatch.setattr(sessions, "TEMPORARY", ("/tmp/nothing",))
     made = Read(tmp_path, home)
     with made.engine:
         yield made
@@ -122,7 +121,7 @@ def test_growing_resuming_and_rebuilding_give_the_same_cards(read: Read, monkeyp
     assert len(read.cards()) == len(whole) + 1
     before, _ = read.cards(), derive.rebuild(read.engine, sessions=read.reach)
     assert read.cards() == before
-    monkeypatch.setattr(files, "READ_BYTES", 700)
+    monkeypatch.setattr(sessions, "READ_BYTES", 700)
     derive.rebuild(read.engine, sessions=read.reach)
     assert read.cards() == before
     path.unlink()
@@ -139,7 +138,7 @@ def test_each_event_is_its_own_folders(read: Read, monkeypatch: pytest.MonkeyPat
     (tree / ".git").write_text(f"gitdir: {git}\n")
     (git / "gitdir").write_text(f"{tree}/.git\n")
     (git / "commondir").write_text("../..\n")
-    monkeypatch.setattr(files, "TEMPORARY", (str(read.base / "tmp"),))
+    monkeypatch.setattr(sessions, "TEMPORARY", (str(read.base / "tmp"),))
     for name, cwd in (
         ("a", f"{read.cwd}/deep/gone"),
         ("b", str(tree)),
@@ -233,7 +232,7 @@ def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: p
     cards = read.cards()
     good.unlink()
     assert read.cards() == cards
-    read.clock.now += (read.reach.settings.observe_days + 1) * files.DAY_MS
+    read.clock.now += (read.reach.settings.observe_days + 1) * sessions.DAY_MS
     assert read.cards() == []
     kept = b"".join(file.read_bytes() for file in read.base.rglob("observed-*"))
     assert b"hausted" not in kept, "nor in the index of words"

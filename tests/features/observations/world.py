@@ -12,7 +12,7 @@ from memtui.features.observations import decide, find
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
-from memtui.features.observations.store.cards import SELECT, CardWriter, card_of
+from memtui.features.observations.store.card_file import SELECT, CardWriter, card_of
 
 ME = Actor("tui")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from memtui.features.observations.inspector.look import KINDS, cycle_value, parse_line
-from memtui.features.observations.store.find import CardFilter
+from memtui.features.observations.store.generations import CardFilter
+from memtui.features.observations.view_rows import KINDS, cycle_value, parse_line
 from tests.conftest import START
 
 BASE = CardFilter((1,), private=True)

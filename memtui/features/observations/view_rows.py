@@ -18,12 +18,10 @@ from memtui.engine.task import OPEN, Task
 from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.observations import decide, find
-from memtui.features.observations.answers import day, detail
-from memtui.features.observations.find import CardAccess, open_cards
-from memtui.features.observations.model import TYPES, Card, SessionScope
+from memtui.features.observations.find import KIND, CardAccess, open_cards
+from memtui.features.observations.model import TYPES, Card, SessionScope, day, detail
 from memtui.features.observations.progress import ObserveProgress
-from memtui.features.observations.store.find import CardFilter
-from memtui.features.observations.work import KIND
+from memtui.features.observations.store.generations import CardFilter
 from memtui.features.sessions import switch
 from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person

@@ -17,10 +17,10 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Policy, Root
 from memtui.features.observations import decide, find
+from memtui.features.observations import view as inspector
 from memtui.features.observations.find import open_cards
-from memtui.features.observations.inspector import view as inspector
-from memtui.features.observations.inspector.look import show
-from memtui.features.observations.inspector.view import ObservedView
+from memtui.features.observations.view import ObservedView
+from memtui.features.observations.view_rows import show
 from memtui.ui.draw.pages import Page
 from memtui.ui.list_view import READ_DELAY
 from tests.workbench.views.real import ME, Real, World, at, real, write

@@ -12,8 +12,8 @@ from memtui.engine.task import OPEN, QUEUED, Task
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.observations import decide
-from memtui.features.observations.inspector import promote
-from memtui.features.observations.inspector.look import (
+from memtui.features.observations.model import TYPES, Card, SessionScope
+from memtui.features.observations.view_rows import (
     ANSWERED,
     ANSWERS,
     CONSENT_HINT,
@@ -37,12 +37,12 @@ from memtui.features.observations.inspector.look import (
     toggle_rebuild,
     why_not,
 )
-from memtui.features.observations.model import TYPES, Card, SessionScope
 from memtui.features.tasks.work import workspace_of
+from memtui.features.transfer.plan import NewPlan
 from memtui.matching import Query
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.pages import fold, words_page
+from memtui.ui.draw.pages import Page, PageLine, fold, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import RowStyle, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
@@ -461,24 +461,24 @@ withheld until you decide."""
     def _promote(self) -> None:
         """Preview the memory, ask for its address, and write it; a private card needs a yes first."""
         card, roots = self.card, self.host.roots
-        start = promote.place_of(card, roots)
+        start = decide.memory_place(card, roots)
         if start is None:
             self.say("There is no folder of memtui's own or of an agent's to write it in.", "warning")
             return
 
-        seen: promote.NewPlan | None = None
+        seen: NewPlan | None = None
 
-        def shown(made: promote.NewPlan) -> None:
+        def shown(made: NewPlan) -> None:
             nonlocal seen
             seen = made
-            self.give(promote.preview(made, self.page.text_width, plain=self.ascii))
+            self.give(_preview(made, self.page.text_width, plain=self.ascii))
             if self.prompt is not None:
                 self.prompt.note = [("enter writes what is shown", "dim")]
                 self.update("#view-footer")
 
-        def plan(text: str, then: Callable[[promote.NewPlan], None]) -> None:
+        def plan(text: str, then: Callable[[NewPlan], None]) -> None:
             self.jobs.run(
-                lambda engine: promote.plan(engine, card, text, roots),
+                lambda engine: decide.plan_memory(engine, card, text, roots),
                 then,
                 what="plan it",
                 otherwise=lambda error: self._refuse(error.message),
@@ -487,10 +487,10 @@ withheld until you decide."""
         def entered(text: str) -> None:
             plan(text, lambda made: write(made) if made == seen else shown(made))
 
-        def write(made: promote.NewPlan) -> None:
+        def write(made: NewPlan) -> None:
             self.close_prompt()
             actor = self.jobs.actor
-            self._write(lambda engine: promote.write(engine, made, actor=actor), done, f"create {made.address}")
+            self._write(lambda engine: decide.write_memory(engine, made, actor=actor), done, f"create {made.address}")
 
         def done(result: Done) -> None:
             self.host.say(f"Created {result.outcomes[0].address}. u takes it back.", "good")
@@ -544,3 +544,15 @@ withheld until you decide."""
                 self._tell("Rebuilding all cards; the present ones answer meanwhile. g r again stops it.")
 
         self._write(lambda engine: toggle_rebuild(engine, lane, settings, actor), done, "rebuild the observations")
+
+
+def _preview(made: NewPlan, width: int, *, plain: bool) -> Page:
+    """Draw every byte that would be written."""
+    page: list[PageLine] = []
+    for change in made.changes:
+        what = "a line in" if change.before else "is written with"
+        page += words_page(
+            f"{change.address} {what}:" if not change.before else f"{what} {change.address}:", width=width
+        )
+        page += text_page(change.after, width, plain=plain)
+    return tuple(page)

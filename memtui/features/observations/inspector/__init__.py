@@ -1,1 +1,0 @@
-"""The inspector view: cards and a person's decisions about them."""
