@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 from memtui.agents.agent import APPROVAL
 from memtui.agents.reader import link_out
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.own import as_loaded, made_by
+from memtui.features.hot_set.shares import as_loaded, made_by
 
 MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives every agent that it is installed in."))
 """What memtui itself adds to an agent's start."""

@@ -5,34 +5,26 @@ from typing import NamedTuple
 
 from memtui.engine.model import Address
 
-REASONS = {
-    "unreviewed": "an unreviewed change: this text came with the checkout",
-    "unreadable": "it cannot be read as text",
-    "too-large": "it is larger than what is left",
-    "over-tokens": "it needs more tokens than are left",
-    "no-place": "all slots of the hot set are taken",
-    "not-tried": "too many were tried before it",
-    "no-hook": "memtui's hook, which would give it, is not installed in the agent",
-    "no-client": "memtui cannot be installed in the agent",
-    "not-pinned": "of an agent's own memories memtui gives those that are pinned, and this one is only used",
-    "off": "it is switched off for the agent",
-    "withheld": "you withhold it from agents; view 9 shows it",
+_REASONS = {
+    "unreviewed": ("unreviewed", "an unreviewed change: this text came with the checkout"),
+    "unreadable": ("no text", "it cannot be read as text"),
+    "too-large": ("no bytes left", "it is larger than what is left"),
+    "over-tokens": ("no tokens left", "it needs more tokens than are left"),
+    "no-place": ("no place left", "all slots of the hot set are taken"),
+    "not-tried": ("not tried", "too many were tried before it"),
+    "no-hook": ("no hook", "memtui's hook, which would give it, is not installed in the agent"),
+    "no-client": ("no way to give it", "memtui cannot be installed in the agent"),
+    "not-pinned": (
+        "not pinned",
+        "of an agent's own memories memtui gives those that are pinned, and this one is only used",
+    ),
+    "off": ("switched off", "it is switched off for the agent"),
+    "withheld": ("withheld, 9", "you withhold it from agents; view 9 shows it"),
 }
-"""Why a pinned or used memory is not given."""
-SHORT_REASONS = {
-    "unreviewed": "unreviewed",
-    "unreadable": "no text",
-    "too-large": "no bytes left",
-    "over-tokens": "no tokens left",
-    "no-place": "no place left",
-    "not-tried": "not tried",
-    "no-hook": "no hook",
-    "no-client": "no way to give it",
-    "not-pinned": "not pinned",
-    "off": "switched off",
-    "withheld": "withheld, 9",
-}
-"""The same for the rows of a list."""
+SHORT_REASONS = {reason: words for reason, (words, _) in _REASONS.items()}
+"""Why a pinned or used memory is not given, for the rows of a list."""
+REASONS = {reason: words for reason, (_, words) in _REASONS.items()}
+"""The same in full."""
 
 
 class Budgets(NamedTuple):

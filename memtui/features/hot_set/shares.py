@@ -1,33 +1,137 @@
 """Share of each agent: what it loads by itself, what memtui gives it, and what is pinned or used but not given.
 
 The agent's current configuration decides whether memtui gives anything: by hook (which alone gives an agent its own
-pinned memories), by server, or not at all.
+pinned memories), by server, or not at all. Pinned memories go only to the agent whose folder they are in, and never
+twice. Mux's start is built here by its rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.agent import LEVELS, Client
-from memtui.agents.session_start import LoadedFile, in_use
-from memtui.agents.table import agent_of, agents, canonical, title_of
+from memtui.agents.agent import CUT_OFF, LEVELS, WHOLE, Client, KnownAgent
+from memtui.agents.session_start import LoadedFile, gather, in_use
+from memtui.agents.table import KNOWN, agent_of, agents, canonical, title_of
 from memtui.clients.install import INSTALLED, OUTDATED, look_at
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
+from memtui.engine.model import Address, Memory, Root
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import own
-from memtui.features.hot_set.assemble import HOOK, build, fitted, hook_characters
-from memtui.features.hot_set.model import Budgets, Context, LeftOut
+from memtui.features.hot_set.assemble import HOOK, build, choose, fitted, hook_characters, render
+from memtui.features.hot_set.model import Block, Budgets, Context, LeftOut
 from memtui.given import reach
+from memtui.given.reach import ScopeListing, listings, there, withheld
 from memtui.given.tokens import counter
+from memtui.pointers.lines import end_of_index
 from memtui.wire.access import OTHERS, client_access
 
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
     from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
     from memtui.engine.model import Memory, Root
+
+
+class OwnMemories(NamedTuple):
+    """What is specific to one agent."""
+
+    itself: tuple[LoadedFile, ...]
+    """Files a session loads without memtui, in order, then the texts the agent makes."""
+    pinned: tuple[ScopeListing, ...]
+    """Pinned memories that it does not load whole, by root."""
+    used: tuple[Memory, ...]
+    """Used memories that are neither pinned nor loaded."""
+
+
+class Made(NamedTuple):
+    """Texts that an agent makes of its memories at a start."""
+
+    texts: tuple[LoadedFile, ...] = ()
+    given: frozenset[Address] = frozenset()
+    """Memories that are in them whole."""
+
+
+def agent_of_client(client: str) -> KnownAgent | None:
+    """Return the agent of a client; None if memtui cannot be installed in it."""
+    name = canonical(client)
+    found = next((one.id for one in KNOWN if name and name in one.client[:1]), None)
+    return None if found is None else agent_of(found)
+
+
+def own_memories(engine: Engine, around: Surroundings, agent: KnownAgent, roots: Iterable[Root]) -> OwnMemories:
+    """Determine what a session of an agent loads, and which of its memories are pinned or used."""
+    reach = tuple(roots)
+    made = made_by(engine, agent.id, reach)
+    itself = tuple(one for one in gather(agent, around, reach, end_of_index) if one.at_start)
+    whole = {os.path.realpath(one.path) for one in itself if one.mark == WHOLE}
+    pinned, used = [], []
+    for shelf in _shelves(engine, agent, reach):
+        rest = [
+            row
+            for row in shelf.rows
+            if row.address not in made.given
+            and os.path.realpath(os.path.join(shelf.place, row.address.path)) not in whole
+        ]
+        pinned.append(shelf._replace(rows=tuple(row for row in rest if row.pinned)))
+        used += [row for row in rest if row.heat > 0 and not row.pinned]
+    return OwnMemories((*itself, *made.texts), tuple(shelf for shelf in pinned if shelf.rows), tuple(used))
+
+
+def own_pinned(engine: Engine, around: Surroundings, client: str) -> tuple[ScopeListing, ...]:
+    """Return the pinned memories of a client that memtui's hook has to give it."""
+    agent, roots = agent_of_client(client), engine.roots.all()
+    if agent is None or not any(row.pinned for shelf in _shelves(engine, agent, roots) for row in shelf.rows):
+        return ()  # most have none, and their hook need not work out what the agent loads
+    return own_memories(engine, around, agent, roots).pinned
+
+
+def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
+    """Make the texts an agent makes of its memories at a start; only Mux does."""
+    if agent != "mux":
+        return Made()
+    from memtui.agents.known.mux import ROOTS
+
+    wanted = [root for root in roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
+    if not wanted:
+        return Made()
+    shelves = tuple(
+        listings(
+            engine,
+            wanted,
+            lambda root: f"/memories/{root.scope}",
+            lambda rows: tuple(row for row in rows if not row.missing),
+        )
+    )
+    listed, chosen = render(shelves, Budgets(), {}), choose(engine, shelves, Budgets(), {})
+    if not listed.memories:
+        return Made()
+    made = as_loaded(listed.block, listed.memories - listed.listed, listed.memories, chosen.block, len(chosen.left_out))
+    return Made(made, frozenset(item.address for item in chosen.items if not item.truncated))
+
+
+def as_loaded(listed: Block, unlisted: int, memories: int, hot: Block, left_out: int) -> tuple[LoadedFile, ...]:
+    """Return an index and a hot set as loaded files."""
+    said = f"There is no room for {unlisted:,} of {memories:,} memories." if unlisted else ""
+    made = [_as_loaded("memory index", listed, said)]
+    if hot.text:
+        why = f"{left_out:,} pinned or used memories do not fit." if left_out else ""
+        made.append(_as_loaded("hot set", hot, why))
+    return tuple(made)
+
+
+def _as_loaded(label: str, block: Block, why: str) -> LoadedFile:
+    data = block.text.encode()
+    return LoadedFile(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
+
+
+def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterator[ScopeListing]:
+    wanted = [root for root in roots if root.agent in (agent.id, *agent.also)]
+    if wanted:
+        hidden = withheld(engine)
+        yield from listings(engine, wanted, lambda root: root.path, lambda rows: there(rows, hidden))
+
 
 BY_HOOK, BY_SERVER, NOT_INSTALLED, IMPOSSIBLE = "hook", "server", "none", "impossible"
 """How memtui reaches an agent; `IMPOSSIBLE`: it cannot be installed there."""
@@ -141,10 +245,10 @@ def _load(
     around: Surroundings | None,
     roots: Iterable[Root],
 ) -> Given:
-    mine = own.OwnMemories((), (), ())
+    mine = OwnMemories((), (), ())
     if door.agent and around is not None:
         agent = next(one for one in agents() if one.id == door.agent)
-        mine = own.look(engine, around, agent, roots)
+        mine = own_memories(engine, around, agent, roots)
     used = tuple(_left(row, engine, "not-pinned") for row in mine.used)
     rest = tuple(_left(row, engine, "no-hook") for shelf in mine.pinned for row in shelf.rows)
     try:

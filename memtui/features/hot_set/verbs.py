@@ -1,12 +1,15 @@
 """`memtui context`: what an agent is given, printed or as the output of its session-start hook."""
 
 from memtui.errors import UsageError
-from memtui.features.hot_set.assemble import PARTS, build
+from memtui.features.hot_set.assemble import HOOK, PARTS, build, fitted, hook, hook_characters
 from memtui.features.hot_set.model import Block, Context, GivenMemory, LeftOut
 from memtui.wire import outcomes
 from memtui.wire.access import open_agent_session
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.outcomes import Json
+
+_CLAIM = ("address", "path", "reason", "pinned", "heat", "uses", "size")
+_GIVEN = ("address", "path", "place", "pinned", "heat", "uses", "size", "bytes", "tokens", "truncated", "masked")
 
 
 def context(call: Call) -> int:
@@ -55,13 +58,12 @@ def _hook(call: Call) -> int:
 
 
 def _fitting(call: Call) -> str:
-    from memtui.features.hot_set.assemble import HOOK, fitted, hook, hook_characters
-    from memtui.features.hot_set.own import pinned
+    from memtui.features.hot_set.shares import own_pinned
 
     client = call.args.text("client") or ""
     session = open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
     try:
-        own = pinned(session.engine, session.surroundings, client)
+        own = own_pinned(session.engine, session.surroundings, client)
         return hook(fitted(session.engine, hook_characters, HOOK, own=own))
     finally:
         session.engine.close()
@@ -92,8 +94,8 @@ def context_json(found: Context) -> Json:
                 "tries": budgets.tries,
             },
         },
-        "items": [_item_json(item) for item in found.items],
-        "left_out": [_left_out_json(one) for one in found.left_out],
+        "items": [_memory_json(one, *_GIVEN) for one in found.items],
+        "left_out": [_memory_json(one, *_CLAIM) for one in found.left_out],
         "unreviewed": list(found.unreviewed),
     }
 
@@ -102,29 +104,6 @@ def _block_json(block: Block) -> Json:
     return {"bytes": block.bytes, "tokens": block.tokens, "masked": block.masked}
 
 
-def _item_json(item: GivenMemory) -> Json:
-    return {
-        "address": str(item.address),
-        "path": item.path,
-        "place": item.place,
-        "pinned": item.pinned,
-        "heat": round(item.heat, 3),
-        "uses": item.uses,
-        "size": item.size,
-        "bytes": item.bytes,
-        "tokens": item.tokens,
-        "truncated": item.truncated,
-        "masked": item.masked,
-    }
-
-
-def _left_out_json(one: LeftOut) -> Json:
-    return {
-        "address": str(one.address),
-        "path": one.path,
-        "reason": one.reason,
-        "pinned": one.pinned,
-        "heat": round(one.heat, 3),
-        "uses": one.uses,
-        "size": one.size,
-    }
+def _memory_json(memory: GivenMemory | LeftOut, *names: str) -> Json:
+    fields = {name: getattr(memory, name) for name in names}
+    return fields | {"address": str(memory.address), "heat": round(memory.heat, 3)}

@@ -11,7 +11,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.features.cost.start_cost import with_made
-from memtui.features.hot_set import own, shares
+from memtui.features.hot_set import shares
 from memtui.features.hot_set.assemble import build
 from memtui.given.tokens import counter
 from tests.agents import homes
@@ -49,7 +49,7 @@ def test_mux_is_said_to_begin_with_what_it_makes_itself(home: Path, tmp_path: Pa
     roots, around = tuple(machine.roots().values()), machine.surroundings()
     with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
         engine.pins.set([Address("mux:global", "preferences.md")], pinned=True, actor=Actor("tui"))
-        found = own.look(engine, around, agent_of("mux"), roots)
+        found = shares.own_memories(engine, around, agent_of("mux"), roots)
     assert [one.path for one in found.itself if one.made] == ["memory index", "hot set"]
     assert "Short." in found.itself[-1].text.decode()
     assert not found.pinned

@@ -139,5 +139,5 @@ def test_it_loads_nothing_slow(kept: Cli) -> None:
     code = "import sys; from memtui.cli.main import run; run(['context'])\nsys.stderr.write(','.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=dict(os.environ))
     loaded = set(done.stderr.decode().split(","))
-    assert "memtui.features.hot_set.texts" in loaded
+    assert "memtui.features.hot_set.assemble" in loaded
     assert not loaded & {"textual", "asyncio", "yaml", "mcp", "portalocker", "shutil", "watchfiles"}
