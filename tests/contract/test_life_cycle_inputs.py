@@ -14,7 +14,7 @@ from memtui.engine.ledger.tasks import MAX_WAITING
 from memtui.engine.model import Actor, Address, Root, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import BusyError
-from memtui.features.forget.candidates import search
+from memtui.features.forget.work import search
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.proposals.value import proposal
 from memtui.workbench.edit.open_memory import FileState

@@ -11,7 +11,7 @@ from memtui.agents.table import agent_of
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root
-from memtui.features.hygiene.fixes import fix_edit
+from memtui.features.hygiene.memory_scan import fix_edit
 from memtui.features.hygiene.scan import scan
 from memtui.mask import BEGIN, around, mask, shown, shown_parts
 from memtui.transcripts.sessions import compressed_files, session_files

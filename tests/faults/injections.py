@@ -11,8 +11,7 @@ from pathlib import Path
 
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
-from memtui.features.remember.plan import RememberRequest
-from memtui.features.remember.work import request_of
+from memtui.features.remember.work import RememberRequest, request_of
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_in

@@ -13,10 +13,8 @@ from memtui.engine.proposal import KEEPS_AWAY, Evidence, Proposal
 from memtui.engine.task import COMPLETED
 from memtui.errors import BusyError
 from memtui.features.dream import gates
-from memtui.features.dream.find import AUTOMATIC, Cleanup, find, followed
+from memtui.features.dream.find import AUTOMATIC, Cleanup, find, followed, observed, suggest
 from memtui.features.dream.gates import KIND, locked
-from memtui.features.dream.observed import observed
-from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import judge_all, only_expects, proposal

@@ -23,7 +23,7 @@ from memtui.features.extract.entry import KIND as KIND
 from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same, split_reasons
-from memtui.features.remember.plan import Known, RememberRequest, plan_remember
+from memtui.features.remember.work import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import TaskContext, TaskPlan, workspace_of
 from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.command import FOLDER

@@ -33,7 +33,7 @@ FEATURE = Feature(
             "agents' own session files, git, bundles and copies elsewhere are out of reach.",
             "one object: items (id, address, entry, line, title, stays), written, txn, changes (address, removed, "
             "diff), also, left, redacted",
-            does="memtui.features.forget.verbs:forget",
+            does="memtui.features.forget.work:forget_entries",
             rank=95,
         ),
     ),

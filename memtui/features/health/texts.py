@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory, Policy
 from memtui.features.health.model import Edit, Fix, IndexFinding, IndexReport
-from memtui.features.hygiene.fixes import LABELS, fix_edit, remaining_copies
-from memtui.features.hygiene.memory_scan import NamedFinding
+from memtui.features.hygiene.memory_scan import LABELS, NamedFinding, fix_edit, remaining_copies
 from memtui.pointers.lines import measure
 
 if TYPE_CHECKING:

@@ -381,7 +381,7 @@ def build(
     Args:
         parts: `index`, `hot`; the choice of memories is the same for either.
         scopes: only these; None: all the engine shows.
-        own: the agent's own pinned memories, see `own.py`; the index does not list them.
+        own: the agent's own pinned memories, see `shares.own_pinned`; the index does not list them.
     """
     wanted = frozenset(parts)
     if unknown := wanted.difference(PARTS):

@@ -6,8 +6,14 @@ from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Memory
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
-from memtui.features.hygiene.fixes import fix_edit, remaining_copies
-from memtui.features.hygiene.memory_scan import MemoryScanner, NamedFinding, all_rules, name_findings
+from memtui.features.hygiene.memory_scan import (
+    MemoryScanner,
+    NamedFinding,
+    all_rules,
+    fix_edit,
+    name_findings,
+    remaining_copies,
+)
 from memtui.features.hygiene.model import SEVERITIES
 from memtui.features.hygiene.scan import scan
 from memtui.wire import outcomes, places, values

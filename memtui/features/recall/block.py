@@ -15,7 +15,7 @@ from memtui.engine.find.rank import given_text
 from memtui.engine.frontmatter.read import describe, split
 from memtui.engine.model import SCOPES, Address, Memory
 from memtui.errors import MemtuiError
-from memtui.features.recall.score import Scored
+from memtui.features.recall.find import Scored
 from memtui.given import neutral
 from memtui.mask import mask
 from memtui.matching import fold

@@ -1,17 +1,163 @@
-"""Finding the memories for a request that a person or an agent may be given, scored, best first."""
+"""Finding the memories for a request that a person or an agent may be given, scored by BM25 or as the seed did.
 
+Term frequency is replaced by a weight per field: path 4, description 3, text 1. In short notes it matters more whether
+a word occurs than how often, so the shared index suffices.
+"""
+
+from __future__ import annotations
+
+import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from heapq import nlargest
+from math import log
 from typing import NamedTuple
+from unicodedata import normalize
 
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find.finder import Holders, WordHolders
+from memtui.engine.find.index import words
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Memory, SearchQuery
 from memtui.errors import MemtuiError
-from memtui.features.recall import score
-from memtui.features.recall.score import Document, Scored
 from memtui.given.reach import readable, withheld
+from memtui.matching import fold
+
+NAME, DESCRIPTION, BODY = 4, 3, 1
+_SATURATION, _LENGTH = 2.0, 0.4
+"""`k1` and `b` of BM25."""
+_SHARE = 0.25
+"""Exponent of the share of the query weight that a memory has; it keeps short partial matches below full ones."""
+_PINNED, _USED = 1.1, 1.05
+FLOOR = 1.0
+"""Minimum score of an unasked result, in weights of the rarest possible word."""
+_EDGE = 32
+"""Words at each end of a long request that count."""
+_LETTERS = 32_768
+"""Letters at each end that are searched for them."""
+_ENDINGS = ("ing", "ed", "es", "s", "e", "")
+_SHORTEST = 4
+_CASES = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+_WORDS = (
+    "a about again also am an and any are as at be because been before but by can could did do does doing for from get"
+    " got had has have he hello her here hi him his how i if in into is it its just let made make me more most must my"
+    " need no not now of off ok okay on only or other our out over please same she should so some such tell than thank"
+    " thanks that the their them then there these they this those through to too until up us use using very want was"
+    " we were what when where which who why will with would yes you your"
+)
+_STOP = frozenset(_WORDS.split())
+_KINDS = {
+    "user": "user preference preferences background role terse",
+    "feedback": "feedback rule rules avoid style summary",
+    "project": "project goal goals incident deadline release",
+    "reference": "reference dashboard ticket docs doc link",
+}
+_OF_TYPE = {kind: frozenset(some.split()) for kind, some in _KINDS.items()}
+
+
+class Scored(NamedTuple):
+    """A memory and its score."""
+
+    row: Memory
+    score: float
+    words: tuple[str, ...]
+
+
+class Document(NamedTuple):
+    """A memory for the seed's scorer."""
+
+    row: Memory
+    type: str
+    title: str
+    body: str
+
+
+def query_words(request: str) -> tuple[str, ...]:
+    """Return the query words of a request, without stop words.
+
+    Of a long request the ends count. Camel case counts whole and in parts, unspaced scripts in bigrams.
+    """
+    if len(request) > 2 * _LETTERS:
+        request = f"{request[:_LETTERS].rpartition(' ')[0]} {request[-_LETTERS:].partition(' ')[2]}"
+    request = normalize("NFKC", request)
+    parts = _CASES.sub(" ", request)
+    found = words(fold(request if parts == request else f"{parts} {request}")).words
+    kept = [word for word in found if word not in _STOP and (len(word) > 1 or not word.isascii() or word.isdigit())]
+    return tuple(kept if len(kept) <= 2 * _EDGE else kept[:_EDGE] + kept[-_EDGE:])
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Return other forms an English word may have, such as `deploy` for `deploys`; used when no memory has the word."""
+    if not (word.isascii() and word.isalpha()) or len(word) < _SHORTEST:
+        return ()
+    stem = word if word.endswith("ss") else next(word.removesuffix(end) for end in _ENDINGS if word.endswith(end))
+    return tuple(stem + end for end in _ENDINGS if stem + end != word) if len(stem) >= _SHORTEST - 1 else ()
+
+
+def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: int) -> list[Scored]:
+    """Score the rows in `among` that have a query word; return the best `most`, newest first among equals."""
+    count, rows, wanted = len(among), held.rows, 0.0
+    sizes = [row.bytes for row in rows]
+    average = sum(map(sizes.__getitem__, among)) / max(count, 1) or 1.0
+    base, by = _SATURATION * (1 - _LENGTH), _SATURATION * _LENGTH / average
+    had, headed, apart = [0.0] * len(rows), [0.0] * len(rows), [0.0] * len(rows)
+    for names, abouts, bodies in held.words:
+        heads = (names | abouts) & among
+        plain = (bodies & among) - heads
+        holding = len(heads) + len(plain)
+        rarity = log(1 + (count - holding + 0.5) / (holding + 0.5)) * (_SATURATION + 1)
+        wanted += rarity
+        for place in plain:
+            had[place] += rarity
+        for place in heads:
+            weight = NAME * (place in names) + DESCRIPTION * (place in abouts) + BODY * (place in bodies)
+            headed[place] += rarity
+            apart[place] += rarity * weight / (weight + base + by * sizes[place])
+    scores = dict[int, float]()
+    for place in among:
+        text, share = had[place], had[place] + headed[place]
+        if share:
+            # What stands in the text alone weighs the same for every word.
+            score = (text * BODY / (BODY + base + by * sizes[place]) + apart[place]) * (share / wanted) ** _SHARE
+            row = rows[place]
+            if row.pinned or row.heat > 0:
+                score *= (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
+            scores[place] = score
+    least = min(nlargest(most, scores.values()), default=0.0)
+    good = [place for place, score in scores.items() if score >= least]
+    best = sorted(good, key=lambda place: (-scores[place], -rows[place].modified_at, rows[place].address))[:most]
+    return [
+        Scored(
+            rows[place],
+            scores[place],
+            tuple(word for word, some in zip(request, held.words, strict=True) if any(place in each for each in some)),
+        )
+        for place in best
+    ]
+
+
+def fits_unasked(found: Sequence[Scored], count: int) -> bool:
+    """Whether `bm25` results suffice unasked: the best has two query words and more weight than chance."""
+    return bool(found) and len(found[0].words) > 1 and found[0].score >= FLOOR * log(1 + (count - 0.5) / 1.5)
+
+
+def seed(request: str, documents: Sequence[Document]) -> list[Scored]:
+    """Score as QwenLM/qwen-code does (`packages/core/src/memory/recall.ts`), best first."""
+    tokens = [token for token in dict.fromkeys(re.split(r"[^a-z0-9]+", request.lower())) if len(token) >= 3]
+    if not tokens:
+        return []
+    found = []
+    for document in documents:
+        body = "" if document.body.strip() == "_No entries yet._" else document.body.strip()
+        text = " ".join((document.type, document.title, document.row.description, body)).lower()
+        held = tuple(token for token in tokens if token in text)
+        typical = sum(token in _OF_TYPE.get(document.type, ()) for token in tokens)
+        score = 2 * len(held) + typical + bool(body)
+        if score:
+            found.append((document.type, Scored(document.row, float(score), held)))
+    return [one for _, one in sorted(found, key=lambda pair: (-pair[1].score, pair[0]))]
+
 
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
@@ -43,7 +189,7 @@ def recall(
     `agent` is the client, which is given memtui's and its own memories; None: everything the engine shows. With
     `asked=False` only a good match is returned.
     """
-    words = score.asked(request)
+    words = query_words(request)
     if limit <= 0 or not request.strip() or (not words and scorer == BM25):
         return Recalled(())
     held = _held(engine, words)
@@ -51,10 +197,10 @@ def recall(
     waiting = {place for place in among if held.rows[place].trust == BROUGHT}
     given = among - waiting
     if scorer == SEED:
-        found = score.seed(request, [_document(engine, held.rows[place]) for place in sorted(given)])
+        found = seed(request, [_document(engine, held.rows[place]) for place in sorted(given)])
     else:
-        found = score.bm25(words, held, given, limit)
-        if not asked and not score.fits_unasked(found, len(given)):
+        found = bm25(words, held, given, limit)
+        if not asked and not fits_unasked(found, len(given)):
             found = []
     fit = sum(any(place in some for one in held.words for some in one) for place in waiting)
     counts = {
@@ -69,8 +215,8 @@ def recall(
 def _held(engine: Engine, words: Sequence[str]) -> Holders:
     """Return which memories have which words; words without a match count in their other forms."""
     held = engine.search.holders(words, SearchQuery(""))
-    lacking = [place for place, some in enumerate(held.words) if not any(some) and score.forms(words[place])][:_LACKING]
-    others = {place: score.forms(words[place]) for place in lacking}
+    lacking = [place for place, some in enumerate(held.words) if not any(some) and forms(words[place])][:_LACKING]
+    others = {place: forms(words[place]) for place in lacking}
     wanted = [form for some in others.values() for form in some]
     more = engine.search.holders(wanted, SearchQuery("", fresh=False)) if others else held
     if more.rows != held.rows:

@@ -42,7 +42,7 @@ FEATURE = Feature(
             "entry of the memory of that chat, at once.",
             "one object: taskId, status (queued, running, completed, failed), result (summary, outcome, "
             "addresses, filesTouched, touchedScopes, changes, notes, undo), error (code, message)",
-            does="memtui.features.remember.verbs:remember",
+            does="memtui.features.remember.work:remember_text",
             rank=15,
         ),
     ),

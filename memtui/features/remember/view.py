@@ -13,8 +13,7 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import who_words
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
-from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
-from memtui.features.remember.work import KIND, NONE, enqueue
+from memtui.features.remember.work import KIND, NONE, Known, RememberPlan, RememberRequest, enqueue, plan_remember
 from memtui.features.tasks.glance import WHILE_YOU_WORK
 from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details

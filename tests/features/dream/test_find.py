@@ -8,8 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
-from memtui.features.dream.find import Cleanup, find
-from memtui.features.dream.suggest import MAX_PER_RULE, suggest
+from memtui.features.dream.find import MAX_PER_RULE, Cleanup, find, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.hygiene.doubles import read_all
 from memtui.features.proposals.apply import carry_out, decide

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Evidence
-from memtui.features.dream.observed import _Cards, _corrected, _recurring
+from memtui.features.dream.find import _Cards, _corrected, _recurring
 from memtui.features.observations.model import Card
 from memtui.features.proposals.apply import carry_out, decide
 from tests.cli.conftest import Cli, cli, config

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, NotFoundError, UsageError
-from memtui.features.forget.candidates import Candidate, bullets, named, search
-from memtui.features.forget.work import ForgetPlan, plan_forget
+from memtui.features.forget.work import Candidate, ForgetPlan, bullets, named, plan_forget, search
 from tests.features.transfer.agents import ME, Agents, root
 
 LIST = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.find.finder import Holders, WordHolders
 from memtui.engine.model import Address, Memory
-from memtui.features.recall.score import Document, asked, bm25, fits_unasked, seed
+from memtui.features.recall.find import Document, bm25, fits_unasked, query_words, seed
 from tests.growth import growth
 
 HOSTILE = (
@@ -39,26 +39,26 @@ def held(rows: list[Memory], *words: tuple[set[int], set[int], set[int]]) -> Hol
     ],
 )
 def test_which_words_of_a_request_count(request_: str, words: tuple[str, ...]) -> None:
-    assert asked(request_) == words
+    assert query_words(request_) == words
 
 
 def test_of_a_long_request_the_first_and_the_last_words_count() -> None:
-    found = asked(" ".join(f"w{number}" for number in range(1_000)))
+    found = query_words(" ".join(f"w{number}" for number in range(1_000)))
     assert found == (*(f"w{number}" for number in range(32)), *(f"w{number}" for number in range(968, 1_000)))
-    assert len(asked("word " * 300_000)) == 1
+    assert len(query_words("word " * 300_000)) == 1
 
 
 @pytest.mark.parametrize("unit", ["word ", '"', "aB", "é", "部", "NEAR(", "\u0301", "_"])
 def test_no_request_takes_longer_than_its_length(unit: str) -> None:
-    assert growth(lambda size: asked(unit * size), 20_000, 400_000) < 60
+    assert growth(lambda size: query_words(unit * size), 20_000, 400_000) < 60
 
 
 @given(st.text(max_size=80) | st.sampled_from(HOSTILE))
 def test_any_text_is_a_request(text: str) -> None:
-    words = asked(text)
+    words = query_words(text)
     assert len(words) <= 64
     assert len(set(words)) == len(words)
-    assert asked(" ".join(words)) == words or any(not word.isascii() for word in words)
+    assert query_words(" ".join(words)) == words or any(not word.isascii() for word in words)
 
 
 def test_a_score_is_that_of_the_formula() -> None:

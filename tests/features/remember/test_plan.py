@@ -7,7 +7,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Conflict
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
+from memtui.features.remember.work import Known, RememberPlan, RememberRequest, plan_remember
 from tests.features.transfer.agents import ME, Agents, root
 
 TEXT = "Never mock the database in tests.\nWhy: a mock hid a broken migration"

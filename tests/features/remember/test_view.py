@@ -12,8 +12,8 @@ from textual import events
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine.model import Actor
-from memtui.features.remember.plan import RememberPlan
 from memtui.features.remember.view import RememberScreen
+from memtui.features.remember.work import RememberPlan
 from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.background import Background

@@ -9,8 +9,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Address
 from memtui.engine.observation import ObservationMark
 from memtui.engine.task import Task
-from memtui.features.remember.plan import RememberRequest
-from memtui.features.remember.work import KIND, request_of, wanted_of
+from memtui.features.remember.work import KIND, RememberRequest, request_of, wanted_of
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session, open_session

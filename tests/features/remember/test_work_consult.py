@@ -8,8 +8,7 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.task import Task
-from memtui.features.remember.plan import RememberRequest
-from memtui.features.remember.work import enqueue
+from memtui.features.remember.work import RememberRequest, enqueue
 from memtui.features.tasks.verbs import waited
 from memtui.wire.session import Options, Session, open_session
 
