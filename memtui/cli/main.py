@@ -20,7 +20,7 @@ WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
 ELSEWHERE = "memtui.features.hosts.verbs:run_remote"
 """What runs commands with `--on`."""
 ASKED = "--asked="
-"""The beginning of the single word that `memtui/features/hosts/envelope.py` makes."""
+"""The beginning of the single word that `memtui/features/hosts/machines.py` makes."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read, as every hook must."""
 
@@ -50,7 +50,7 @@ def run(words: Sequence[str] | None = None) -> int:
 def _asked(word: str, out: Output) -> list[str]:
     """Unpack the request of memtui on another machine, and mark on both streams where the answer begins."""
     words: list[str]
-    line, words = load("memtui.features.hosts.envelope:unpack")(word)
+    line, words = load("memtui.features.hosts.machines:unpack")(word)
     out.line(line)
     out.flush()
     out.say(line)

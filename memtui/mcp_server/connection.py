@@ -152,7 +152,7 @@ class ClientConnection:
         self._session = session = open_session(settings, options, lock_wait=LOCK_WAIT, access=access)
         engine = session.engine
         if self._chat is not None:
-            from memtui.features.channels.room import room_of
+            from memtui.features.channels.verbs import room_of
 
             engine.roots.add([room_of(session, self._chat)._replace(aliases=(CHAT_ROOT,))])
         if self.on_open is not None:
@@ -162,7 +162,7 @@ class ClientConnection:
     def _room(self, settings: Settings) -> str:
         if self._chat is None:
             return ""
-        from memtui.features.channels.room import room_path
+        from memtui.features.channels.verbs import room_path
 
         return room_path(settings, self._chat)
 

@@ -1,14 +1,15 @@
-"""Output of changes: JSON or a line for each memory, and the exit status.
+"""Output of lists and changes: JSON or a line for each row or memory, and the exit status.
 
 When only some memories of a change succeed, the answer names each, and the exit status is the first failure's.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memtui.engine.model import Conflict, Done, Outcome, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError
 from memtui.wire import outcomes, values
-from memtui.wire.output import Output
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Cell, Column, Output
 
 _PAST = {
     "create": "created",
@@ -20,6 +21,20 @@ _PAST = {
     "unpin": "unpinned",
     "observed": "decided",
 }
+
+
+def listed(
+    out: Output, items: Iterable[Json], columns: Sequence[Column], rows: Iterable[Sequence[Cell]], none: str = ""
+) -> int:
+    """Print `items` as one JSON document, or `rows` as a table; `none` tells a person that there are none."""
+    if out.json:
+        out.document(values.listing(items))
+        return outcomes.DONE
+    rows = list(rows)
+    if not rows and none and out.terminal:
+        out.say(none)
+    out.table(columns, rows)
+    return outcomes.DONE
 
 
 def saved(out: Output, value: Saved | Unchanged | Conflict, *, word: str = "saved") -> int:

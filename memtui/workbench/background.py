@@ -11,7 +11,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.features.tasks.glance import LaneNews, glance
+from memtui.features.tasks.shown import LaneNews, glance
 from memtui.features.tasks.work import workspace_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Actor, Address, Conflict, Memory, Root, Snapshot
 from memtui.errors import ConflictError, MemtuiError
 from memtui.features.hosts.machines import RemoteHost, hosts
-from memtui.features.hosts.remote_root import RemoteRoot, list_memories, root_of
+from memtui.features.hosts.remote import RemoteRoot, list_memories, root_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.forest import Effect

@@ -167,7 +167,7 @@ class LocalSteps:
         """Open what a step between two projects reached into; return the engine's next undo if there was one."""
         if next(engine.undo.beyond(kind), None) is None:
             return None
-        from memtui.features.moved_projects.repoint import open_next
+        from memtui.features.moved_projects.moves import open_next
 
         if not open_next(engine, kind, roots):
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import apsw
 
 from memtui.engine import Engine
-from memtui.features.tasks.glance import glance
+from memtui.features.tasks.shown import glance
 from tests.bench import world
 from tests.bench.case import Case, Figure, Plan, compare
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from memtui.config.read import load_settings
-from memtui.features.team import store
+from memtui.features.team import postgres
 from memtui.features.team.postgres import team_server_of
 from memtui.wire.session import Options, Session, open_session
 from tests import team_server
@@ -42,7 +42,7 @@ def cases(plan: Plan) -> Iterator[Case]:
         with _opened(alone) as ours, _opened(joined) as theirs:
             for one in (ours, theirs):
                 one.engine.journal.add("team", {"joined": "ann"})
-            team_server_of(url).call("join_as", store.store_name(theirs.engine, theirs.settings))
+            team_server_of(url).call("join_as", postgres.store_name(theirs.engine, theirs.settings))
             for state, put in (("answers", tuple), ("is silent", server.pause), ("is gone", server.stop)):
                 put()
                 yield Case("memtui save, process", f"server {state}", partial(_commands, joined, alone, rounds), LIMIT)
@@ -82,7 +82,7 @@ def _asking(session: Session) -> Iterator[None]:
 
     def ask() -> None:
         while not ended.wait(ASKED_S):
-            store.begin(session, session.settings)
+            postgres.begin(session, session.settings)
 
     thread = Thread(target=ask)
     thread.start()

@@ -20,9 +20,9 @@ _FEATURES = "tests/features"
 TESTS = {
     "journal": ("tests/engine/test_ledger_journal.py",),
     "attribution": (f"{_FEATURES}/attribution",),
-    "schedules": (f"{_FEATURES}/schedules/test_due.py::{{year}}", f"{_FEATURES}/schedules/test_team.py::{{year}}"),
+    "schedules": (f"{_FEATURES}/schedules/test_due.py::{{year}}", f"{_FEATURES}/schedules/test_due_team.py::{{year}}"),
     "deliveries": (f"{_FEATURES}/delivery",),
-    "hosts": (f"{_FEATURES}/hosts/test_verbs.py::{{cut}}", f"{_FEATURES}/hosts/test_remote_call_ssh.py"),
+    "hosts": (f"{_FEATURES}/hosts/test_verbs.py::{{cut}}", f"{_FEATURES}/hosts/test_remote_ssh.py"),
     "team": (f"{_FEATURES}/team", f"{_FEATURES}/budgets/test_team.py"),
 }
 """The tests of each campaign; in the short form only the first, as small as a run of the tests has it."""

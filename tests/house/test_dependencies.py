@@ -27,7 +27,7 @@ EXTRAS = {
     "memtui/web/": "web",
     "memtui/daemon/": "serve",
     "memtui/given/tokens.py": "tokens",
-    "memtui/features/workers/model.py": "model",
+    "memtui/features/workers/ask.py": "model",
     "memtui/telemetry.py": "telemetry",
     "memtui/features/team/postgres.py": "team",
 }

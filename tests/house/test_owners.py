@@ -50,7 +50,7 @@ OWNERS = {
                 "memtui/features/bundles/tarball.py",
                 "*",
             ): "the file of a bundle, which the user names; never a memory",
-            ("memtui/features/workers/command.py", "tempfile.TemporaryDirectory"): "what a worker is run in, of ours",
+            ("memtui/features/workers/ask.py", "tempfile.TemporaryDirectory"): "what a worker is run in, of ours",
             ("memtui/engine/disk/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
             ("memtui/mcp_server/handshake.py", "os.open"): "the null device, in place of the standard input",
             ("memtui/ui/terminal_colour.py", "os.read"): "what the terminal answers; opens nothing",

@@ -20,7 +20,7 @@ from memtui.engine.proposal import Evidence
 from memtui.features.proposals.apply import decide, to_decide
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
-from memtui.features.tasks.glance import LaneNews, glance, said
+from memtui.features.tasks.shown import LaneNews, glance, said
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session
 from memtui.workbench import background

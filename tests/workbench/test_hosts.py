@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.errors import NotFoundError
 from memtui.features.hosts.machines import RemoteHost
-from memtui.features.hosts.remote_root import list_memories
+from memtui.features.hosts.remote import list_memories
 from memtui.workbench import hosts
 from tests.cli.conftest import config
 from tests.features.hosts.conftest import far_home, settings_of, sshd
@@ -178,7 +178,7 @@ async def test_both_sides_of_a_conflict_there_are_merged_or_shown(config: Path, 
 async def test_a_link_that_dies_keeps_the_text_and_saves_it_once_when_it_is_back(
     config: Path, far_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
+    monkeypatch.setattr("memtui.features.hosts.remote.RETRY_DELAYS", (0.0, 0.0))
     monkeypatch.setattr(hosts, "RETRY_SECONDS", (0.05, 0.05))
     put(far_home, OLD)
     down = tmp_path / "down"

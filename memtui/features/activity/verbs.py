@@ -147,7 +147,7 @@ def _reach(call: Call, kind: str) -> None:
     """Open the folders of a step that went from one project to another."""
     if next(call.engine.undo.beyond(kind), None) is None:
         return
-    from memtui.features.moved_projects import repoint
+    from memtui.features.moved_projects.moves import open_next
     from memtui.wire.session import other_projects
 
-    repoint.open_next(call.engine, kind, lambda: other_projects(call.session))
+    open_next(call.engine, kind, lambda: other_projects(call.session))

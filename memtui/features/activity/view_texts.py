@@ -181,7 +181,7 @@ def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[
     """Take one row back and nothing done since; `roots` finds those of other projects for a step between two."""
     if item.step.txn:
         if folders := engine.undo.unopened(item.step.txn):
-            from memtui.features.moved_projects.repoint import parted
+            from memtui.features.moved_projects.moves import parted
 
             engine.roots.add(parted(roots(), folders))
         return engine.undo.undo(actor=actor, txn=item.step.txn)

@@ -16,8 +16,7 @@ from memtui.errors import ConflictError
 from memtui.features.approvals.decide import LATE, TEAM_PREFIX, ApprovalRule, cast, is_late, rule_for, rules
 from memtui.features.proposals import apply
 from memtui.features.proposals.verbs import patch
-from memtui.features.team.postgres import TeamServer
-from memtui.features.team.store import membership, tolerate_outage
+from memtui.features.team.postgres import TeamServer, membership, tolerate_outage
 from memtui.mask import mask
 from memtui.wire.session import Session
 

@@ -1,12 +1,14 @@
-"""State of budgets: windows by local date, which budgets apply, and one alert for each threshold.
+"""State of budgets: windows by local date, which apply, what a whole team spent, and one alert for each threshold.
 
 Only real numbers decline; an estimate warns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, time, timedelta
+from functools import partial
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -14,9 +16,13 @@ from memtui.config.named import NamedEntry
 from memtui.config.read import local_zone
 from memtui.config.settings import Settings
 from memtui.engine import Engine
+from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.spend import Spent
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import queue
+from memtui.features.tasks.work import StandingRow
+from memtui.features.team.postgres import TeamServer, membership, tolerate_outage
+from memtui.ui.draw.times import full
 
 ORG, JOBS = "org", "jobs"
 THRESHOLDS = (75, 95)
@@ -82,7 +88,7 @@ def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) ->
     entry = _entry(settings, key)
     begin, end = window(entry, engine.spend.clock())
     if shared(settings, key):
-        from memtui.features.budgets.team import team_spent
+        from memtui.features.budgets.limits import team_spent
 
         spent = team_spent(engine, settings, key, (begin, end), ask=ask)
     else:
@@ -139,7 +145,7 @@ def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> N
     if not shared(settings, one.key):
         once()
     elif engine.claims.get(f"alert:{cause}") is None:
-        from memtui.features.budgets.team import alert_once
+        from memtui.features.budgets.limits import alert_once
 
         alert_once(engine, settings, f"alert:{cause}", once)
 
@@ -154,3 +160,82 @@ def refusal(admission: Admission) -> RefusedError:
         unharmed="Memories can be read and written as ever.",
         hint=f'Raise limit in [budgets."{spent[0].key}"], or `memtui budget reset {spent[0].key}`.',
     )
+
+
+_AT_ONCE = 500
+
+
+def send_debits(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
+    """Send new debits of a budget; return None where this ledger did not join. Raises as the server does."""
+    found = membership(engine, settings)
+    while found is not None and (new := engine.spend.unsent(key, _AT_ONCE)):
+        found[0].call("debit", json.dumps([one._asdict() for one in new]))
+        engine.spend.sent(new)
+    return found[0] if found is not None else None
+
+
+def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, int], *, ask: bool) -> Spent:
+    """Return what the team spent in a window.
+
+    While the server is away its last answer counts, with the share of others as an estimate.
+    """
+    own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
+    if ask and not engine.roots.read_only:
+        with tolerate_outage(engine):
+            server = send_debits(engine, settings, key)
+            if server is None:
+                return own
+            ((real, guess),) = server.call("spent", key, *window)
+            engine.claims.once(claim, bool)
+            engine.claims.mark(claim, f"{real} {guess}")
+            known = True
+    last = engine.claims.get(claim)
+    if last is None or not last.state:
+        return own
+    real, guess = map(int, last.state.split())
+    return Spent(real, guess) if known else Spent(own.real, max(real + guess - own.real, own.estimate))
+
+
+def alert_once(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
+    """Queue an alert on the one machine of the team that claims it first."""
+    with tolerate_outage(engine):
+        found, holder = membership(engine, settings), new_id()
+        fence = found[0].value("take", cause, holder, "") if found is not None else 0
+        if fence is not None:
+            queue()
+        if found is not None and fence is not None:
+            found[0].value("finish", cause, holder, fence, "ok")
+
+
+_SHOWN = 100
+"""Debits listed beside a budget."""
+
+
+def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
+    """Yield a row for every named budget; shared ones as of the server's last answer."""
+    del lane
+    for one in states(engine, settings):
+        near = one.share >= THRESHOLDS[0]
+        how = ("spent", "problem") if _spent(one) else ("near", "warning") if near else ("ok", "good")
+        yield StandingRow("Budgets", one.key, *how, _short(one), one.end, partial(_shown, one))
+
+
+def _short(one: BudgetState) -> str:
+    guess = f" + {one.spent.estimate:,} estimated" if one.spent.estimate else ""
+    return f"{one.share} % of {one.limit:,}: {one.spent.real:,}{guess}"
+
+
+def _spent(one: BudgetState) -> bool:
+    return one.spent.real >= one.limit
+
+
+def _shown(one: BudgetState, engine: Engine) -> Iterator[tuple[str, str]]:
+    yield "Spent", f"{budget_words(one)}, {one.share} %"
+    yield "Resets", full(one.end)
+    if _spent(one):
+        why = refusal(Admission(allowed=False, advisory=False, states=(one,), warnings=()))
+        yield "Why", f"{why.message} {why.unharmed}"
+        yield "To do", why.hint
+    for each in engine.spend.newest(one.key, one.begin, one.end, _SHOWN):
+        guess = "" if each.real else ", estimated"
+        yield "Used", f"{each.amount:>9,}{guess}  {full(each.at)}  {each.ref.replace(':', ' ', 1)}"

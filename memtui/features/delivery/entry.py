@@ -6,7 +6,7 @@ from memtui.wire.verb import Param, Verb
 FEATURE = Feature(
     works={"deliver": "memtui.features.delivery.work:deliver"},
     status="memtui.features.delivery.verbs:status",
-    stands="memtui.features.delivery.view_rows:standing",
+    stands="memtui.features.delivery.verbs:standing",
     findings_of="memtui.features.delivery.verbs:findings",
     schedulable=("digest",),
     verbs=(

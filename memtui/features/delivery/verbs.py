@@ -1,20 +1,25 @@
-"""The verbs `digest` and `delivery`, and the status of deliveries."""
+"""The verbs `digest` and `delivery`, the text of a digest, and the status of deliveries; never a secret."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from memtui.config.settings import Settings
+from memtui.diff.hunks import hunks
+from memtui.engine import Engine
 from memtui.engine.ledger.database import DAY_MS, new_id
-from memtui.engine.model import Finding
+from memtui.engine.model import MARKS, Address, AuditRecord, Finding
 from memtui.engine.task import FAILED, Task
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.delivery.credentials import target_of
-from memtui.features.delivery.digest import digest as text_of
+from memtui.features.actors import who_words
 from memtui.features.delivery.outbox import KIND, queue, usable_entry
+from memtui.features.delivery.vendors import target_of
+from memtui.features.feature import Feature, load
 from memtui.features.tasks.shown import describe_task, state_label, task_json
 from memtui.features.tasks.verbs import waited
-from memtui.features.tasks.work import workspace_of
+from memtui.features.tasks.work import StandingRow, workspace_of
+from memtui.ui.draw.words import count_words
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -30,7 +35,7 @@ def digest(call: Call) -> int:
     since = now - DAY_MS if given is None else parse_time(given, now)
     if since is None:
         raise UsageError(f"{given!r} is not a time.", hint="Write 2h, 3d, 2026-11-20 or 2026-11-20T09:30:00Z.")
-    text, target = text_of(call.session, since), call.args.text("to")
+    text, target = digest_text(call.session, since), call.args.text("to")
     if target is None:
         if call.out.json:
             call.out.document({"text": text})
@@ -113,3 +118,78 @@ def findings(session: Session) -> Iterator[Finding]:
         if task.kind == KIND:
             advice = f"`memtui tasks retry {task.seq}` sends it again."
             yield Finding("warning", "delivery", describe_task(task), advice)
+
+
+MAX_NAMED, MAX_RECORDS = 40, 2_000
+"""Limits for memories that are named, and for audit records that are read."""
+
+
+def digest_text(session: Session, since: int, *, notes: Sequence[str] = ()) -> str:
+    """Write the digest since a time in milliseconds, as Markdown, below `notes`; empty when there is nothing to say.
+
+    Names of memories are not escaped: the outbox defuses the text.
+    """
+    changed = _changed(session.engine, since)
+    failed = [
+        task
+        for task in session.engine.tasks.all(None, (FAILED,))
+        if task.updated >= since and task.kind in (KIND, "scheduled")
+    ]
+    if not changed and not failed and not notes:
+        return ""
+    lines = [*notes]
+    if changed:
+        lines += [f"**{count_words(len(changed), 'memory')} changed**"]
+        for address, records in [*changed.items()][:MAX_NAMED]:
+            who = ", ".join(dict.fromkeys(who_words(one.actor, one.address.root) for one in records))
+            lines.append(f"- {address}  {who}  {_lines(session.engine, records)}")
+        if len(changed) > MAX_NAMED:
+            lines.append(f"- and {len(changed) - MAX_NAMED:,} more")
+    if failed:
+        lines += ["**Failed**", *(f"- {task.client}: {task.kind}, {(task.error or ('',))[0]}" for task in failed[:10])]
+        lines += [f"- and {len(failed) - 10} more"] * (len(failed) > 10)
+    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
+    blocks = {name: load(each.status)(session) for name, each in entries.items() if each.status}
+    waits = [f"- {part}: {words}" for part, block in blocks.items() if (words := _counts(block))]
+    return "\n".join([*lines, *(["**How it is**", *waits] if waits else [])])
+
+
+def _changed(engine: Engine, since: int) -> Mapping[Address, list[AuditRecord]]:
+    found: dict[Address, list[AuditRecord]] = {}
+    for record in engine.history.audit(since=since, limit=MAX_RECORDS):
+        if record.state == "done" and record.operation not in MARKS and record.before != record.after:
+            found.setdefault(record.new_address or record.address, []).append(record)
+    return found
+
+
+def _lines(engine: Engine, records: Sequence[AuditRecord]) -> str:
+    """Count added and removed lines between the oldest and the newest text: `+3 -1`; empty where one is gone."""
+    old, new = records[-1], records[0]
+    try:
+        before = b"" if old.before is None else engine.history.read_audited(old.seq, old.before)
+        after = b"" if new.after is None else engine.history.read_audited(new.seq, new.after)
+    except MemtuiError:
+        return ""  # pruned or redacted
+    places = hunks(before, after)
+    went, came = (sum(end - begin for begin, end in side) for side in zip(*places, strict=True)) if places else (0, 0)
+    return f"+{came} -{went}"
+
+
+def _counts(block: Mapping[str, object]) -> str:
+    """Summarize a status block by numbers alone, because its words could be anybody's text."""
+    counts = {name: len(one) if isinstance(one, (list, tuple)) else one for name, one in block.items()}
+    return ", ".join(f"{name} {one}" for name, one in counts.items() if type(one) is int and one)
+
+
+def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
+    """Yield a row for each delivery that cannot be used."""
+    del engine, lane
+    for name in settings.entries("delivery"):
+        if why := problem_of(settings, name):
+            yield StandingRow("Deliveries", name, "unusable", "problem", why, None, partial(_shown, name, why))
+
+
+def _shown(name: str, why: str, engine: Engine) -> Iterator[tuple[str, str]]:
+    del engine
+    yield "Why", why
+    yield "Then", f"memtui delivery test {name}"

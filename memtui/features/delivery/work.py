@@ -24,7 +24,6 @@ from memtui.config.named import NamedEntry
 from memtui.config.named_check import LOOPBACK
 from memtui.config.read import local_zone
 from memtui.errors import RefusedError
-from memtui.features.delivery.credentials import redact, target_of
 from memtui.features.delivery.outbox import usable_entry
 from memtui.features.delivery.vendors import (
     VENDORS,
@@ -36,6 +35,8 @@ from memtui.features.delivery.vendors import (
     conversation_request,
     read_conversation,
     read_token,
+    redact,
+    target_of,
 )
 from memtui.features.tasks.work import TaskContext, TaskPlan
 

@@ -20,9 +20,21 @@ from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import judge_all, only_expects, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
-from memtui.features.workers.prompts import MAX_MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.prompts import (
+    DESCRIBE,
+    MAX_MEMORIES,
+    MERGE,
+    REMOVE,
+    REPLACE,
+    ReplyOperation,
+    ShownMemory,
+    WorkerPrompt,
+    WorkSlice,
+    prompt,
+    rewritten,
+    shown,
+)
 from memtui.features.workers.propose import RuleFindings, run
-from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 from memtui.given.reach import withheld
 from memtui.wire.call import Call
 

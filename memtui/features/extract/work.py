@@ -25,11 +25,19 @@ from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same, split_reasons
 from memtui.features.remember.work import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import TaskContext, TaskPlan, workspace_of
-from memtui.features.workers.ask import WorkerAnswer, ask
-from memtui.features.workers.command import FOLDER
-from memtui.features.workers.prompts import MAX_MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.ask import FOLDER, WorkerAnswer, ask
+from memtui.features.workers.prompts import (
+    ADD,
+    MAX_MEMORIES,
+    Quote,
+    Turn,
+    WorkerPrompt,
+    WorkSlice,
+    prompt,
+    rewritten,
+    shown,
+)
 from memtui.features.workers.propose import RuleFindings
-from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
 from memtui.markers import PRIVATE
 from memtui.mask import BEGIN, mask

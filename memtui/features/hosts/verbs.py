@@ -10,10 +10,18 @@ from typing import IO
 
 from memtui.engine.model import Actor, Finding
 from memtui.errors import RefusedError, UsageError
-from memtui.features.hosts import envelope, remote_call
-from memtui.features.hosts.machines import RemoteHost, command_line, host_named, hosts
-from memtui.features.hosts.remote_call import RemoteCall, ask, call, retry_guarded, unreachable_reason
-from memtui.features.hosts.remote_root import refuse_taken_back, ssh_name
+from memtui.features.hosts.machines import RemoteHost, command_line, host_named, hosts, pack
+from memtui.features.hosts.remote import (
+    MAX_ANSWER,
+    RemoteCall,
+    ask,
+    call,
+    refuse_taken_back,
+    retry_guarded,
+    ssh_name,
+    unreachable_reason,
+    working_directory,
+)
 from memtui.safe_text import visible
 from memtui.wire import outcomes, values
 from memtui.wire.access import client_access, lowest, switched_off
@@ -66,7 +74,7 @@ def run_remote(given: Call, verb: Verb | None, on: str, *, version: bool) -> int
             address, expected = given.args.need("address"), given.args.need("expect")
             refuse_taken_back(host, words, address, expected, sha256(text).hexdigest())
         tries.append(None)
-        limit, reads = None if live else remote_call.MAX_ANSWER, not name or name in _READS
+        limit, reads = None if live else MAX_ANSWER, not name or name in _READS
         return call(
             RemoteCall(host, asks, stream if text is None else text, limit=limit, reads=reads), take, given.out.say
         )
@@ -113,8 +121,8 @@ def _workbench(given: Call, host: RemoteHost, words: list[str]) -> int:
             code="E_PERSON",
             hint="Give a verb to do there, such as ls.",
         )
-    packed = envelope.pack("screen", words)
-    status: int = subprocess.call(command_line(host, (packed,), terminal=True), cwd=remote_call.working_directory(host))
+    packed = pack("screen", words)
+    status: int = subprocess.call(command_line(host, (packed,), terminal=True), cwd=working_directory(host))
     return status if status in outcomes.MEANING else outcomes.STORAGE
 
 

@@ -5,9 +5,8 @@ import os
 from memtui.agents.layout import short_path
 from memtui.config.directories import expand_user
 from memtui.errors import MemtuiError
-from memtui.features.moved_projects import repoint as repointing
-from memtui.features.moved_projects.orphans import SURE, Collision, Orphan, Survey, Worktrees, survey
-from memtui.features.moved_projects.repoint import RepointPlan
+from memtui.features.moved_projects import moves
+from memtui.features.moved_projects.moves import SURE, Collision, Orphan, RepointPlan, Survey, Worktrees, survey
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -92,10 +91,10 @@ def repoint(call: Call) -> int:
     new = call.args.text("new") or ""
     home = call.settings.home
     old = os.path.abspath(expand_user(old, home)) if old.startswith(("/", "~", ".")) else old
-    roots = repointing.meant(call.engine.roots.all(), old)
-    wanted = repointing.plan(call.engine, roots, os.path.abspath(expand_user(new, home)))
+    roots = moves.meant(call.engine.roots.all(), old)
+    wanted = moves.plan(call.engine, roots, os.path.abspath(expand_user(new, home)))
     write = call.args.flag("write")
-    done = repointing.apply(call.engine, wanted, actor=call.actor) if write else None
+    done = moves.apply(call.engine, wanted, actor=call.actor) if write else None
     failed = [one for one in map(results.failure, done.outcomes) if one is not None] if done is not None else []
     if call.out.json:
         call.out.document(_plan_json(wanted, done.txn if done is not None and not failed else None))
@@ -110,7 +109,7 @@ def repoint(call: Call) -> int:
     return outcomes.exit_code(failed[0]) if failed else outcomes.DONE
 
 
-def _show(call: Call, wanted: repointing.RepointPlan) -> None:
+def _show(call: Call, wanted: moves.RepointPlan) -> None:
     for old, new in wanted.pairs:
         call.out.say(f"{_short(call, old.path)} to {_short(call, new.path)}")
     call.out.table(

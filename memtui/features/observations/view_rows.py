@@ -22,7 +22,7 @@ from memtui.features.observations.find import KIND, CardAccess, open_cards
 from memtui.features.observations.model import TYPES, Card, SessionScope, day, detail
 from memtui.features.observations.progress import ObserveProgress
 from memtui.features.observations.store.generations import CardFilter
-from memtui.features.sessions import switch
+from memtui.features.sessions.shown import question, record_consent, write_consent
 from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person
 from memtui.matching import Query
@@ -351,7 +351,7 @@ def toggle_rebuild(engine: Engine, lane: str, settings: Settings, actor: Actor) 
 def consent_question(settings: Settings) -> list[str]:
     """Return the question about sessions in paragraphs."""
     return [
-        switch.question(PROJECT, CARDS, settings.lifecycle_worker),
+        question(PROJECT, CARDS, settings.lifecycle_worker),
         "",
         "project: only what happened in this project; all: in every project; no: nothing is read.",
         "esc asks the next time. `memtui sessions` changes the answer at any time.",
@@ -361,8 +361,8 @@ def consent_question(settings: Settings) -> list[str]:
 def store_consent(engine: Engine, settings: Settings, read: str) -> str:
     """Store the answer in settings and audit, and return what it means; raises `E_PERSON` or `E_READ_ONLY`."""
     engine.history.check_settable()
-    switch.write_consent(settings, read, settings.transcripts_keep if read == OFF else CARDS)
-    switch.record_consent(engine, reread(settings), known=True)
+    write_consent(settings, read, settings.transcripts_keep if read == OFF else CARDS)
+    record_consent(engine, reread(settings), known=True)
     if read == OFF:
         return "No session is read. memtui sessions on asks again."
     return "Sessions make cards from now on. memtui sessions off ends it."

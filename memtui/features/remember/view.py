@@ -14,7 +14,7 @@ from memtui.features.actors import who_words
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
 from memtui.features.remember.work import KIND, NONE, Known, RememberPlan, RememberRequest, enqueue, plan_remember
-from memtui.features.tasks.glance import WHILE_YOU_WORK
+from memtui.features.tasks.shown import WHILE_YOU_WORK
 from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
 from memtui.mask import shown_parts

@@ -30,8 +30,7 @@ from memtui.features.tasks.work import TaskContext, TaskPlan, result_json, works
 from memtui.features.transfer.model import IndexChange, TakenNames, fitted, steps_of
 from memtui.features.transfer.plan import MemoryFields, shaped, usual_path
 from memtui.features.workers.ask import ask
-from memtui.features.workers.prompts import ShownMemory, WorkSlice, prompt, rewritten, shown
-from memtui.features.workers.reply import ADD, ReplyOperation
+from memtui.features.workers.prompts import ADD, ReplyOperation, ShownMemory, WorkSlice, prompt, rewritten, shown
 from memtui.given.reach import reviewed, texts, withheld
 from memtui.matching import holds_all
 from memtui.pointers.lines import is_text

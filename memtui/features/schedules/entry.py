@@ -7,10 +7,10 @@ FEATURE = Feature(
     works={"scheduled": "memtui.features.schedules.work:scheduled"},
     begins="memtui.features.schedules.due:begin",
     status="memtui.features.schedules.state:status",
-    stands="memtui.features.schedules.view_rows:standing",
+    stands="memtui.features.schedules.verbs:standing",
     short="memtui.features.schedules.state:short",
     findings_of="memtui.features.schedules.verbs:findings",
-    chat={"schedule": "memtui.features.schedules.chat:answer"},
+    chat={"schedule": "memtui.features.schedules.verbs:answer"},
     verbs=(
         Verb(
             "schedule",

@@ -19,10 +19,8 @@ from memtui.engine.model import is_person
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import usable_entry
 from memtui.features.feature import Feature, load
-from memtui.features.schedules import times
-from memtui.features.schedules.team import TeamSchedules
-from memtui.features.schedules.times import invalid
-from memtui.features.tasks.settings import ROOT
+from memtui.features.schedules.due import TeamSchedules, check, due_times, invalid
+from memtui.features.tasks.work import ROOT
 from memtui.mask import mask
 from memtui.wire.params import GLOBALS
 
@@ -74,7 +72,7 @@ def add(
     if not _NAME.fullmatch(request.name):
         raise invalid(f"{request.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
-    spec = times.check(request.spec, request.zone, now)
+    spec = check(request.spec, request.zone, now)
     words = runnable(settings, request.words, team=table is not None)
     if request.target:
         usable_entry(settings, request.target)
@@ -136,7 +134,7 @@ def command_text(one: PlannedRun) -> str:
 
 def next_due(one: PlannedRun, now: int) -> int | None:
     """Return the next due time in milliseconds, or None."""
-    return next(times.due_times(one.spec, one.zone, max(one.upto, now)), None)
+    return next(due_times(one.spec, one.zone, max(one.upto, now)), None)
 
 
 def off_reason(one: PlannedRun) -> str:

@@ -1,16 +1,37 @@
-"""The verb `schedule`, and findings about schedules."""
+"""The verb `schedule`, findings about schedules, their rows in the list of tasks, and the chat command `/schedule`.
+
+No model reads what is typed in a chat, and none of it is executed: the channel's job is in the settings and reads the
+text on standard input.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from hashlib import sha256
 
 from memtui.config.read import local_zone
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.ledger.schedules import OnceClaim, PlannedRun, ScheduleTable
 from memtui.engine.model import Finding, is_person
-from memtui.errors import MemtuiError, UsageError
-from memtui.features.actors import who_cell
-from memtui.features.schedules import due, times
+from memtui.errors import MemtuiError, RefusedError, UsageError
+from memtui.features.actors import who_cell, who_words
+from memtui.features.attribution.chat import ChatCommand, ChatReply
+from memtui.features.schedules.due import (
+    TEAM,
+    TeamSchedules,
+    all_schedules,
+    begin,
+    due_of,
+    newest_due,
+    newest_run,
+    table_of,
+    take_now,
+)
 from memtui.features.schedules.plan import (
+    CHAT_PREFIX,
+    JOB,
     ScheduleRequest,
     add,
     command_text,
@@ -23,13 +44,13 @@ from memtui.features.schedules.plan import (
     split_words,
 )
 from memtui.features.schedules.state import BY_HAND
-from memtui.features.schedules.team import TEAM, TeamSchedules, all_schedules, newest_run, take
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.shown import describe_task, state_label, task_json
-from memtui.features.tasks.verbs import waited
-from memtui.features.tasks.work import workspace_of
-from memtui.features.team.store import outage, require_server
-from memtui.wire import outcomes, values
+from memtui.features.tasks.verbs import tell_end, waited
+from memtui.features.tasks.work import StandingAct, StandingRow, workspace_of
+from memtui.features.team.postgres import outage
+from memtui.mask import mask
+from memtui.ui.draw.times import full
+from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -38,6 +59,11 @@ from memtui.wire.times import rfc3339
 
 LATE_MS = 15 * 60_000
 """How long a due time may go unclaimed before it counts as late."""
+GROUP = "Scheduled"
+_RUNS = 10
+"""Runs listed beside a schedule."""
+_CHAT = re.compile(r'(?:["“]([^"“”]+)["”]|(@[a-z]+))\s+(\S.*)', re.DOTALL)
+_HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N or /schedule cancel N.'
 
 
 def schedule(call: Call) -> int:
@@ -63,7 +89,7 @@ def schedule(call: Call) -> int:
 
 
 def _table(call: Call) -> ScheduleTable | TeamSchedules:
-    return TeamSchedules(require_server(call.settings)) if call.args.flag("team") else call.engine.schedules
+    return table_of(call.engine, call.settings, team=call.args.flag("team"))
 
 
 def _add(call: Call, words: list[str]) -> int:
@@ -74,7 +100,6 @@ def _add(call: Call, words: list[str]) -> int:
         )
     name, spec, *what = words
     refuse_reserved(name)
-    here = workspace_of(call.session.surroundings)
     request = ScheduleRequest(
         name,
         spec,
@@ -87,71 +112,63 @@ def _add(call: Call, words: list[str]) -> int:
     team = table if isinstance(table, TeamSchedules) else None
     if team is not None and not is_person(call.actor.name):
         call.approve("make a schedule of the team", f"Make {name} of {' '.join(what)[:200]!r}?", "ask the user to")
-    made = add(call.engine, call.settings, request, workspace=here.id, creator=call.actor.name, table=team)
-    said = off_reason(made) or f"next {_next(made, call.engine.schedules.clock()) or 'never'}"
-    call.out.fact(schedule_json(call.session, made), f"{made.name}: {command_text(made)}, {said}")
+    here = workspace_of(call.session.surroundings).id
+    made = add(call.engine, call.settings, request, workspace=here, creator=call.actor.name, table=team)
+    when = off_reason(made) or f"next {_next(made, call.engine.schedules.clock())}"
+    call.out.fact(schedule_json(call.session, made), f"{made.name}: {command_text(made)}, {when}")
     return outcomes.DONE
 
 
 def _list(call: Call) -> int:
-    found = all_schedules(call.engine, call.settings)
+    schedules = all_schedules(call.engine, call.settings)
     if call.settings.team_url and outage(call.engine) is not None:
         call.out.say("The team's server is away: memtui team status")
-    if call.out.json:
-        call.out.document(values.listing(schedule_json(call.session, *one) for one in found))
-        return outcomes.DONE
-    if not found and call.out.terminal:
-        call.out.say("There are no schedules.")
-    runs, by = Column("RUNS", flexible=True, wraps=True), Column("BY", optional=True)
     now, here = call.engine.schedules.clock(), workspace_of(call.session.surroundings).id
-    rows = [
+    names = (Column("NAME"), Column("RUNS", flexible=True, wraps=True), Column("TIME"), Column("NEXT"))
+    rows = (
         (
             one.name,
             command_text(one) + {here: "", TEAM: "  of the team"}.get(one.workspace, "  elsewhere"),
             f"{one.spec} {one.zone}",
-            off_reason(one) or _next(one, now) or "never",
-            _last(last),
+            off_reason(one) or _next(one, now),
+            "-" if last is None else f"{last.state or 'queued'} {rfc3339(due_of(last))}{_noted(last)}",
             who_cell(call.out, one.creator),
         )
-        for one, last in found
-    ]
-    call.out.table((Column("NAME"), runs, Column("TIME"), Column("NEXT"), Column("LAST"), by), rows)
-    return outcomes.DONE
+        for one, last in schedules
+    )
+    columns = (*names, Column("LAST"), Column("BY", optional=True))
+    items = (schedule_json(call.session, *one) for one in schedules)
+    return results.listed(call.out, items, columns, rows, "There are no schedules.")
 
 
 def _run_due(call: Call) -> int:
-    due.begin(call.session, call.settings)
+    begin(call.session, call.settings)
     ended = work_off(call.session, workspace=workspace_of(call.session.surroundings), stop=bool)
     call.out.fact({"ended": ended}, f"{ended} ended")
     return outcomes.DONE
 
 
 def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
-    refuse_waiting(chosen[0])
-    if chosen[0].paused or chosen[0].creator != call.actor.name:
-        _agent_asks(call, "run", chosen[0])
-    now, table = call.engine.schedules.clock(), _table(call)
-    if isinstance(table, TeamSchedules):
-        at, lane = times.Due(table.clock()), workspace_of(call.session.surroundings).id
-        task = take(call.engine, require_server(call.settings), chosen[0], at, lane=lane, trigger="manual")
-    else:
-        task = due.take(call.engine, chosen[0], now, trigger="manual")
+    one, now, engine = chosen[0], call.engine.schedules.clock(), call.engine
+    refuse_waiting(one)
+    if one.paused or one.creator != call.actor.name:
+        _agent_asks(call, "run", one)
+    task = take_now(engine, call.settings, one, workspace_of(call.session.surroundings).id)
     if task is None:
-        raise UsageError(f"{chosen[0].name} was just begun.", hint="`memtui tasks` shows how it is.")
+        raise UsageError(f"{one.name} was just begun.", hint="`memtui tasks` shows how it is.")
     number = task.id
-    task = waited(call.session, task, lambda: call.engine.tasks.get(number).not_before > now)
+    task = waited(call.session, task, lambda: engine.tasks.get(number).not_before > now)
     if task.error is not None and not call.out.json:
         raise MemtuiError(task.error[1], code=task.error[0])
-    again = ", and is tried again" if task.not_before > now else ""
-    call.out.fact(task_json(task), f"{task.id} {state_label(task)}{again}: {describe_task(task)}")
-    return outcomes.DONE if task.error is None else outcomes.EXIT.get(task.error[0], outcomes.REFUSED)
+    return tell_end(call, task, ", and is tried again" if task.not_before > now else "")
 
 
 def _remove(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
-    if chosen[0].creator != call.actor.name:
-        _agent_asks(call, "remove", chosen[0])
-    _table(call).remove(chosen[0].id)
-    call.out.fact({"name": chosen[0].name, "removed": True}, f"{chosen[0].name} is removed")
+    one = chosen[0]
+    if one.creator != call.actor.name:
+        _agent_asks(call, "remove", one)
+    _table(call).remove(one.id)
+    call.out.fact({"name": one.name, "removed": True}, f"{one.name} is removed")
     return outcomes.DONE
 
 
@@ -179,17 +196,14 @@ def _agent_asks(call: Call, what: str, one: PlannedRun) -> None:
 
 def _told(call: Call, chosen: tuple[PlannedRun, ...], what: str) -> int:
     now = [_table(call).get(one.name) for one in chosen]
-    names = ", ".join(one.name for one in chosen) or "nothing"
-    call.out.fact(
-        values.listing(schedule_json(call.session, one, newest_run(call.engine, one)) for one in now),
-        f"{names}: {what}",
-    )
+    items = (schedule_json(call.session, one, newest_run(call.engine, one)) for one in now)
+    call.out.fact(values.listing(items), f"{', '.join(one.name for one in chosen) or 'nothing'}: {what}")
     return outcomes.DONE
 
 
 def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = None) -> Json:
     """Turn a schedule with its newest run into JSON."""
-    coming = next_due(one, session.engine.schedules.clock())
+    off = off_reason(one)
     return {
         "name": one.name,
         "time": one.spec,
@@ -200,24 +214,20 @@ def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = No
         "by": one.creator,
         "workspace": one.workspace,
         "made": rfc3339(one.made),
-        "next": rfc3339(coming) if coming is not None and not off_reason(one) else None,
-        "paused": off_reason(one) or None,
+        "next": None if off else values.when(next_due(one, session.engine.schedules.clock())),
+        "paused": off or None,
         "failures": one.failures,
-        "last": None if last is None else {"due": rfc3339(int(last.key.rpartition(":")[2])), "state": last.state},
+        "last": None if last is None else {"due": rfc3339(due_of(last)), "state": last.state},
         "missed": None if last is None or not last.note else last.note,
     }
 
 
 def _next(one: PlannedRun, now: int) -> str:
-    coming = next_due(one, now)
-    return "" if coming is None else rfc3339(coming)
+    return values.when(next_due(one, now)) or "never"
 
 
-def _last(last: OnceClaim | None) -> str:
-    if last is None:
-        return "-"
-    state = last.state or "queued"
-    return f"{state} {rfc3339(int(last.key.rpartition(':')[2]))}" + (f", {last.note}" if last.note else "")
+def _noted(run: OnceClaim) -> str:
+    return f", {run.note}" if run.note else ""
 
 
 def findings(session: Session) -> Iterator[Finding]:
@@ -225,10 +235,135 @@ def findings(session: Session) -> Iterator[Finding]:
     now = session.engine.schedules.clock()
     for one in session.engine.schedules.all():
         words = off_reason(one)
-        late = times.newest_due(one.spec, one.zone, one.upto, now - LATE_MS) if not words else None
+        late = newest_due(one.spec, one.zone, one.upto, now - LATE_MS) if not words else None
         if late is not None:
             words = f"was due at {rfc3339(late.at)}, and nobody ran it"
         if words and one.paused != BY_HAND:
             advice = "Open memtui or `memtui serve` there, or add `memtui schedule run --due` to your crontab."
             advice = advice if late is not None else f"`memtui schedule resume {one.name}` has it run again."
             yield Finding("warning", "schedules", f"{one.name} {words}.", advice)
+
+
+# --- rows of the list of tasks
+
+
+def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
+    """Yield rows for this machine's schedules, and the team's while its server answers."""
+    away = outage(engine) if settings.team_url else None
+    for one, last in all_schedules(engine, settings, ask=away is None and not engine.roots.read_only):
+        yield _row(engine, settings, lane, one, last)
+    if away is not None:
+        why = f"the server is away since {full(away[0])}"
+        yield StandingRow(GROUP, "the team's", "waiting", "warning", why, None, lambda _: [("Why", away[2])])
+
+
+def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: OnceClaim | None) -> StandingRow:
+    now, off = engine.schedules.clock(), off_reason(one)
+    state = "waits" if one.waits else "paused" if off else "on" if last is None else state_of(last)
+    style = "problem" if state == "failed" or (off and one.paused != BY_HAND) else "dim" if off else "good"
+    words = command_text(one) if one.paused in ("", BY_HAND) else one.paused
+    shared = one.workspace == TEAM
+    elsewhere = bool(lane) and one.workspace != lane and not shared
+
+    def shows(engine: Engine) -> Iterator[tuple[str, str]]:
+        coming = next_due(one, now)
+        yield "Runs", command_text(one)
+        if one.words[0] == "digest":
+            yield "Says", "what `memtui digest` prints"
+        yield "At", f"{one.spec} ({one.zone})"
+        yield "Next", off or ("never" if coming is None else full(coming))
+        yield "Set by", f"{who_words(one.creator)}, {full(one.made)}"
+        yield "Where", "any machine of the team" if shared else "another project" if elsewhere else "here"
+        if one.waits:
+            yield "Agree", question(one)
+        runs = [last] if shared and last is not None else engine.claims.of(f"run:{one.id}:", _RUNS)
+        for run in runs if last is not None else ():
+            yield "Ran", f"{full(due_of(run))}  {state_of(run)}{_noted(run)}"
+
+    def pause(engine: Engine) -> str:
+        table_of(engine, settings, team=shared).pause(one.id, BY_HAND)
+        return f"{one.name} is paused. x has it run again."
+
+    def again(engine: Engine) -> str:
+        resume(engine, table_of(engine, settings, team=shared), one)
+        return f"{one.name} runs again."
+
+    def run(engine: Engine) -> str:
+        task = take_now(engine, settings, one, lane)
+        return f"{one.name} is queued." if task is not None else f"{one.name} was just begun."
+
+    asks = f"x again agrees to: {command_text(one)}. enter shows all of it." if one.waits else ""
+    acts = {"task_cancel": StandingAct("resume", again, asks) if off else StandingAct("pause", pause)}
+    if not one.waits and not elsewhere:
+        acts["task_retry"] = StandingAct("run now", run)
+    return StandingRow(GROUP, one.name, state, style, words, None if off else next_due(one, now), shows, acts)
+
+
+def state_of(run: OnceClaim) -> str:
+    """Return the state of a run in one word."""
+    return {"": "queued", "again": "retries"}.get(run.state, run.state)
+
+
+# --- the chat command
+
+
+def answer(command: ChatCommand) -> ChatReply:
+    """Add, list, disable or cancel a schedule of this chat."""
+    first, _, rest = command.text.partition(" ")
+    if first in ("", "list"):
+        lines = (f"{one.id}: {one.spec} {one.zone}, {one.label}, {off_reason(one) or 'on'}" for one in _mine(command))
+        return ChatReply("\n".join(lines) or f"Nothing is scheduled here. {_HOW}")
+    if first in ("disable", "cancel"):
+        return _end(command, rest.strip(), cancel=first == "cancel")
+    return _add_in_chat(command)
+
+
+def _prefix(command: ChatCommand) -> str:
+    return f"{CHAT_PREFIX}{sha256(chr(0).join(command.chat[:3]).encode()).hexdigest()[:10]}-"
+
+
+def _mine(command: ChatCommand) -> list[PlannedRun]:
+    return [one for one in command.session.engine.schedules.all() if one.name.startswith(_prefix(command))]
+
+
+def _end(command: ChatCommand, number: str, *, cancel: bool) -> ChatReply:
+    one = next((one for one in _mine(command) if str(one.id) == number), None)
+    if one is None:
+        return ChatReply(f"There is no schedule {number[:20]} here. /schedule list shows them.")
+    if not command.allowed:
+        return ChatReply("The settings do not name you for that.")
+    table = command.session.engine.schedules
+    if cancel:
+        table.remove(one.id)
+    else:
+        table.pause(one.id, one.paused or "from the chat")
+    return ChatReply(f"{one.id} is {'cancelled' if cancel else 'disabled'}.")
+
+
+def _add_in_chat(command: ChatCommand) -> ChatReply:
+    channel = command.settings.entries("channels").get(command.chat.channel)
+    job = channel.text("job") if channel is not None else ""
+    if channel is None or not job:
+        raise RefusedError(
+            "Nothing can be scheduled here.", code="E_SCHEDULE", hint=f"Set job in [channels.{command.chat.channel}]."
+        )
+    match = _CHAT.fullmatch(command.text.strip())
+    if match is None:
+        raise UsageError("That is no schedule.", code="E_SCHEDULE", hint=_HOW)
+    text, engine = " ".join(match[3].split()), command.session.engine
+    here = command.chat.channel, command.chat.chat
+    places = command.settings.entries("delivery").values()
+    target = next((one.name for one in places if (one.text("channel"), one.text("to")) == here), "")
+    count = max((int(n) for one in _mine(command) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
+    zone, name, spec = channel.text("zone") or local_zone(), f"{_prefix(command)}{count}", match[1] or match[2]
+    made = add(
+        engine,
+        command.settings,
+        ScheduleRequest(name, spec, (JOB, job, text), zone, target, mask(text).text[:60]),
+        workspace=workspace_of(command.session.surroundings).id,
+        creator=f"chat:{command.name or command.person or 'unknown'}",
+        agreed=command.listed and channel.text("schedule") == "allowed",
+    )
+    when = f"Next: {_next(made, engine.schedules.clock())}"
+    waits = f"It waits for a person: memtui schedule resume {made.name}" if made.waits else when
+    return ChatReply(f"{made.id} is scheduled. {waits}")

@@ -16,10 +16,10 @@ from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import who_words
 from memtui.features.attribution.chat import plain_name
 from memtui.features.budgets.limits import admit, refusal
-from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
+from memtui.features.delivery.verbs import digest_text
 from memtui.features.feature import load
-from memtui.features.schedules import due, team, times
+from memtui.features.schedules.due import ONCE, TEAM, TeamRun, claim_key, table_of, team_run
 from memtui.features.schedules.plan import JOB, refuse_waiting, runnable
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
@@ -41,7 +41,7 @@ _FINDINGS_STATUS = 8
 
 def scheduled(context: TaskContext) -> TaskPlan:
     """Run a scheduled task; one of the team waits while its server is away. Raises after the last retry."""
-    ours = team.team_run(context.settings, context.task.request)
+    ours = team_run(context.settings, context.task.request)
     if ours is None:
         return _scheduled(context, None)
     try:
@@ -56,15 +56,15 @@ def _lost(context: TaskContext) -> TaskPlan:
     return TaskPlan(result={"summary": f"{context.task.request['schedule']}: another machine took it over."})
 
 
-def _scheduled(context: TaskContext, ours: team.TeamRun | None) -> TaskPlan:
+def _scheduled(context: TaskContext, ours: TeamRun | None) -> TaskPlan:
     engine, request = context.engine, context.task.request
-    name, at = str(request.get("schedule")), int(str(request.get("due")))
+    name = str(request.get("schedule"))
     try:
-        one = (team.TeamSchedules(ours.server) if ours is not None else engine.schedules).get(name)
+        one = table_of(engine, context.settings, team=ours is not None).get(name)
     except NotFoundError:
         return TaskPlan(result={"summary": f"The schedule {name} was removed before it ran."})
     refuse_waiting(one)
-    claim = due.claim_key(one.id, at) if ours is None else team.claim_key(one.id, at, ours.fence)
+    claim = claim_key({**request, "id": one.id})
     known = engine.claims.get(claim)
     if known is not None and known.state == "ok" and one.words[0] not in works():
         return TaskPlan(result={"summary": f"{name} ran already."})
@@ -105,11 +105,11 @@ def _scheduled(context: TaskContext, ours: team.TeamRun | None) -> TaskPlan:
 
 def _ended(context: TaskContext, one: PlannedRun) -> None:
     context.engine.schedules.ended(one.id, failed=False)
-    if one.spec.startswith(times.ONCE):
+    if one.spec.startswith(ONCE):
         context.engine.schedules.remove(one.id)
 
 
-def _failed(context: TaskContext, one: PlannedRun, claim: str, error: MemtuiError, ours: team.TeamRun | None) -> None:
+def _failed(context: TaskContext, one: PlannedRun, claim: str, error: MemtuiError, ours: TeamRun | None) -> None:
     table = context.engine.schedules
     why = f"it failed {MAX_FAILURES} times in a row, the last time with: {error.message}"
     if ours is not None:
@@ -121,7 +121,7 @@ def _failed(context: TaskContext, one: PlannedRun, claim: str, error: MemtuiErro
 
 
 def _perform(context: TaskContext, one: PlannedRun) -> tuple[TaskPlan, str]:
-    one = one._replace(words=runnable(context.settings, one.words, team=one.workspace == team.TEAM))
+    one = one._replace(words=runnable(context.settings, one.words, team=one.workspace == TEAM))
     verb = one.words[0]
     if verb in works():
         refuse_off(context.settings, verb)
@@ -138,12 +138,12 @@ def _perform(context: TaskContext, one: PlannedRun) -> tuple[TaskPlan, str]:
 
 def _digest(context: TaskContext, one: PlannedRun) -> str:
     """Write the digest since the previous run, with a note on missed times."""
-    of = team.TEAM if one.workspace == team.TEAM else "run"
+    of = TEAM if one.workspace == TEAM else "run"
     runs = context.engine.claims.of(f"{of}:{one.id}:", 2)
     since = runs[1].at if len(runs) > 1 else context.now - DAY_MS
     notes = [f"{run.note}." for run in runs[:1] if run.note]
     here = Session(context.settings, context.roots, context.engine, Options(), context.surroundings)
-    return digest(here, since, notes=notes)
+    return digest_text(here, since, notes=notes)
 
 
 def _job(context: TaskContext, one: PlannedRun) -> str:

@@ -6,9 +6,18 @@ from memtui.agents.layout import short_path
 from memtui.agents.table import canonical, title_of
 from memtui.engine import now_ms
 from memtui.errors import UsageError
-from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
-from memtui.features.sessions.switch import question, record_consent, write_consent
-from memtui.features.tasks.settings import ROOT
+from memtui.features.sessions.shown import (
+    SHORT,
+    after_words,
+    calls_of,
+    counts_words,
+    placed,
+    question,
+    record_consent,
+    session_json,
+    write_consent,
+)
+from memtui.features.tasks.work import ROOT
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
 from memtui.transcripts.readers import READERS
 from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, allowed_files, keeps_cards

@@ -25,7 +25,7 @@ from memtui.errors import StorageError
 from memtui.features.approvals.decide import approve
 from memtui.features.attribution.chat import ChatCommand
 from memtui.features.attribution.turns import begin, end, request
-from memtui.features.channels.room import FILE, append, room_of
+from memtui.features.channels.verbs import FILE, append, room_of
 from memtui.features.proposals.value import proposal
 from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.setup.verbs import need_terminal, run_workbench

@@ -20,8 +20,7 @@ from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError, UsageError
 from memtui.features.feature import load
-from memtui.features.tasks.settings import noted
-from memtui.features.tasks.work import TaskPlan, Workspace, task_context
+from memtui.features.tasks.work import TaskPlan, Workspace, noted, task_context
 from memtui.telemetry import tell
 from memtui.wire.access import client_access
 from memtui.wire.session import Session

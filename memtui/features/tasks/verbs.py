@@ -10,9 +10,8 @@ from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.settings import noted
 from memtui.features.tasks.shown import describe_task, format_value, run_json, state_label, task_json
-from memtui.features.tasks.work import workspace_of
+from memtui.features.tasks.work import noted, workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -49,7 +48,17 @@ def tasks(call: Call) -> int:
         task = waited(call.session, task)
     if task.state == FAILED and task.error is not None and not call.out.json:
         raise MemtuiError(task.error[1], code=task.error[0])
-    call.out.fact(task_json(task), f"{task.id} {state_label(task)}: {describe_task(task)}")
+    return tell_end(call, task)
+
+
+def tell_end(call: Call, task: Task, more: str = "") -> int:
+    """Print what became of a task, with `more` about its state; return the exit status."""
+    call.out.fact(task_json(task), f"{task.id} {state_label(task)}{more}: {describe_task(task)}")
+    return end_status(task)
+
+
+def end_status(task: Task) -> int:
+    """Return the exit status of a task's error."""
     return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
 
 

@@ -1,4 +1,4 @@
-"""The lane of a project folder, and input and output of the handlers of task kinds, which plan and never write."""
+"""The lane of a project folder, what handlers of task kinds take and return, and recorded settings of the lanes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import Address, AuditRecord
 from memtui.engine.task import QUEUED, Task
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
-    from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
     from memtui.engine.ledger.touches import SessionCursor
-    from memtui.engine.model import Actor, Address, Root, Step
+    from memtui.engine.model import Actor, Root, Step
     from memtui.engine.proposal import Proposal
     from memtui.engine.task import Run
     from memtui.wire.session import Session
@@ -97,3 +100,65 @@ def result_json(
         "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
         "changes": [{"address": str(one), "what": what} for one, what in written.items()],
     }
+
+
+# --- rows of the list that are no tasks
+
+
+class StandingAct(NamedTuple):
+    """What a key does with a row that is no task."""
+
+    label: str
+    does: Callable[[Engine], str]
+    """Runs in a write job and returns what is so now; may raise a `MemtuiError`."""
+    asks: str = ""
+    """Confirmation to ask for; the same key again confirms."""
+
+
+class StandingRow(NamedTuple):
+    """A row that is no task: a schedule, a budget, an unreachable destination."""
+
+    group: str
+    name: str
+    state: str
+    style: str
+    words: str
+    """May hold hostile text; whoever draws it makes it safe."""
+    at: int | None
+    shows: Callable[[Engine], Iterable[tuple[str, str]]]
+    """Fields of its page, read in a thread."""
+    acts: Mapping[str, StandingAct] = {}
+
+
+ROOT = "memtui:global"
+"""Root that stands for all of memtui in the audit."""
+KEYS = ("lifecycle.worker", "lifecycle.apply")
+_LOOKED_AT = 1_000
+
+
+def note(engine: Engine, said: str, usual: str, *, known: bool = False) -> AuditRecord | None:
+    """Record a value that differs from the last record or the default; return its record, None for the default."""
+    if not any(root.id == ROOT for root in engine.roots.all()):
+        return None
+    last = _recorded(engine, said)
+    if engine.roots.read_only or f"{usual if last is None else last.note},".startswith(f"{said},"):
+        return last
+    engine.history.record_setting(ROOT, said, known=known)
+    return _recorded(engine, said)
+
+
+def _recorded(engine: Engine, said: str) -> AuditRecord | None:
+    key = said.partition("=")[0]
+    records = engine.history.audit(address=Address(ROOT, ""), limit=_LOOKED_AT)
+    return next((one for one in records if one.operation == "setting" and one.note.startswith(key)), None)
+
+
+def noted(engine: Engine, settings: Settings) -> Json:
+    """Record worker and standing rules; return each value with the time it was first seen."""
+    found: Json = {}
+    for key in KEYS:
+        value = settings.value(key)
+        words = " and ".join(value) or "none" if isinstance(value, tuple) else str(value)
+        last = note(engine, f"{key} = {words}", f"{key} = none")
+        found[key] = words if last is None else f"{words} since {rfc3339(last.at)}"
+    return found

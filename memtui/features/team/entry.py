@@ -4,7 +4,7 @@ from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
-    begins="memtui.features.team.store:begin",
+    begins="memtui.features.team.postgres:begin",
     status="memtui.features.team.verbs:status",
     findings_of="memtui.features.team.verbs:findings",
     verbs=(

@@ -8,9 +8,8 @@ from typing import Any
 
 from memtui.engine.model import Finding
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.tasks.settings import ROOT
-from memtui.features.team.postgres import MEMBER, script
-from memtui.features.team.store import outage, push, require_server, store_name, tolerate_outage
+from memtui.features.tasks.work import ROOT
+from memtui.features.team.postgres import MEMBER, outage, push, require_server, script, store_name, tolerate_outage
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.agents.discovery import looked_for
-from memtui.features.tasks.glance import WHILE_YOU_WORK, said
+from memtui.features.tasks.shown import WHILE_YOU_WORK, said
 from memtui.safe_text import cell_width, visible
 from memtui.ui.action import Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
@@ -23,7 +23,7 @@ from memtui.workbench.tree.nodes import OLD
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
-    from memtui.features.tasks.glance import LaneNews
+    from memtui.features.tasks.shown import LaneNews
     from memtui.workbench.main_screen import MainScreen
 
 

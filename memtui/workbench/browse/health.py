@@ -13,7 +13,7 @@ from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
 from memtui.features.health.survey import IndexChecker, is_looked_at
-from memtui.features.moved_projects.orphans import (
+from memtui.features.moved_projects.moves import (
     SPLIT,
     SURE,
     Collision,
@@ -29,7 +29,7 @@ from memtui.workbench.views.stack import Views
 if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.features.hygiene.memory_scan import MemoryScanner, NamedFinding
-    from memtui.features.moved_projects.orphans import Survey
+    from memtui.features.moved_projects.moves import Survey
     from memtui.workbench.bridge import Engine
     from memtui.workbench.main_screen import MainScreen
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
-from memtui.features.moved_projects.orphans import SURE, Orphan, where
-from memtui.features.moved_projects.repoint import RepointPlan, apply, plan
+from memtui.features.moved_projects.moves import SURE, Orphan, RepointPlan, apply, plan, where
 from memtui.ui import heap
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
@@ -81,7 +80,7 @@ class Projects:
             return
 
         def look(engine: Engine) -> dict[tuple[str, ...], str]:
-            from memtui.features.channels.room import qwen_names
+            from memtui.features.channels.verbs import qwen_names
 
             return qwen_names(engine, around, engine.roots.all())
 

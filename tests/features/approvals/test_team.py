@@ -10,8 +10,7 @@ from memtui.errors import MemtuiError
 from memtui.features.approvals.decide import HOUR_MS
 from memtui.features.approvals.team import begin
 from memtui.features.proposals.apply import revise
-from memtui.features.team.postgres import TeamServer, team_server_of
-from memtui.features.team.store import outage, store_name
+from memtui.features.team.postgres import TeamServer, outage, store_name, team_server_of
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli, Person
 from tests.features.approvals import test_decide

@@ -17,9 +17,8 @@ from memtui.agents.table import CLIENTS
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import UsageError
-from memtui.features.hosts.envelope import pack, unpack
-from memtui.features.hosts.machines import RemoteHost
-from memtui.features.hosts.remote_call import _UNKNOWN, RemoteCall, call
+from memtui.features.hosts.machines import RemoteHost, pack, unpack
+from memtui.features.hosts.remote import _UNKNOWN, RemoteCall, call
 from tests.cli.conftest import Cli
 from tests.examples import sized, tried
 from tests.features.hosts.conftest import settings_of
@@ -188,7 +187,7 @@ os._exit(status if where == "none" else 255)
 def test_a_save_whose_connection_is_cut_is_made_once(
     config: Path, cli: Cli, tmp_path: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
+    monkeypatch.setattr("memtui.features.hosts.remote.RETRY_DELAYS", (0.0, 0.0))
     config.write_text(settings_of(far_home, command=cutting(tmp_path, far_home)))
     saved_once(cli, tmp_path, far_home, sized(10, 100))
     tried(cuts=sized(10, 100))

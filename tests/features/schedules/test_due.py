@@ -21,7 +21,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.schedules import due, times, work
+from memtui.features.schedules import due, work
 from memtui.features.schedules.plan import ScheduleRequest, add
 from memtui.features.schedules.state import short
 from memtui.features.schedules.verbs import findings
@@ -137,10 +137,10 @@ def test_what_a_schedule_does_is_recorded_as_its_own(session: Session, monkeypat
 def test_the_newest_time_is_the_last_that_comes(spec: str, zone: str, begin: int, length: int) -> None:
     after = START + begin * MINUTE
     now = after + length * MINUTE
-    coming = until(now, times.due_times(spec, zone, after))
+    coming = until(now, due.due_times(spec, zone, after))
     assert coming == sorted(set(coming))
-    assert times.newest_due(spec, zone, after, now) == (
-        times.Due(coming[-1], min(len(coming) - 1, times.MAX_COUNTED)) if coming else None
+    assert due.newest_due(spec, zone, after, now) == (
+        due.Due(coming[-1], min(len(coming) - 1, due.MAX_COUNTED)) if coming else None
     )
 
 
@@ -148,7 +148,7 @@ def test_clocks_that_change_run_a_day_once() -> None:
     for day, hours in (("2026-03-29", [3]), ("2026-10-25", [2])):  # 02:30 is left out in Berlin; it comes twice
         midnight = datetime.fromisoformat(day).replace(tzinfo=ZoneInfo("Europe/Berlin"))
         begin, end = (round(one.timestamp() * 1_000) for one in (midnight, midnight + timedelta(days=1)))
-        found = until(end - 1, times.due_times("30 2 * * *", "Europe/Berlin", begin))
+        found = until(end - 1, due.due_times("30 2 * * *", "Europe/Berlin", begin))
         assert [datetime.fromtimestamp(at / 1_000, midnight.tzinfo).hour for at in found] == hours
 
 
@@ -185,7 +185,7 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(session: Session,
     for one in made:
         claims = session.engine.claims.of(f"run:{one.id}:", 10_000)
         missed = sum(int(claim.note.split("+")[0].split()[0]) for claim in claims if claim.note)
-        coming = until(upto[one.id], times.due_times(one.spec, one.zone, begin))
+        coming = until(upto[one.id], due.due_times(one.spec, one.zone, begin))
         assert len(ran[one.id]) == len(set(ran[one.id])), f"seed {seed}: a due time ran twice"
         assert len(ran[one.id]) + missed == len(coming), f"seed {seed}: {one.spec} {one.zone}"
         assert set(ran[one.id]) <= set(coming)

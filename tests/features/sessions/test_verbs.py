@@ -7,7 +7,7 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
-from memtui.features.sessions.switch import question
+from memtui.features.sessions.shown import question
 from memtui.transcripts.sessions import DISABLED, NOT_ASKED, allowed_files, consent
 from tests.cli.conftest import Cli
 from tests.transcripts import made

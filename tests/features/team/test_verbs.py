@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memtui.features.schedules.team import TeamSchedules
+from memtui.features.schedules.due import TeamSchedules
 from memtui.features.team.postgres import script, team_server_of
 from tests.cli.conftest import Cli, Person
 from tests.team_server import Server, needed

@@ -9,8 +9,7 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor
-from memtui.features.channels.room import append, room_of
-from memtui.features.channels.verbs import HEAD
+from memtui.features.channels.verbs import HEAD, append, room_of
 from memtui.wire.session import Options, open_session
 from tests.cli.conftest import config
 from tests.features.tools.test_verbs_mcp import hello, lines, memory, run

@@ -12,14 +12,13 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError
-from memtui.features.schedules import team, times
+from memtui.features.schedules import due
+from memtui.features.schedules.due import TeamSchedules
 from memtui.features.schedules.plan import ScheduleRequest, add
-from memtui.features.schedules.team import TeamSchedules
 from memtui.features.schedules.verbs import schedule_json
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import workspace_of
-from memtui.features.team.postgres import team_server_of
-from memtui.features.team.store import outage
+from memtui.features.team.postgres import outage, team_server_of
 from memtui.features.team.verbs import findings
 from memtui.wire.session import Options, Session, open_session
 from tests.conftest import ROOT, Clock
@@ -74,7 +73,7 @@ def table(server: Server, login: str) -> TeamSchedules:
 def look(session: Session) -> list[str]:
     """Queue what is due for the team, and work it off."""
     lane = workspace_of(session.surroundings)
-    team.queue_due(session.engine, session.settings, lane.id)
+    due.queue_team_due(session.engine, session.settings, lane.id)
     work_off(session, workspace=lane, stop=bool)
     return [str((task.result or {}).get("summary", task.state)) for task in session.engine.tasks.all()]
 
@@ -126,7 +125,7 @@ def test_who_slept_or_was_killed_is_followed_by_another_and_says_nothing(
     first, second = machine("ann"), machine("ann")
     made(first, server)
     lane = workspace_of(first.surroundings)
-    team.queue_due(first.engine, first.settings, lane.id)  # it took the due time, and sleeps
+    due.queue_team_due(first.engine, first.settings, lane.id)  # it took the due time, and sleeps
     assert look(second) == []
     server.sql("UPDATE memtui.claim SET until = 0")
     assert look(second) == ["one: done"]
@@ -164,7 +163,7 @@ def test_while_the_server_is_away_schedules_wait_and_it_is_told(server: Server, 
     first = machine("ann")
     made(first, server)
     lane = workspace_of(first.surroundings)
-    team.queue_due(first.engine, first.settings, lane.id)
+    due.queue_team_due(first.engine, first.settings, lane.id)
     server.stop()
     try:
         assert look(first) == ["queued"]
@@ -200,11 +199,11 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
         clock.advance(seconds=chance.choice((60, 20_000, 90_000, 700_000)))
         server.sql(f"UPDATE memtui.stepped SET ms = {clock.now}")
         for one in chance.sample(owners, chance.randrange(4)):
-            team.queue_due(one.engine, one.settings, "l")
+            due.queue_team_due(one.engine, one.settings, "l")
             assert outage(one.engine) is None
             for task in one.engine.tasks.all(None, OPEN):
                 one.engine.tasks.cancel(task.id)
-                run = team.team_run(one.settings, task.request)
+                run = due.team_run(one.settings, task.request)
                 assert run is not None
                 if chance.random() < 0.1:
                     kills += 1
@@ -214,7 +213,7 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
     finished = server.sql("SELECT key, note FROM memtui.claim WHERE state = 'ok'")
     for each in found.all():
         missed = sum(int(str(note).split()[0].rstrip("+")) for key, note in finished if note and _of(key) == each.id)
-        coming = until(each.upto, times.due_times(each.spec, each.zone, begin))
+        coming = until(each.upto, due.due_times(each.spec, each.zone, begin))
         mine = [at for number, at in ran if number == each.id]
         assert set(mine) <= set(coming), f"seed {seed}"
         assert len(mine) + missed == len(coming), f"seed {seed}: {each.spec} {each.zone}"

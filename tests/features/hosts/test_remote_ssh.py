@@ -69,7 +69,7 @@ def test_an_agents_tool_here_reaches_the_memories_there(sshd: Path, cli: Cli) ->
 def test_a_save_whose_connection_is_cut_is_made_once(
     sshd: Path, config: Path, cli: Cli, tmp_path: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.features.hosts.remote_call.RETRY_DELAYS", (0.0, 0.0))
+    monkeypatch.setattr("memtui.features.hosts.remote.RETRY_DELAYS", (0.0, 0.0))
     told = {"command": cutting(tmp_path, far_home), "project": str(far_home)}
     config.write_text("[hosts.build]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items()))
     saved_once(cli, tmp_path, far_home, sized(9, 500))

@@ -10,8 +10,7 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.errors import MemtuiError
 from memtui.features.budgets.limits import admit, debit, state
-from memtui.features.team.postgres import TeamServer
-from memtui.features.team.store import outage, require_server, store_name
+from memtui.features.team.postgres import TeamServer, outage, require_server, store_name
 from memtui.features.team.verbs import team_json
 from memtui.wire.session import Options, Session, open_session
 from tests.examples import sized, tried

@@ -11,7 +11,7 @@ from memtui.engine.ledger.schedules import PlannedRun
 from memtui.features.budgets.limits import debit
 from memtui.features.schedules.work import MAX_FAILURES
 from memtui.features.tasks.view import TasksView
-from memtui.features.tasks.view_rows import StandingRow
+from memtui.features.tasks.work import StandingRow
 from tests.workbench.views.real import CLAUDE, Real, World, real
 
 WHY = "it failed 5 times in a row, the last time with: The job standup ended with 3: nobody answered"

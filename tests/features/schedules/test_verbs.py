@@ -10,7 +10,7 @@ from memtui.engine.ledger.turns import Chat
 from memtui.errors import MemtuiError
 from memtui.features.attribution.chat import ChatCommand
 from memtui.features.budgets import verbs
-from memtui.features.schedules.chat import answer
+from memtui.features.schedules.verbs import answer
 from memtui.wire.session import Options, Session, open_session
 
 CONFIG = """

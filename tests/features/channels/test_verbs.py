@@ -13,8 +13,16 @@ from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.attribution.chat import chat_of
-from memtui.features.channels.room import FILE, append, entries_of, path_parts, room_of
-from memtui.features.channels.verbs import open_chat, remember_in_chat, say_in_chat
+from memtui.features.channels.verbs import (
+    FILE,
+    append,
+    entries_of,
+    open_chat,
+    path_parts,
+    remember_in_chat,
+    room_of,
+    say_in_chat,
+)
 from memtui.wire.access import client_access
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli, Person, cli, config
@@ -96,7 +104,7 @@ def test_an_entry_is_one_bullet_and_no_other_byte_changes(session: Session) -> N
 
 def test_many_writers_lose_nothing_and_write_nothing_twice(session: Session) -> None:
     script = (
-        "from tests.features.channels.test_room import *\nimport sys\n"
+        "from tests.features.channels.test_verbs import *\nimport sys\n"
         "session = open_session(load_settings(read_environment()), Options(), lock_wait=60.0)\n"
         "for number in range(15):\n"
         "    append(session.engine, room_of(session, CHAT), CHAT, f'{sys.argv[1]} {number}', actor=Actor('cli'))\n"
