@@ -1,5 +1,6 @@
-"""context."""
+"""`memtui context`: as text, as JSON and as the answer of a hook."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.model import Actor
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.verbs import context_json
 from tests.cli.conftest import Cli, Person
+from tests.conftest import Clock
+from tests.given.world import World
 
 PREFERENCES = b"---\ndescription: How we write\n---\nUse tabs, caf\xc3\xa9.\n"
 
@@ -141,3 +147,66 @@ def test_it_loads_nothing_slow(kept: Cli) -> None:
     loaded = set(done.stderr.decode().split(","))
     assert "memtui.features.hot_set.assemble" in loaded
     assert not loaded & {"textual", "asyncio", "yaml", "mcp", "portalocker", "shutil", "watchfiles"}
+
+
+@pytest.mark.parametrize("text", ["agents.enabled = false\n", "[access]\nclaude-code = 'off'\n"])
+def test_what_the_user_switched_off_is_quiet(cli: Cli, config: Path, text: str) -> None:
+    config.write_text(text)
+    result = cli("context", "--format", "hook", "--client", "claude-code")
+    assert (result.status, result.json, result.err) == (0, {}, "")
+    assert cli("context", "--client", "claude-code").status == 5
+
+
+def test_what_is_wrong_is_told_to_the_user_and_stops_nobody(cli: Cli, config: Path) -> None:
+    config.write_text("calm = maybe\n")
+    result = cli("context", "--format", "hook")
+    assert (result.status, list(result.json)) == (0, ["systemMessage"])
+    assert "E_CONFIG" in str(result.json["systemMessage"])
+    assert "doctor" in str(result.json["systemMessage"])
+    assert str(config.parent.parent) not in result.out  # an agent may read it too
+    assert "config.toml" in result.err
+    assert cli("context").status == 2
+
+
+def test_a_hook_is_asked_for_alone(cli: Cli) -> None:
+    for words in (("--json",), ("--part", "hot")):
+        result = cli("context", "--format", "hook", *words)
+        assert result.status == 2
+        assert "hookSpecificOutput" not in json.dumps(result.out)
+
+
+TUI = Actor("tui")
+
+
+def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
+    world = World(tmp_path, clock)
+    with world.engine() as engine:
+        address = world.write("global", "a.md", "key ghp_" + "a1B2" * 9)
+        planted = world.write("project", "b.md", "x")
+        engine.pins.set([address, planted], pinned=True, actor=TUI)
+        world.use(engine, address, 2)
+        found = build(engine)
+    document = json.loads(json.dumps(context_json(found)))
+    assert document["text"] == found.text
+    assert document["sha256"] == found.sha256
+    assert document["masked"] == 1
+    assert document["unreviewed"] == ["memtui:project"]
+    assert {key: document["index"][key] for key in ("memories", "listed", "unlisted", "masked")} == {
+        "memories": 2,
+        "listed": 2,
+        "unlisted": [],
+        "masked": 0,
+    }
+    assert document["index"]["limits"] == {"bytes": 24_576, "tokens": 8_000}
+    assert document["hot"]["bytes"] == len(found.hot_block.text.encode())
+    assert document["hot"]["limits"] == {
+        "items": 8, "item_bytes": 16_384, "text_bytes": 49_152, "tokens": 12_000, "tries": 64,
+    }  # fmt: skip
+    (item,) = document["items"]
+    assert item == {
+        "address": "memtui:global/a.md", "path": "/memories/global/a.md", "place": 1, "pinned": True, "heat": 2.0,
+        "uses": 2, "size": 44, "bytes": found.hot_text_bytes, "tokens": found.items[0].tokens, "truncated": False,
+        "masked": 1,
+    }  # fmt: skip
+    (left_out,) = document["left_out"]
+    assert (left_out["address"], left_out["reason"]) == ("memtui:project/b.md", "unreviewed")

@@ -25,7 +25,7 @@ from memtui.features.recall.find import recall
 from memtui.features.search import tool as search
 from tests.conftest import START, Clock
 from tests.examples import examples
-from tests.features.hot_set.test_view_rows_texts import settings as hot_settings
+from tests.features.hot_set.test_view_rows import settings as hot_settings
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
 
 AGENT = Actor("mcp:claude-code")
