@@ -81,7 +81,7 @@ def live(world: Watched, seed: int, log: Path) -> None:
 def _decide(engine: Engine, rng: random.Random, what: str, tell: Callable[[str], object]) -> None:
     with open_cards(engine, private=True, seconds=60) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
-        some = look.reader.newest(look.wanted, 1_000) if look.reader is not None else []
+        some = look.reader.newest(look.wanted, 1_000)
         some = [card for card in some if _WORD.search(card.narrative)]  # not the one that is written meanwhile
         some = [card for card in some if card.state < len(STATES) - 1 and card.deleted == (what == "restore")]
         if not some:
@@ -319,7 +319,7 @@ def leaks(world: Watched, seed: int, count: int) -> tuple[int, list[str]]:
             elif said and (one not in said[0] or one not in said[4]):
                 found.append(f"{number}: {one} is to be given, and is not")
             with open_cards(engine, client="claude-code") as look:
-                counts = look.reader.counts(look.wanted) if look.reader is not None else {}
+                counts = look.reader.counts(look.wanted)
             if counts != {"normal": len(known) - len(withheld)}:
                 found.append(f"{number}: an agent counts {counts}, with {len(withheld)} of {len(known)} withheld")
     return asked, found

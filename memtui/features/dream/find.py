@@ -328,8 +328,8 @@ def observed(context: TaskContext) -> Iterator[Cleanup]:
 
 def _read(context: TaskContext) -> _Cards:
     with open_cards(context.engine, sessions=SessionScope(context.settings, context.surroundings)) as look:
-        cards = look.reader.newest(look.wanted, NEWEST) if look.reader is not None else []
-        shas = {place: source.sha.hex() for place, source in look.reader.sources().items()} if look.reader else {}
+        cards = look.reader.newest(look.wanted, NEWEST)
+        shas = {place: source.sha.hex() for place, source in look.reader.sources().items()}
     names = context.engine.roots.names()
 
     def shown(card: Card) -> Evidence:

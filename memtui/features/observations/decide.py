@@ -49,7 +49,7 @@ def decision_for(engine: Engine, look: CardAccess, word: str) -> ObservationMark
 
 
 def _neighbour_keys(look: CardAccess, card: Card) -> bytes:
-    keys = look.reader.texts_of(card.source) if look.reader is not None and card.root else []
+    keys = look.reader.texts_of(card.source) if card.root else []
     twins = [card.text_key[:BESIDE]] * (keys.count(card.text_key) - 1)
     return b"".join(sorted([*({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}), *twins]))
 

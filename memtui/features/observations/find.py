@@ -45,7 +45,7 @@ _CLASSES = {kind: (0 if place < 4 else 1 if place < 6 else 2) for place, kind in
 class CardAccess(NamedTuple):
     """A reader of cards with the filter of the caller."""
 
-    reader: CardReader | None
+    reader: CardReader
     progress: ObserveProgress
     wanted: CardFilter
 
@@ -109,14 +109,16 @@ def open_cards(
     *,
     client: str | None = None,
     private: bool = False,
+    hidden: bool = False,
     seconds: float | None = None,
     sessions: SessionScope | None = None,
     known: ObserveProgress | None = None,
 ) -> Iterator[CardAccess]:
     """Catch up, then open the cards as `client`, a person or a program may see them.
 
-    `private` includes private cards, for a person. Session cards need `sessions`. With `known` progress nothing is
-    derived, unless the file is gone. Raises `E_STORE` when decisions cannot be read, so that nothing is handed out.
+    For a person `private` includes private cards, and with it `hidden` also suppressed and deleted ones. Session cards
+    need `sessions`. With `known` progress nothing is derived, unless the file is gone. Raises `E_STORE` when decisions
+    cannot be read, so that nothing is handed out.
     """
     if not generations.is_usable(engine.observations):
         raise StorageError(
@@ -138,10 +140,9 @@ def open_cards(
         by_name = [root.project for root in engine.roots.all() if root.project]
         projects = tuple(dict.fromkeys([*by_name, *map(main_checkout, by_name)]))
     whose = None if own is None else tuple(sorted(own))
-    wanted = CardFilter(uids, private=private and client is None, projects=projects, whose=whose)
-    if reader is None:
-        yield CardAccess(None, known, wanted)
-        return
+    private = private and client is None
+    wanted = CardFilter(uids, private=private, hidden=private and hidden, projects=projects, whose=whose)
+    reader = reader or generations.no_cards()
     with generations.translated((OSError,)), closing(reader):  # one of these is of what is done with the cards
         yield CardAccess(reader, known, wanted)
 
@@ -155,7 +156,7 @@ def search(
     """
     query = parse(text)
     terms = len(expressions(query))
-    if look.reader is None or not terms:
+    if not terms:
         return CardPage((), query)
     probed = look.reader.probe(query, look.wanted)
     many = len(probed) >= NEWEST
@@ -177,8 +178,6 @@ def search(
 
 def timeline(look: CardAccess, card: Card, before: int = 5, after: int = 5) -> list[Card]:
     """Return the cards of the same project around one, the oldest first."""
-    if look.reader is None:
-        return [card]
     return look.reader.around(card, look.wanted, min(max(before, 0), 20), min(max(after, 0), 20))
 
 
@@ -191,7 +190,7 @@ def by_name(look: CardAccess, word: str) -> Card:
         first, last = (b32decode(plain.upper().ljust(16, fill)) for fill in "A7")
     except ValueError:
         first = last = b""
-    found = look.reader.by_name(first, last, look.wanted) if look.reader is not None else []
+    found = look.reader.by_name(first, last, look.wanted)
     if len(found) > 1:
         some = ", ".join(card.word for card in found)
         raise NotFoundError(f"Several observations begin with {plain}.", hint=f"Give more letters: {some}.")
@@ -285,8 +284,7 @@ def observe(context: TaskContext) -> TaskPlan:
     said = f"{done.processed:,} of {done.total:,} memories and sessions observed."
     if done.failed:
         said += f" {done.failed:,} failed: {done.error}"
-    counts = {"total": done.total, "processed": done.processed, "failed": done.failed, "pending": done.pending}
-    return TaskPlan(label=KIND, result={"summary": said, **counts, "copied": copied})
+    return TaskPlan(label=KIND, result={"summary": said, **done.counts, "copied": copied})
 
 
 def begin(session: Session, settings: Settings) -> None:

@@ -33,6 +33,11 @@ class ObserveProgress(NamedTuple):
         """Number of sources done."""
         return self.total - self.pending - self.failed
 
+    @property
+    def counts(self) -> dict[str, object]:
+        """All counts, as JSON."""
+        return {name: getattr(self, name) for name in ("total", "processed", "failed", "pending")}
+
 
 class ObservedMemory(NamedTuple):
     """A memory that has cards or should have."""
@@ -127,7 +132,7 @@ def check_progress(engine: Engine) -> ProgressCheck:
 
 
 def read_progress(engine: Engine) -> ObserveProgress:
-    """Return how far another process is."""
+    """Return how far another process is; raises `E_READ_ONLY` when decisions wait that may not be applied."""
     seen = check_progress(engine)
     if seen.waiting and engine.roots.read_only:
         raise RefusedError(

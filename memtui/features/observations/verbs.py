@@ -6,13 +6,14 @@ Without a person at a terminal it behaves as an agent's door: withheld cards do 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from time import gmtime, strftime
 
 from memtui.engine import now_ms
 from memtui.engine.disk import handles
 from memtui.engine.model import Address, Conflict
-from memtui.engine.observation import REDACTED, STATES
+from memtui.engine.observation import REDACTED, STATES, MarkDecision
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find
 from memtui.features.observations.find import CardAccess, catch_up, open_cards
@@ -31,6 +32,7 @@ from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
 MAX_NOTE = 16_384
+_ROW = ("kind", "type", "agent", "address", "title", "concepts", "files", "tokens", "masked", "cut")
 _LOG = ("at", "actor", "before", "after", "reason")
 _DECIDE = {
     "mark": ("say who may be given an observation", "Make", ""),
@@ -72,11 +74,10 @@ def _search(call: Call, words: list[str]) -> int:
     with open_cards(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=_wanted(call, found.wanted))
         limit, text = call.args.number("limit", find.DEFAULT_LIMIT), " ".join(words)
-        page = find.search(look, text, limit=limit, cursor=call.args.text("cursor") or "") if words else None
-        if page is None:
-            cards = (
-                look.reader.newest(look.wanted, min(max(limit, 1), find.MAX_LIMIT)) if look.reader is not None else []
-            )
+        if words:
+            page = find.search(look, text, limit=limit, cursor=call.args.text("cursor") or "")
+        else:
+            cards = look.reader.newest(look.wanted, min(max(limit, 1), find.MAX_LIMIT))
             page = find.CardPage(tuple(cards), Query(()), full=len(cards))
         if call.out.json:
             rows = [row_json(card, page.query) for card in page.cards]
@@ -115,18 +116,11 @@ def _show(call: Call, words: list[str]) -> int:
     if not 1 <= len(words) <= find.MAX_SHOWN:
         raise UsageError(f"Give 1 to {find.MAX_SHOWN} names.", hint="memtui obs search WORDS shows them.")
     private = _asks_for_all(call)
-    with open_cards(call.engine, private=private, sessions=_reach(call)) as found:
-        look = found._replace(wanted=found.wanted._replace(hidden=private))
+    with open_cards(call.engine, private=private, hidden=private, sessions=_reach(call)) as look:
         cards = list(dict.fromkeys(find.by_name(look, word) for word in words))
         logs = [call.engine.observations.log(card.name) if private else () for card in cards]
         if call.out.json:
-            rows = []
-            for card, log in zip(cards, logs, strict=True):
-                span = [*map(int, card.span.split("-"))]
-                whole = {"narrative": card.narrative, "facts": list(card.facts), "note": card.note, "span": span}
-                past = [{name: getattr(one, name) for name in _LOG} for one in log]
-                rows.append({**row_json(card), **whole, "log": past})
-            call.out.document(values.listing(rows))
+            call.out.document(values.listing(map(_whole_json, cards, logs)))
         else:
             call.out.text("\n\n".join(map(detail, cards)) + "\n")
             for card, log in zip(cards, logs, strict=True):
@@ -156,19 +150,17 @@ def _grep(call: Call, words: list[str]) -> int:
 
 
 def _wanted(call: Call, wanted: CardFilter) -> CardFilter:
-    args, now = call.args, now_ms()
-    times = {"since": wanted.since, "until": wanted.until}
-    for name in times:
+    def time_of(name: str, usual: int) -> int:
         given = args.text(name)
-        at = times[name] if given is None else parse_time(given, now)
+        at = usual if given is None else parse_time(given, now_ms())
         if at is None:
-            raise UsageError(
-                f"--{name}: {given!r} is no time.", hint="Write RFC 3339, a date, or an age such as 2h, 3d."
-            )
-        times[name] = at
-    kind = args.text("type")
-    wanted = wanted._replace(since=times["since"], until=times["until"], types=(kind,) if kind else ())
-    return wanted._replace(agent=args.text("agent") or "", file=args.text("path") or "")
+            hint = "Write RFC 3339, a date, or an age such as 2h, 3d."
+            raise UsageError(f"--{name}: {given!r} is no time.", hint=hint)
+        return at
+
+    args, kind = call.args, call.args.text("type")
+    wanted = wanted._replace(since=time_of("since", wanted.since), until=time_of("until", wanted.until))
+    return wanted._replace(types=(kind,) if kind else (), agent=args.text("agent") or "", file=args.text("path") or "")
 
 
 def _asks_for_all(call: Call) -> bool:
@@ -218,23 +210,21 @@ def sign(card: Card) -> str:
 
 def row_json(card: Card, query: Query | None = None) -> Json:
     """Return a card as a JSON row."""
-    found: Json = {
-        "name": card.word,
-        "at": rfc3339(card.at),
-        "kind": card.kind,
-        "type": card.type,
-        "agent": card.agent,
-        "address": card.address,
-        "title": card.title,
-        "concepts": list(card.concepts),
-        "files": list(card.files),
-        "tokens": card.tokens,
-        "masked": card.masked,
-        "cut": card.cut,
-        "state": STATES[card.state],
-        "marks": sign(card),
+    row: Json = {"name": card.word, "at": rfc3339(card.at), **{name: getattr(card, name) for name in _ROW}}
+    row |= {"state": STATES[card.state], "marks": sign(card)}
+    return row | ({"snippet": snippet(card, query)} if query is not None else {})
+
+
+def _whole_json(card: Card, log: Iterable[MarkDecision]) -> Json:
+    span = [*map(int, card.span.split("-"))]
+    past = [{name: getattr(decision, name) for name in _LOG} for decision in log]
+    return row_json(card) | {
+        "narrative": card.narrative,
+        "facts": card.facts,
+        "note": card.note,
+        "span": span,
+        "log": past,
     }
-    return found | ({"snippet": snippet(card, query)} if query is not None else {})
 
 
 # --- deciding
@@ -260,8 +250,7 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     act, question, done = _DECIDE[action]
     question = f"{question} {state}".rstrip() if action == "mark" else question
     call.approve(act, f"{question} {', '.join(words)}?", _ELSEWHERE)
-    with open_cards(engine, private=True, sessions=_reach(call)) as found:
-        look = found._replace(wanted=found.wanted._replace(hidden=True))
+    with open_cards(engine, private=True, hidden=True, sessions=_reach(call)) as look:
         marks = [decide.decision_for(engine, look, word) for word in words]
     if action == "mark":
         done = state
@@ -274,18 +263,27 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
         decide.restore(engine, marks, actor=actor, reason=reason)
     else:
         whole = decide.redact(engine, marks[0], actor=actor, reason=reason)
-        _redact(call, whole=whole, session=not marks[0].root)
+        _say_if_read(call, whole=whole)
+        _say_what_stays(call, session=not marks[0].root)
     names = [public_id_of(mark.name) for mark in marks]
+    return _done(call, {"result": done, "names": names}, *names)
+
+
+def _done(call: Call, answer: Json, *names: str) -> int:
+    """Print what was done: as JSON, or its result and the names of what it was done to."""
     if call.out.json:
-        call.out.document({"result": done, "names": list(names)})
+        call.out.document(answer)
     else:
-        call.out.line_of(done, *names)
+        call.out.line_of(str(answer["result"]), *names)
     return outcomes.DONE
 
 
-def _redact(call: Call, *, whole: bool, session: bool) -> None:
+def _say_if_read(call: Call, *, whole: bool) -> None:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
+
+
+def _say_what_stays(call: Call, *, session: bool) -> None:
     call.out.say(
         "The agent's own file of the session still has the words: memtui only reads it."
         if session
@@ -315,11 +313,8 @@ def _promote(call: Call, words: list[str]) -> int:
     given = "It is private, and agents would be given it. " * (card.state != 0)
     call.approve(act, f"{given}Create {made.address}?", _ELSEWHERE)
     decide.write_memory(call.engine, made, actor=call.actor)
-    if call.out.json:
-        call.out.document({"result": "created", "names": [card.word], "address": str(made.address)})
-    else:
-        call.out.line_of("created", str(made.address))
-    return outcomes.DONE
+    address = str(made.address)
+    return _done(call, {"result": "created", "names": [card.word], "address": address}, address)
 
 
 # --- upkeep
@@ -361,22 +356,16 @@ def status(session: Session) -> Json:
     table = engine.observations
     reach = SessionScope(session.settings, session.surroundings)
     progress = catch_up(engine, seconds=0, sessions=reach) if reach.allowed else read_progress(engine)
-    reader = generations.reader(table, agent=False)
-    facts = {key: reader.meta(key) if reader is not None else None for key in ("last_run_at", "scrub_due")}
-    if reader is not None:
-        reader.close()
-    last = facts["last_run_at"]
+    with closing(generations.reader(table, agent=False) or generations.no_cards()) as reader:
+        last, scrub_due = reader.meta("last_run_at"), reader.meta("scrub_due")
     return {
-        "total": progress.total,
-        "processed": progress.processed,
-        "failed": progress.failed,
-        "pending": progress.pending,
+        **progress.counts,
         "running": handles.is_lock_signed(table.directory, generations.LOCK),
         "last_run_at": rfc3339(last) if isinstance(last, int) else None,
         "last_error": progress.error or None,
         "generation": table.generation(),
         "bytes": generations.size(table),
-        "scrub_due": bool(facts["scrub_due"]),
+        "scrub_due": bool(scrub_due),
     }
 
 
@@ -415,8 +404,7 @@ def _clear(call: Call, _: list[str]) -> int:
     count, whole = decide.clear_sessions(call.engine, now=now_ms())
     said = f"Removed {count:,} card{'s' * (count != 1)} of sessions."
     call.out.fact({"result": "cleared", "names": [], "count": count}, said)
-    if not whole:
-        call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
+    _say_if_read(call, whole=whole)
     return outcomes.DONE
 
 
@@ -443,11 +431,7 @@ def observe(call: Call) -> int:
     address = Address(root.id, f"{strftime('%Y-%m', gmtime(now / 1_000))}.md")
     _append(call, address, entry)
     catch_up(call.engine)
-    if call.out.json:
-        call.out.document({"result": "observed", "address": str(address)})
-    else:
-        call.out.line_of("observed", str(address))
-    return outcomes.DONE
+    return _done(call, {"result": "observed", "address": str(address)}, str(address))
 
 
 def _note(call: Call) -> str:

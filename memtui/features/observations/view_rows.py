@@ -189,7 +189,7 @@ def see(
             asked = asked._replace(wanted=asked.wanted._replace(hidden=False))
         look = found._replace(wanted=asked.wanted)
         cards, query, many = _cards(look, wanted, asked)
-        counts = look.reader.counts(base, every=False) if look.reader is not None else {}
+        counts = look.reader.counts(base, every=False)
         lost = [_lost(engine, mark) for mark in decide.adrift(engine) if mark.root in uids] if private else []
     if wanted.line or wanted.around is not None:
         lost = []
@@ -208,7 +208,7 @@ def _cards(look: CardAccess, wanted: InspectorQuery, asked: ParsedLine) -> tuple
     if asked.words:
         page = find.search(look, asked.words, limit=MAX_ROWS, most=MAX_ROWS)
         return list(page.cards), page.query, page.many
-    cards = look.reader.newest(look.wanted, MAX_ROWS + 1) if look.reader is not None else []
+    cards = look.reader.newest(look.wanted, MAX_ROWS + 1)
     return cards[:MAX_ROWS], Query(()), len(cards) > MAX_ROWS
 
 
@@ -222,8 +222,7 @@ def _lost(engine: Engine, mark: ObservationMark) -> Card:
 
 def marks_of(engine: Engine, cards: tuple[Card, ...], where: InspectorScope) -> list[ObservationMark]:
     """Return the decisions about some rows, or new ones."""
-    with open_cards(engine, private=True, seconds=0, sessions=where.sessions) as found:
-        look = found._replace(wanted=found.wanted._replace(hidden=True))
+    with open_cards(engine, private=True, hidden=True, seconds=0, sessions=where.sessions) as look:
         return [decide.decision_for(engine, look, card.word) for card in cards]
 
 

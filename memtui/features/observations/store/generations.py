@@ -303,6 +303,13 @@ def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
     return None if database is None else CardReader(card_file.for_agents(database) if agent else database)
 
 
+def no_cards() -> CardReader:
+    """Open a reader without any card, for where there is no file."""
+    database = apsw.Connection(":memory:")
+    database.execute(card_file.SCHEMA)
+    return CardReader(database)
+
+
 def writer(table: ObservationTable) -> CardWriter:
     """Open the file in use for writing, or an empty one in place of an unreadable one; hold `alone`."""
     with translated():
