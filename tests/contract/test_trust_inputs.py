@@ -29,7 +29,7 @@ ELSEWHERE = {
     4: ("tests/contract/test_masked_doors.py", "test_no_verb_prints_a_secret"),
     9: ("tests/features/proposals/test_tool.py", "test_a_change_of_what_is_masked_is_refused"),
     12: ("tests/features/hygiene/test_orders.py", "test_what_is_shown_is_counted_and_no_more"),
-    14: ("tests/features/hygiene/test_doubles.py", "test_thousands_that_are_nearly_the_same_come_in_groups"),
+    14: ("tests/features/hygiene/test_memory_scan.py", "test_thousands_that_are_nearly_the_same_come_in_groups"),
     15: ("tests/features/claims/test_text.py", "test_a_claim_stands_where_it_says"),
     16: ("tests/features/claims/test_find.py", "test_no_program_and_nothing_odd_in_a_checkout_is_touched"),
     17: ("tests/features/claims/test_find.py", "test_what_is_no_proof_tells_nothing"),

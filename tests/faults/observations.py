@@ -26,7 +26,7 @@ from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import catch_up, open_cards
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
-from memtui.features.recall.block import build as recalled
+from memtui.features.recall.find import build_block as recalled
 from memtui.features.recall.find import recall
 from memtui.features.search.tool import search
 from tests.faults import children, erasures

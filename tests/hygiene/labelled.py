@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Memory
-from memtui.features.hygiene.doubles import ReadMemory, exact, near
+from memtui.features.hygiene.memory_scan import ReadMemory, exact, near
 from memtui.features.hygiene.scan import scan
 from tests import planted
 

@@ -26,7 +26,7 @@ from memtui.errors import MemtuiError
 from memtui.features.health.apply import choose, prepare
 from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
 from memtui.features.health.survey import IndexChecker
-from memtui.features.hygiene.doubles import Doubles, ReadMemory, exact, near, read_all, repeated_entries, union
+from memtui.features.hygiene.memory_scan import Doubles, ReadMemory, exact, near, read_all, repeated_entries, union
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.model import Card, SessionScope, day
 from memtui.features.recall.find import recall

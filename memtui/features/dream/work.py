@@ -15,7 +15,7 @@ from memtui.errors import BusyError
 from memtui.features.dream import gates
 from memtui.features.dream.find import AUTOMATIC, Cleanup, find, followed, observed, suggest
 from memtui.features.dream.gates import KIND, locked
-from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
+from memtui.features.hygiene.memory_scan import Doubles, ReadMemory, read_all
 from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import judge_all, only_expects, proposal
 from memtui.features.tasks.work import TaskContext, TaskPlan

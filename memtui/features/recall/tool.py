@@ -7,8 +7,7 @@ from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor
 from memtui.errors import UsageError
 from memtui.features.feature import Offer
-from memtui.features.recall import block
-from memtui.features.recall.find import LIMIT, SWITCHES, recall
+from memtui.features.recall.find import LIMIT, SWITCHES, build_block, kept_text, recall
 from memtui.memory_tool.call import Result, whole_number
 from memtui.telemetry import tell
 from memtui.wire.access import switched_off
@@ -37,7 +36,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
     if number is None or number < 0:
         raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {LIMIT}.")
     found = recall(engine, query, limit=min(number or LIMIT, MAX_LIMIT), agent=actor.name)
-    built = block.build(engine, found.items, now_ms())
+    built = build_block(engine, found.items, now_ms())
     for row in built.rows:
         engine.pins.record_use(row.address, actor=actor, soon=True)
     count = found.waiting
@@ -56,13 +55,13 @@ def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, 
     most = limit if isinstance(limit, int) else LIMIT
     found = recall(engine, str(given.get("query")), limit=most + len(left) if most else 0, agent=client)
     some = [one for one in found.items if str(one.row.address) not in left][:most]
-    chosen = [one for one in some if block.kept(engine, one) is not None]
+    chosen = [one for one in some if kept_text(engine, one) is not None]
     tell(settings.telemetry, "recall", (began, now_ms()), found.counts)
     return {
         "strategy": "heuristic" if chosen else "none",
         "items": [
             {"address": str(row.address), "score": round(hit, 3), "words": [*words]} for row, hit, words in chosen
         ],
-        "block": block.build(engine, chosen, now_ms()).text,
+        "block": build_block(engine, chosen, now_ms()).text,
         "waiting": found.waiting,
     }

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from memtui.engine import Engine, now_ms
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.recall import block
-from memtui.features.recall.find import BM25, LIMIT, SWITCHES
+from memtui.features.recall.find import BM25, LIMIT, SWITCHES, build_block, rows_given
 from memtui.features.recall.find import recall as find
 from memtui.telemetry import tell
 from memtui.wire import outcomes, values
@@ -63,9 +62,9 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
     found = find(engine, request, limit=call.args.number("limit", LIMIT), scorer=scorer, agent=client)
     tell(call.settings.telemetry, "recall", (began, now_ms()), found.counts)
     prompt = call.args.flag("prompt")  # a block leaves out the same by itself
-    items = found.items if client is None or prompt else block.rows_given(engine, found.items)
+    items = found.items if client is None or prompt else rows_given(engine, found.items)
     if prompt:
-        call.out.raw(block.build(engine, items, now_ms()).text.encode())
+        call.out.raw(build_block(engine, items, now_ms()).text.encode())
     elif call.out.json:
         rows = [
             values.memory(one.row) | {"recall": {"score": round(one.score, 3), "words": list(one.words)}}
@@ -121,7 +120,7 @@ def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
     if prompt.session:
         fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
         found = tuple(one for one in found if one.row in fresh)
-    built = block.build(engine, found[:LIMIT], now_ms())
+    built = build_block(engine, found[:LIMIT], now_ms())
     if prompt.session and built.rows:
         engine.pins.record_given(prompt.session, built.rows)
     if not built.text:

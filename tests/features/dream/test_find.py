@@ -10,7 +10,7 @@ from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
 from memtui.features.dream.find import MAX_PER_RULE, Cleanup, find, suggest
 from memtui.features.dream.work import suggested
-from memtui.features.hygiene.doubles import read_all
+from memtui.features.hygiene.memory_scan import read_all
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.proposals.value import judge_all
 from tests.features.transfer.agents import ME, Agents, root

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
-from memtui.features.recall import block
+from memtui.features.recall import find
 from memtui.features.recall.find import recall
 from tests.conftest import START, Clock
 from tests.given.world import World
@@ -13,7 +13,7 @@ DAY = 86_400_000
 
 
 def built(engine: Engine, request: str, now: int = START) -> str:
-    return block.build(engine, recall(engine, request, agent="claude-code").items, now).text
+    return find.build_block(engine, recall(engine, request, agent="claude-code").items, now).text
 
 
 def test_its_form(world: World, engine: Engine, clock: Clock) -> None:
@@ -54,27 +54,27 @@ def test_a_memory_that_changed_or_went_since_it_was_listed_is_left_out(world: Wo
     found = recall(engine, "ferry").items
     world.write("global", "a.md", "other\n")
     world.path("global", "b.md").unlink()
-    assert [row.address.path for row in block.build(engine, found, START).rows] == ["c.md"]
+    assert [row.address.path for row in find.build_block(engine, found, START).rows] == ["c.md"]
 
 
 def test_the_whole_keeps_within_what_agents_take(world: World, engine: Engine) -> None:
     for number in range(10):
         world.write("global", f"{number}.md", "ferry " + "🔥" * 2_000)
-    said = block.build(engine, recall(engine, "ferry", limit=10).items, START).text
-    assert 7_000 < len(said.encode("utf-16-le")) // 2 <= block.MAX_UNITS
+    said = find.build_block(engine, recall(engine, "ferry", limit=10).items, START).text
+    assert 7_000 < len(said.encode("utf-16-le")) // 2 <= find.MAX_UNITS
     assert said.count("###") == 3
 
 
 @given(st.lists(st.sampled_from(["word ", "\n", "```\n", "~~~\n", "[a b](c d) ", "é", "x" * 30]), max_size=400))
 def test_a_cut_text_leaves_no_link_and_no_fence_open(parts: list[str]) -> None:
     text = "".join(parts).strip()
-    cut = block.shortened(text)
-    if len(text) <= block.MAX_CHARS:
+    cut = find.shortened(text)
+    if len(text) <= find.MAX_CHARS:
         assert cut == text
         return
     kept, _, note = cut.rpartition("\n\n")
-    assert note == block.CUT
-    assert len(kept) <= block.MAX_CHARS + 4
+    assert note == find.CUT
+    assert len(kept) <= find.MAX_CHARS + 4
     assert text.startswith((kept, kept.rpartition("\n")[0]))
     fences = [line.lstrip()[:3] for line in kept.split("\n") if line.lstrip().startswith(("```", "~~~"))]
     assert len(fences) % 2 == 0
@@ -83,8 +83,8 @@ def test_a_cut_text_leaves_no_link_and_no_fence_open(parts: list[str]) -> None:
 
 def test_a_cut_within_a_link_or_a_fence() -> None:
     link = "[how we deploy](docs/how we deploy.md)"
-    assert block.shortened("x" * 1_180 + " " + link + " tail") == "x" * 1_180 + "\n\n" + block.CUT
+    assert find.shortened("x" * 1_180 + " " + link + " tail") == "x" * 1_180 + "\n\n" + find.CUT
     fence = "~~~\n" + "word\n" * 300
-    assert block.shortened(fence).endswith("word\n~~~\n\n" + block.CUT)
-    assert block.shortened("e\u0301" * 800) == "e\u0301" * 600 + "\n\n" + block.CUT
-    assert block.shortened("x" + "e\u0301" * 800) == "x" + "e\u0301" * 599 + "\n\n" + block.CUT
+    assert find.shortened(fence).endswith("word\n~~~\n\n" + find.CUT)
+    assert find.shortened("e\u0301" * 800) == "e\u0301" * 600 + "\n\n" + find.CUT
+    assert find.shortened("x" + "e\u0301" * 800) == "x" + "e\u0301" * 599 + "\n\n" + find.CUT
