@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -218,20 +218,8 @@ _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
 def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Cleanup]:
     """Return what is worth a look, at most `MAX_PER_RULE` per rule; paths are resolved below `project`."""
     texts = [one for one in memories if not one.row.pinned]
-    found = (
-        *_conflicts(texts),
-        *_outdated(texts, now),
-        *_stale_paths(texts, project),
-        *_promoted(texts),
-        *_past(texts),
-    )
-    counted: Counter[str] = Counter()
-    kept = []
-    for one in found:
-        counted[one.rule] += 1
-        if counted[one.rule] <= MAX_PER_RULE:
-            kept.append(one)
-    return kept[:MAX_FINDINGS]
+    rules = (_conflicts(texts), _outdated(texts, now), _stale_paths(texts, project), _promoted(texts), _past(texts))
+    return [one for found in rules for one in islice(found, MAX_PER_RULE)][:MAX_FINDINGS]
 
 
 def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Cleanup:

@@ -22,7 +22,7 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.extract.entry import KIND as KIND
 from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.recall.find import recall
-from memtui.features.remember.classify import same, split_reasons
+from memtui.features.remember.classify import reason_lines, same, split_reasons
 from memtui.features.remember.work import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import TaskContext, TaskPlan, workspace_of
 from memtui.features.workers.ask import FOLDER, WorkerAnswer, ask
@@ -255,6 +255,11 @@ class Extraction:
         return sum(turn.event.role == USER for turn in self.turns)
 
     @property
+    def shown_turns(self) -> list[UserTurn]:
+        """Turns that a worker is shown."""
+        return [turn for turn in self.turns if turn.text][-MAX_TURNS:]
+
+    @property
     def summary(self) -> str:
         """The result in one sentence."""
         past = ", ".join(f"{what.replace('_', ' ')} {many}" for what, many in sorted((+self.skipped).items()))
@@ -293,7 +298,7 @@ def by_rules(extraction: Extraction) -> None:
 
 def asks(extraction: Extraction) -> list[WorkerPrompt]:
     """Return the worker's prompt; empty when no user turn exists."""
-    where, turns = extraction.where, _shown_turns(extraction)
+    where, turns = extraction.where, extraction.shown_turns
     words = "\n".join(turn.text for turn in turns if turn.event.role == USER)
     if not words:
         return []
@@ -302,15 +307,10 @@ def asks(extraction: Extraction) -> list[WorkerPrompt]:
     return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.event.role, turn.text) for turn in turns)), memories)]
 
 
-def _shown_turns(extraction: Extraction) -> list[UserTurn]:
-    return [turn for turn in extraction.turns if turn.text][-MAX_TURNS:]
-
-
 def _by_worker(extraction: Extraction, answer: WorkerAnswer) -> None:
     for one, targets in answer.operations:
-        evidence = tuple(_quotes(answer, _shown_turns(extraction), one.evidence))
-        reasons = (("Why", one.why), ("How to apply", one.how_to_apply))
-        text = "\n\n".join([one.text.strip(), *(f"{name}: {value}" for name, value in reasons if value)])
+        evidence = tuple(_quotes(answer, extraction.shown_turns, one.evidence))
+        text = "\n\n".join((one.text.strip(), *reason_lines(one.why, one.how_to_apply)))
         if one.op == ADD:
             wanted = RememberRequest(text, scope=one.scope, type=one.type)
             extraction.add(wanted, answer.run.worker, evidence, one.confidence, why=one.reason)
@@ -445,11 +445,9 @@ _COMMANDS = re.compile(
 def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
     """Return what is worth keeping in one turn from time `at`; `answers`: the agent spoke before it."""
     plain = _FENCED.sub("\n", text)
+    why = how = ""
     if phrases.asks_to_remember(plain):
         plain, why, how = split_reasons(plain)
-        reasons = [f"{name}: {value}" for name, value in (("Why", why), ("How to apply", how)) if value]
-    else:
-        reasons = []
     found: list[Saying] = []
     answer = _FIRST if answers and len(text) <= phrases.LONGEST else ""
     for sentence in _sentences(plain):
@@ -461,7 +459,7 @@ def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
         if len(kept) < (MIN_SENTENCE // 2 if rule == "explicit" else MIN_SENTENCE) or _UNCLEAR.match(kept):
             continue
         kept = kept[:1].upper() + kept[1:]
-        body = "\n".join([absolute(kept, at), *(reasons if rule == "explicit" else ())])
+        body = "\n".join([absolute(kept, at), *(reason_lines(why, how) if rule == "explicit" else ())])
         found.append(Saying(rule, body, sentence, CONFIDENCE[rule]))
     return tuple(found)
 

@@ -288,8 +288,17 @@ class Forgotten(NamedTuple):
 
     address: Address
     before: bytes
+    sha256: str
+    """Of `before`."""
     after: bytes | None
     """None: it goes to the trash."""
+
+    @property
+    def step(self) -> Remove | Write:
+        """The change as an engine step."""
+        if self.after is None:
+            return Remove(self.address, self.sha256)
+        return Write(self.address, self.after, self.sha256)
 
 
 class ForgetPlan(NamedTuple):
@@ -299,10 +308,14 @@ class ForgetPlan(NamedTuple):
     staying: tuple[Candidate, ...]
     """Chosen candidates that cannot go."""
     changes: tuple[Forgotten, ...] = ()
-    steps: tuple[Step, ...] = ()
     also: str = ""
     """What follows, for people: `2 links updated`."""
     rest: str = ""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The changes as engine steps."""
+        return tuple(one.step for one in self.changes)
 
     @property
     def label(self) -> str:
@@ -319,22 +332,17 @@ def plan_forget(engine: Engine, chosen: Iterable[Candidate]) -> ForgetPlan:
     for one in going:
         files.setdefault(one.address, []).append(one)
     changes: dict[Address, Forgotten] = {}
-    shas: dict[Address, str] = {}
     for address, items in files.items():
         snapshot = engine.read(address)
         if snapshot.sha256 != items[0].sha256:
             raise ConflictError(f"{address} changed meanwhile.", hint="Look at it, and do it again.")
         left = _without(entries_of(engine.roots.find(address.root), address.path, snapshot.bytes), items)
-        changes[address], shas[address] = Forgotten(address, snapshot.bytes, left), snapshot.sha256
+        changes[address] = Forgotten(address, snapshot.bytes, snapshot.sha256, left)
     carried = references.plan(engine, (), [one.address for one in changes.values() if one.after is None])
     for step in carried.steps:  # only indexes follow, and nothing is chosen in those
-        changes[step.address] = Forgotten(step.address, engine.read(step.address).bytes, step.data)
-        shas[step.address] = step.expected_sha256 or ""
-    steps: list[Step] = [
-        Remove(address, shas[address]) if one.after is None else Write(address, one.after, shas[address])
-        for address, one in changes.items()
-    ]
-    return ForgetPlan(going, staying, tuple(changes.values()), tuple(steps), carried.also, carried.rest)
+        before, sha = engine.read(step.address).bytes, step.expected_sha256 or ""
+        changes[step.address] = Forgotten(step.address, before, sha, step.data)
+    return ForgetPlan(going, staying, tuple(changes.values()), carried.also, carried.rest)
 
 
 def _without(file: EntryFile | None, items: Sequence[Candidate]) -> bytes | None:
@@ -512,19 +520,17 @@ def _diff(change: Forgotten, *, person: bool, secrets: bool = False) -> list[str
     return unified_file(str(change.address), *(texts if person else given_texts(*texts)), secrets=secrets)
 
 
+def _change_json(change: Forgotten, *, person: bool) -> Json:
+    diff = values.text_of(_diff(change, person=person))
+    return {"address": str(change.address), "removed": change.after is None, "diff": diff}
+
+
 def plan_json(wanted: ForgetPlan, txn: str | None, *, person: bool) -> Json:
     """Return a plan as JSON; `txn` is None for a preview."""
     return values.listing(map(item_json, (*wanted.going, *wanted.staying))) | {
         "written": txn is not None,
         "txn": txn,
-        "changes": [
-            {
-                "address": str(one.address),
-                "removed": one.after is None,
-                "diff": values.text_of(_diff(one, person=person)),
-            }
-            for one in wanted.changes
-        ],
+        "changes": [_change_json(one, person=person) for one in wanted.changes],
         "also": wanted.also,
         "left": wanted.rest,
     }

@@ -16,23 +16,7 @@ from memtui.features.host import Host
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.model import Context
 from memtui.features.hot_set.shares import BY_HOOK, BY_SERVER, NOT_INSTALLED, Door, Given, counted, doors, load
-from memtui.features.hot_set.view_rows import (
-    AGENT,
-    ALL,
-    INDEX,
-    ITEM,
-    ITSELF,
-    LEFT,
-    REST,
-    ROOT,
-    HotSetLook,
-    HotSetRow,
-    budget_lines,
-    row_runs,
-    rows_of,
-    share_parts,
-    shown_path,
-)
+from memtui.features.hot_set.view_rows import HotSetLook, HotSetRow
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.highlight import fitted
 from memtui.ui.draw.pages import words_page
@@ -91,12 +75,10 @@ start."""
     # Parts
 
     def _body(self) -> Iterable[Widget]:
-        """Yield the budgets, the list and the page."""
         yield Lines(self._summary, id="hot-summary")
         yield from super()._body()
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         row = self.item
         if action.id in ("pin", "edit", "versions", "describe_memory", "lift_line") and (
             row is None or row.memory is None
@@ -147,7 +129,6 @@ start."""
     # Coming, and news
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Compute all shares."""
         chosen, way, settings, around = self.chosen, self.way, self.host.settings, self.host.surroundings
         roots = tuple(self.host.projects.own_roots.values())
 
@@ -178,7 +159,7 @@ start."""
             self.look = self.look._replace(names={address: self.host.shown(address) for address in named})
             given = self.given
             others = [one for one in shares if one is not given] if given is not None else []
-            self.rows.load(rows_of(given, others) if given is not None else ())
+            self.rows.load(view_rows.rows_of(given, others) if given is not None else ())
 
         self.list.change_rows(change)
         at = next((at for at, row in enumerate(self.rows.shown) if row.memory is not None), 0)
@@ -192,7 +173,7 @@ start."""
     def draw(self, item: HotSetRow, width: int) -> Sequence[Run]:
         """Draw a row."""
         assert self.given is not None
-        return row_runs(item, self.given, width, self.look)
+        return view_rows.row_runs(item, self.given, width, self.look)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain an empty list."""
@@ -202,33 +183,35 @@ start."""
         return [[], *([(" " + "".join(text for text, _ in line.runs), "warning")] for line in lines)]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return title and notes of the list."""
         given = self.given
         if given is None:
             return "Hot set", []
         notes: Line = []
-        for words, style in share_parts(given):
+        for words, style in view_rows.share_parts(given):
             notes += [(" | ", "title")] if notes else []
             notes.append((words, style))
         return "Hot set", notes
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Text", []
         if row.item is not None:
             notes: Line = [(f"{count_words(row.item.masked, 'secret')} masked", "warning")] if row.item.masked else []
-            return shown_path(row.item, self.look), [
+            return view_rows.shown_path(row.item, self.look), [
                 *notes,
                 (" as it is given" if notes else "as it is given", "title"),
             ]
         if row.left is not None:
-            return shown_path(row.left, self.look), [("not given", "warning")]
+            return view_rows.shown_path(row.left, self.look), [("not given", "warning")]
         if row.other is not None:
             return row.other.door.title, []
-        names = {ALL: "Everything that memtui gives", ITSELF: f"{self.door.title} by itself", REST: "Other agents"}
-        return (names | {INDEX: "The index", ROOT: row.root}).get(row.kind, "Not given"), []
+        names = {
+            view_rows.ALL: "Everything that memtui gives",
+            view_rows.ITSELF: f"{self.door.title} by itself",
+            view_rows.REST: "Other agents",
+        }
+        return (names | {view_rows.INDEX: "The index", view_rows.ROOT: row.root}).get(row.kind, "Not given"), []
 
     def _summary(self, width: int) -> list[Line]:
         given, door = self.given, self.door
@@ -249,7 +232,7 @@ start."""
             return [fitted(line, width, plain=self.ascii) for line in lines]
         if given is None or given.context is None:
             return [words, [], []]
-        return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
+        return [fitted(words, width, plain=self.ascii), *view_rows.budget_lines(given.context, width, plain=self.ascii)]
 
     def read_row(self) -> None:
         """Read the page of the row under the cursor; without rows, say why nothing is given."""
@@ -260,7 +243,6 @@ start."""
         self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
 
     def _read_text(self, item: HotSetRow) -> None:
-        """Draw the page of a row."""
         width, look, given = self.page.text_width, self.look, self.given
         if given is not None:
             self.jobs.run(
@@ -279,10 +261,10 @@ start."""
 
     def _jump(self) -> None:
         row = self.item
-        if row is not None and row.kind == AGENT and row.other is not None:
+        if row is not None and row.kind == view_rows.AGENT and row.other is not None:
             self._show(row.other)
             return
-        if row is None or row.kind not in (ITEM, LEFT, ROOT):
+        if row is None or row.kind not in (view_rows.ITEM, view_rows.LEFT, view_rows.ROOT):
             self._other_pane()
             return
         if row.memory is not None:

@@ -202,7 +202,7 @@ class SessionProgress(NamedTuple):
 
     @classmethod
     def of(cls, packed: str) -> SessionProgress:
-        """Parse the output of `to_json`."""
+        """Parse the output of `packed`."""
         values = json.loads(packed)
         if cursor := values.pop("cursor"):
             digests = {name: bytes.fromhex(cursor[name]) for name in ("head", "tail")}

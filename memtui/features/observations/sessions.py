@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers, mask
@@ -373,7 +373,7 @@ class TurnRules:
             kind = "preference" if wanted else "correction"
             yield self._card(asked, "said", kind, asked.text, [asked.text])
         yield from self._failures(asked, calls)
-        yield from self._plans(asked, events, after)
+        yield from self._plans(events, after)
         wrote = [path for one in calls for path in self._paths(one, WRITES)]
         failed = bool(calls) and calls[-1].failed and not _stops(calls[-1])
         if wrote or failed or any(_CHECK.search(command_of(one)) for one in calls):
@@ -392,7 +392,9 @@ class TurnRules:
                 continue
             known.add((one.tool, first))
             later = calls[number + 1 :]
-            mended = next((at for at, each in enumerate(later) if _is_same(each, one) and not each.failed), None)
+            same_call = (one.tool, one.target)
+            again = (at for at, each in enumerate(later) if (each.tool, each.target) == same_call and not each.failed)
+            mended = next(again, None)
             changed = [path for each in later[: mended or 0] for path in self._paths(each, WRITES)]
             files = tuple(dict.fromkeys(changed))[: rules.MAX_FILES]
             how = f"Mended by changing {', '.join(files)}." if files else "It went well when it was done again."
@@ -403,10 +405,7 @@ class TurnRules:
             if len(known) == MAX_FAILURES:
                 return
 
-    def _plans(
-        self, asked: SessionEvent, events: Sequence[SessionEvent], after: SessionTurn | None
-    ) -> Iterator[TurnCard]:
-        del asked
+    def _plans(self, events: Sequence[SessionEvent], after: SessionTurn | None) -> Iterator[TurnCard]:
         for one in events:
             plan = as_string(one.asked.get("plan")) if one.tool.lower() in _PLANS and not one.failed else ""
             if plan:
@@ -435,7 +434,7 @@ class TurnRules:
         same: str,
         told: Sequence[str],
         *,
-        take: Sequence[object] = (),
+        take: Sequence[Callable[[str], str]] = (),
         files: tuple[str, ...] = (),
         title: str = "",
         cwd: str = "",
@@ -443,7 +442,7 @@ class TurnRules:
         clean = CleanText(self.private)
         kept = [clean.of(text) for text in told]
         for number, shorter in enumerate(take):
-            kept[number] = shorter(kept[number])  # type: ignore[operator]
+            kept[number] = shorter(kept[number])
         self.private = clean.private
         body = "\n\n".join(filter(None, (text.strip() for text in kept)))[:MAX_TEXT]
         span, counts = (event.offset, event.offset + event.length), (clean.masked, clean.cut)
@@ -455,10 +454,6 @@ def _stops(event: SessionEvent) -> bool:
     if event.role == USER:
         return event.meta and event.text.startswith(_INTERRUPTED)
     return event.failed and _REFUSED.search(event.text[:200]) is not None
-
-
-def _is_same(one: SessionEvent, other: SessionEvent) -> bool:
-    return (one.tool, one.target) == (other.tool, other.target)
 
 
 def _first_line(text: str) -> str:

@@ -11,32 +11,9 @@ from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
 from memtui.engine.task import OPEN, QUEUED, Task
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
-from memtui.features.observations import decide
+from memtui.features.observations import decide, view_rows
 from memtui.features.observations.model import TYPES, Card, SessionScope
-from memtui.features.observations.view_rows import (
-    ANSWERED,
-    ANSWERS,
-    CONSENT_HINT,
-    CONSENT_LINE,
-    EDITING,
-    EXPLAINED,
-    KINDS,
-    STATE_VALUES,
-    InspectorQuery,
-    InspectorScope,
-    InspectorState,
-    address_of,
-    card_label,
-    consent_question,
-    cycle_value,
-    follow,
-    line_of,
-    marks_of,
-    show,
-    store_consent,
-    toggle_rebuild,
-    why_not,
-)
+from memtui.features.observations.view_rows import InspectorQuery, InspectorScope, InspectorState
 from memtui.features.tasks.work import workspace_of
 from memtui.features.transfer.plan import NewPlan
 from memtui.matching import Query
@@ -113,7 +90,7 @@ withheld until you decide."""
         }
         for word in ("private", "suppressed", "normal"):
             does[f"obs_{word}"] = partial(self._decide, partial(decide.set_state, word=word), f"Now {word}")
-        for name, values in (("type", TYPES), ("state", STATE_VALUES), ("kind", KINDS)):
+        for name, values in (("type", TYPES), ("state", view_rows.STATE_VALUES), ("kind", view_rows.KINDS)):
             does[f"obs_by_{name}"] = partial(self._cycle, name, values)
         self._does |= does
 
@@ -123,7 +100,7 @@ withheld until you decide."""
         return self.rows.shown[self.list.cursor]
 
     def _body(self) -> Iterable[Widget]:
-        yield Lines(lambda _: [CONSENT_LINE], id="observed-asks")
+        yield Lines(lambda _: [view_rows.CONSENT_LINE], id="observed-asks")
         yield from super()._body()
 
     # Looking
@@ -142,7 +119,7 @@ withheld until you decide."""
         where = self.standing
 
         def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[InspectorState], None]) -> InspectorState:
-            return follow(engine, wanted, where, known, stop, tell)
+            return view_rows.follow(engine, wanted, where, known, stop, tell)
 
         self.jobs.stream(
             job, self._take, what="read the observations", group=GROUP, otherwise=self._failed, awaited=awaited
@@ -200,7 +177,7 @@ withheld until you decide."""
             if "type:" not in self.wanted.line:
                 self._types = frozenset(card.type for card in self.rows.all)
             values = tuple(one for one in values if one in self._types)
-        self._ask_for(self.wanted._replace(line=cycle_value(self.wanted.line, name, values), around=None))
+        self._ask_for(self.wanted._replace(line=view_rows.cycle_value(self.wanted.line, name, values), around=None))
 
     def _toggle_projects(self) -> None:
         everywhere = not self.wanted.everywhere
@@ -316,7 +293,7 @@ withheld until you decide."""
         width, look = self.page.text_width, RowStyle(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
-            lambda engine: show(engine, item, query, look, width),
+            lambda engine: view_rows.show(engine, item, query, look, width),
             lambda found: self._show_text(item, *found),
             what="draw an observation",
             latest="observed-page",
@@ -330,7 +307,7 @@ withheld until you decide."""
     def _off(self, action: Action) -> str:
         item = self.item
         if action.id == "obs_sessions":
-            return "" if self.seen is not None and self.seen.asks else ANSWERED
+            return "" if self.seen is not None and self.seen.asks else view_rows.ANSWERED
         if action.id in (*_ONE, *_SOME) and item is None:
             return "There is no card here."
         if action.id in ("obs_next", "obs_previous") and not self.page.starts:
@@ -343,7 +320,7 @@ withheld until you decide."""
             return "It is not deleted."
         if action.id == "obs_delete" and any(one.deleted for one in self._targets()):
             return "It is deleted already; r brings it back."
-        return why_not(action.id, item)
+        return view_rows.why_not(action.id, item)
 
     def _targets(self) -> tuple[Card, ...]:
         return self.rows.targets(self.list.cursor)
@@ -351,7 +328,7 @@ withheld until you decide."""
     def _open(self) -> None:
         card, words = self.card, self.seen.asked.words if self.seen is not None else ""
         self.jobs.run(
-            lambda engine: (engine.roots.names().get(card.root, ""), line_of(engine, card)),
+            lambda engine: (engine.roots.names().get(card.root, ""), view_rows.line_of(engine, card)),
             lambda found: self.host.places.open_found(Address(found[0], card.path), (found[1], 1), words),
             what="find where it stands",
         )
@@ -363,16 +340,19 @@ withheld until you decide."""
             if address is not None:
                 self.host.places.tree(address)
 
-        self.jobs.run(lambda engine: address_of(engine, card), found, what="find where it stands")
+        self.jobs.run(lambda engine: view_rows.address_of(engine, card), found, what="find where it stands")
 
     # Deciding
+
+    def _ask(self, label: str, text: str, entered: Callable[[str], None], hint: str, style: str = "dim") -> None:
+        self.ask(Question(label, text, entered, self._nothing, hint=lambda _: [(hint, style)]))
 
     def _write(self, job: Callable[[Engine], T], done: Callable[[T], None], what: str) -> None:
         self.jobs.run(job, done, what=what, lane=WRITE)
 
     def _decide(self, act: Callable[..., object], said: str) -> None:
         cards, actor, where = self._targets(), self.jobs.actor, self.standing
-        name = card_label(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
+        name = view_rows.card_label(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
 
         def done(_: object) -> None:
             self.rows.marks.clear()
@@ -380,7 +360,9 @@ withheld until you decide."""
             self._tell(f"{said}: {name}. u takes it back.")
 
         self._write(
-            lambda engine: act(engine, marks_of(engine, cards, where), actor=actor), done, f"decide about {name}"
+            lambda engine: act(engine, view_rows.marks_of(engine, cards, where), actor=actor),
+            done,
+            f"decide about {name}",
         )
 
     def _tell(self, said: str, level: str = "good") -> None:
@@ -400,21 +382,21 @@ withheld until you decide."""
                 self.close_prompt()
                 then()
 
-            self.ask(Question(name, value, done, self._nothing, hint=lambda _: [(hint, "dim")]))
+            self._ask(name, value, done, hint)
 
         def save() -> None:
             if not patch:
                 self._nothing()
                 return
             self._write(
-                lambda engine: decide.edit(engine, marks_of(engine, (card,), where)[0], patch, actor=actor),
+                lambda engine: decide.edit(engine, view_rows.marks_of(engine, (card,), where)[0], patch, actor=actor),
                 lambda _: self._tell("Edited: its memory is as it was. u takes it back."),
                 "edit an observation",
             )
 
         note = partial(ask, "note", card.note.replace("\n", " "), "enter: keep all three", save)
         ask("title", card.title, "enter: its type", partial(ask, "type", card.type, "enter: a note", note))
-        self.give(words_page(*EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
+        self.give(words_page(*view_rows.EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
 
     def _nothing(self) -> None:
         self.close_prompt()
@@ -432,7 +414,9 @@ withheld until you decide."""
             self.close_prompt()
             act = partial(decide.redact, actor=actor, reason=why.strip())
             self._write(
-                lambda engine: act(engine, marks_of(engine, (card,), where)[0]), redacted, "redact an observation"
+                lambda engine: act(engine, view_rows.marks_of(engine, (card,), where)[0]),
+                redacted,
+                "redact an observation",
             )
 
         def redacted(whole: bool) -> None:
@@ -440,11 +424,10 @@ withheld until you decide."""
             self._tell(f"{left} Its own file still has the words.", "good" if whole else "warning")
 
         def ask() -> None:
-            hint: Line = [("why; enter clears it", "dim")]
-            self.ask(Question("reason", "", reason, self._nothing, hint=lambda _: hint))
+            self._ask("reason", "", reason, "why; enter clears it")
 
         self._ask_word(CONFIRM_WORD, "clears the text of this card for good", ask)
-        words = EXPLAINED.format(visible(card.address)).splitlines()
+        words = view_rows.EXPLAINED.format(visible(card.address)).splitlines()
         self.give(words_page(*words, style="warning", width=self.page.text_width))
 
     def _ask_word(self, word: str, why: str, then: Callable[[], None]) -> None:
@@ -454,7 +437,7 @@ withheld until you decide."""
             else:
                 self._refuse(f"type {word}, or esc")
 
-        self.ask(Question(f"type {word}", "", typed, self._nothing, hint=lambda _: [(why, "warning")]))
+        self._ask(f"type {word}", "", typed, why, "warning")
 
     # A memory of it
 
@@ -498,8 +481,7 @@ withheld until you decide."""
             self._ask_for(self.wanted, again=False)
 
         def ask() -> None:
-            hint: Line = [("enter shows what is written", "dim")]
-            self.ask(Question("new memory", start, entered, self._nothing, hint=lambda _: hint))
+            self._ask("new memory", start, entered, "enter shows what is written")
             plan(start, shown)
 
         if card.state == NORMAL:
@@ -518,19 +500,19 @@ withheld until you decide."""
             return
 
         def answered(text: str) -> None:
-            read = ANSWERS.get(text.strip())
+            read = view_rows.ANSWERS.get(text.strip())
             if read is None:
-                self._refuse(CONSENT_HINT)
+                self._refuse(view_rows.CONSENT_HINT)
                 return
             self.close_prompt()
-            self._write(lambda engine: store_consent(engine, reach.settings, read), done, "keep your answer")
+            self._write(lambda engine: view_rows.store_consent(engine, reach.settings, read), done, "keep your answer")
 
         def done(said: str) -> None:
             self.host.say(said, "good")
             self._ask_for(self.wanted, again=False)
 
-        self.ask(Question(CONSENT_HINT, "", answered, self._nothing))
-        self.give(words_page(*consent_question(reach.settings), width=self.page.text_width))
+        self.ask(Question(view_rows.CONSENT_HINT, "", answered, self._nothing))
+        self.give(words_page(*view_rows.consent_question(reach.settings), width=self.page.text_width))
 
     # Rebuilding
 
@@ -543,7 +525,9 @@ withheld until you decide."""
             else:
                 self._tell("Rebuilding all cards; the present ones answer meanwhile. g r again stops it.")
 
-        self._write(lambda engine: toggle_rebuild(engine, lane, settings, actor), done, "rebuild the observations")
+        self._write(
+            lambda engine: view_rows.toggle_rebuild(engine, lane, settings, actor), done, "rebuild the observations"
+        )
 
 
 def _preview(made: NewPlan, width: int, *, plain: bool) -> Page:

@@ -66,8 +66,7 @@ class Fact(NamedTuple):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Its reasons as lines."""
-        named = (("Why", self.why), ("How to apply", self.how))
-        return tuple(f"{name}: {value}" for name, value in named if value)
+        return reason_lines(self.why, self.how)
 
     @property
     def body(self) -> str:
@@ -153,6 +152,11 @@ def scope_of(fact: Fact, project: str | None) -> str:
     named = bool(project) and re.search(rf"(?<!\w){re.escape(project or '')}(?!\w)", fact.text, re.IGNORECASE)
     here = named or _OF_PROJECT.search(fact.text)
     return "global" if fact.type == FEEDBACK and not here else "project"
+
+
+def reason_lines(why: str, how: str) -> tuple[str, ...]:
+    """Return the lines that give reasons, without empty ones."""
+    return tuple(f"{name}: {value}" for name, value in (("Why", why), ("How to apply", how)) if value)
 
 
 def split_reasons(text: str) -> tuple[str, str, str]:

@@ -23,7 +23,7 @@ from memtui.features.entries.model import parse
 from memtui.features.feature import load
 from memtui.features.proposals.value import judge_all, proposal
 from memtui.features.recall.find import recall
-from memtui.features.remember.classify import USER, Fact, checked, classify, same, scope_of, split_reasons
+from memtui.features.remember.classify import USER, Fact, checked, classify, reason_lines, same, scope_of, split_reasons
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.work import TaskContext, TaskPlan, result_json, workspace_of
@@ -333,9 +333,8 @@ def _placed(
 
 
 def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: ReplyOperation) -> RememberPlan:
-    reasons = (("Why", operation.why), ("How to apply", operation.how_to_apply))
-    lines = [f"{name}: {' '.join(value.split())}" for name, value in reasons if value.strip()]
-    step = rewritten(engine, one, "\n\n".join((operation.text.strip(), *lines)))
+    reasons = reason_lines(*(" ".join(reason.split()) for reason in (operation.why, operation.how_to_apply)))
+    step = rewritten(engine, one, "\n\n".join((operation.text.strip(), *reasons)))
     before = engine.read_bytes(one.address)
     change = IndexChange(one.address, before, step.data, sha256(before).hexdigest(), "changed")
     return RememberPlan(found.fact, one.address, (change,))

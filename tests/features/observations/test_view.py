@@ -16,8 +16,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Policy, Root
-from memtui.features.observations import decide, find
-from memtui.features.observations import view as inspector
+from memtui.features.observations import decide, find, view_rows
 from memtui.features.observations.find import open_cards
 from memtui.features.observations.view import ObservedView
 from memtui.features.observations.view_rows import show
@@ -316,7 +315,7 @@ async def test_the_text_of_a_card_that_comes_late_leaves_what_is_asked(
         return show(*given)
 
     async with opened(world) as (screen, view):
-        monkeypatch.setattr(inspector, "show", late)
+        monkeypatch.setattr(view_rows, "show", late)
         await screen.press("j")
         await screen.until(lambda: bool(begun))
         await screen.press("e")

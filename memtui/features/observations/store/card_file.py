@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from json.encoder import encode_basestring
+from typing import Any
 
 import apsw
 
@@ -179,15 +180,13 @@ def _asked(words: Sequence[str], begun: bool) -> Iterator[str]:
         yield f'"{word}" *' if alone or unfinished else f'"{word}"'
 
 
-_COLUMNS = (
-    "id, name, source, kind, root, path, address, agent, span, anchor, text_key, type, title, narrative, facts,"
-    " concepts, files, note, tokens, masked, cut, brought, state, deleted, adrift, patch, was"
-)
+_COLUMNS = ", ".join(Card._fields)
 _ERASING_MS = 200
 """How long to wait for readers; the next process that derives erases the rest."""
 _MARKS = ", ".join("?" * len(Card._fields))
 _BOTH = "(SELECT 'shared' AS kept, * FROM shared UNION ALL SELECT 'withheld', * FROM withheld)"
 _LISTS = ("facts", "concepts", "files")
+_FLAGS = ("brought", "deleted", "adrift")
 SELECT = f"SELECT {_COLUMNS} FROM "
 
 
@@ -196,18 +195,11 @@ def _packed(words: Iterable[str]) -> str:
     return f"[{', '.join([encode_basestring(utf8(word)) for word in words])}]"
 
 
-def card_of(row: tuple[object, ...]) -> Card:
+def card_of(row: tuple[Any, ...]) -> Card:
     """Parse a row of `SELECT`."""
-    card = Card(*row)  # type: ignore[arg-type]
-    return card._replace(
-        path=os.fsdecode(row[5]),  # type: ignore[arg-type]
-        facts=tuple(json.loads(card.facts)),  # type: ignore[arg-type]
-        concepts=tuple(json.loads(card.concepts)),  # type: ignore[arg-type]
-        files=tuple(json.loads(card.files)),  # type: ignore[arg-type]
-        brought=bool(card.brought),
-        deleted=bool(card.deleted),
-        adrift=bool(card.adrift),
-    )
+    values = dict(zip(Card._fields, row, strict=True))
+    values |= {name: tuple(json.loads(values[name])) for name in _LISTS} | {name: bool(values[name]) for name in _FLAGS}
+    return Card(**values | {"path": os.fsdecode(values["path"])})
 
 
 def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
@@ -382,8 +374,9 @@ class CardWriter(CardFile):
 
     def _put(self, card: Card) -> None:
         table = "withheld" if card.withheld else "shared"
-        row = card._replace(path=os.fsencode(card.path), **{key: _packed(getattr(card, key)) for key in _LISTS})  # type: ignore[arg-type]
-        values = [utf8(value) if isinstance(value, str) else value for value in row]
+        fields = card._asdict() | {name: _packed(getattr(card, name)) for name in _LISTS}
+        fields["path"] = os.fsencode(card.path)
+        values = [utf8(value) if isinstance(value, str) else value for value in fields.values()]
         self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", values)
         if card.title:  # one without has no text any more
             texts = [index_text(utf8(text)) for text in searched_texts(card)]
