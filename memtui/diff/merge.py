@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtui.diff.lines import EqualRun, matching, split_lines
+from memtui.diff.differences import EqualRun, matching, split_lines
 
 SAME, YOURS, THEIRS, BOTH_EQUAL, CONFLICT = "same", "yours", "theirs", "both-equal", "conflict"
 """Kinds of hunks: unchanged, changed by one side only, changed alike by both, changed differently by both."""

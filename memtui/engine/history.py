@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
-from memtui.diff.hunks import byte_lines
+from memtui.diff.differences import byte_lines
 from memtui.engine.approval import Approver
 from memtui.engine.disk import handles
 from memtui.engine.look.roots import any_root

@@ -181,12 +181,12 @@ def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
 
 
 def room_bindings(room: str) -> list[BindingType]:
-    """Return one binding for each key of a room of the action table; the action of `save` is `action_save`."""
+    """Return one binding for each key of a room of the action table; each calls `action_act` with its id."""
     from textual.binding import Binding
 
     keys = keymap([room], ACTIONS)
     return [
-        Binding(key, action.id, action.label, show=False, id=action.id, tooltip=action.help)
+        Binding(key, f"act('{action.id}')", action.label, show=False, id=action.id, tooltip=action.help)
         for action in in_room(room, actions=ACTIONS)
         for key in action.keys
         if " " not in key and keys[key] is action

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from memtui.diff.merge import merge3
-from memtui.workbench.edit.merge.conflict_lines import MergedFile
+from memtui.workbench.edit.merge.conflict_lines import MergedFile, place_lines
 from memtui.workbench.edit.merge.decisions import MergeSession
-from memtui.workbench.edit.merge.place_lines import place_lines
 from tests.bench.case import Case, Figure, Plan, compare, duration, median_of
 
 Texts = tuple[str, str, str]

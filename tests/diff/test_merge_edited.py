@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.diff.lines import split_lines
+from memtui.diff.differences import split_lines
 from memtui.diff.merge import (
     BASE,
     BOTH,

@@ -11,6 +11,8 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from memtui.config.directories import Directories
+from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
@@ -19,7 +21,7 @@ from memtui.ui.themes import THEMES
 from memtui.workbench.bridge import Bridge, EditorWants, Failed, Finished
 from memtui.workbench.edit.edit_flow import EditFlow, EditorOptions
 from memtui.workbench.edit.editor import MemoryEditor
-from memtui.workbench.edit.host import handle, overlays
+from memtui.workbench.edit.host import handle
 
 ACTOR = Actor("tui")
 AGENT = Actor("agent:claude")
@@ -58,11 +60,10 @@ class Bench(App[None]):
         options = EditorOptions(
             left=self.count_left,
             roots=lambda: {self.root.id: self.root},
-            editor_command=self.command,
-            private_folder=str(self.folder / "private"),
+            settings=Settings(Directories("", str(self.folder / "private"), "", ""), None, editor=self.command),
             advance=self.advance,
         )
-        self.flow = EditFlow(self, self.bridge, self.query_one(MemoryEditor), options, overlays())
+        self.flow = EditFlow(self, self.bridge, self.query_one(MemoryEditor), options)
 
     def count_left(self, words: str) -> None:
         self.left += 1

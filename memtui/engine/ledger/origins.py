@@ -14,7 +14,7 @@ from hashlib import sha256
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from memtui.diff.lines import matching, split_lines
+from memtui.diff.differences import matching, split_lines
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked
 from memtui.engine.ledger.touches import DIGEST, Touch, TouchTable, line_digest
 from memtui.errors import MemtuiError

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import line_counts, why_not_text
+from memtui.diff.differences import line_counts, why_not_text
 from memtui.engine.model import APPROVALS, SETTING, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.activity.view_rows import (

@@ -38,7 +38,7 @@ FEATURE = Feature(
             "sessions`). Who wrote a line is kept when old versions go, are redacted, and when the memory is renamed.",
             "one object: address, sha256, lines (each a run: first, last, actor, level, agent, session, who, at, "
             "commit, taint, candidates; with --prompts: prompt)",
-            does="memtui.features.blame.verbs:blame_verb",
+            does="memtui.features.blame.lines:blame_verb",
             rank=55,
         ),
     ),

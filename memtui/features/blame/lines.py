@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
-from memtui.diff.lines import split_lines
+from memtui.diff.differences import split_lines
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history
 from memtui.engine.disk.git_objects import GitObjects
 from memtui.engine.ledger.origins import (
@@ -25,17 +25,21 @@ from memtui.engine.ledger.origins import (
     inherit,
     origins_of_text,
 )
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import UNKNOWN, who_words
 from memtui.mask import BEGIN, secrets
 from memtui.transcripts.sessions import prompt_at
+from memtui.wire import outcomes
+from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
 from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.ledger.touches import Touch
     from memtui.engine.model import Address
+
 
 SAID = {
     PROVEN: "memtui wrote it",
@@ -245,3 +249,35 @@ def _author(objects: GitObjects, commit: str) -> str:
     found = objects.read(bytes.fromhex(commit))
     named = _AUTHOR.search(found[1].partition(b"\n\n")[0]) if found is not None else None
     return (named[1] or named[2]).decode("utf-8", "replace") if named else ""
+
+
+SHORT = 8
+
+
+def blame_verb(call: Call) -> int:
+    """Print who wrote each line of a memory, or of one line."""
+    address = call.engine.roots.resolve(call.args.text("address") or "")
+    found = blame(call.engine, address)
+    wanted = call.args.number("line", 0)
+    last = found.runs[-1].last if found.runs else 0
+    if wanted > last:
+        raise UsageError(f"There is no line {wanted}: {address} has {last}.", hint="Lines count from 1.")
+    runs = [run for run in found.runs if not wanted or run.first <= wanted <= run.last]
+    if call.out.json:
+        lines = [run_json(run, prompts=call.args.flag("prompts")) for run in runs]
+        call.out.document({"address": str(address), "sha256": found.sha256, "lines": lines})
+        return outcomes.DONE
+    columns = (Column("LINE", "number"), Column("AGE", "age"), Column("BY"), Column("HOW"), Column("SESSION"))
+    rows = [row for run in runs for row in _rows(run, address.root, wanted)]
+    call.out.table((*columns, Column("AFTER", optional=True), Column("TEXT", flexible=True)), rows)
+    return outcomes.DONE
+
+
+def _rows(run: BlamedRun, root: str, wanted: int) -> list[tuple[str | int | None, ...]]:
+    touch = run.touch
+    known = (touch.session[:SHORT], touch.taint) if touch is not None else (run.commit[:SHORT], "")
+    return [
+        (run.first + at, touch.at if touch else run.at, run.who(root), run.level, *known, text)
+        for at, text in enumerate(run.text)
+        if not wanted or run.first + at == wanted
+    ]

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memtui.diff.hunks import why_not_text
+from memtui.diff.differences import why_not_text
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.bundles import bundle, import_plan, tarball

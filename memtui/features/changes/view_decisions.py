@@ -11,7 +11,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memtui.diff.hunks import take_back
+from memtui.diff.differences import take_back
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Saved, Unchanged, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
-from memtui.diff.hunks import why_not_text
+from memtui.diff.differences import why_not_text
 from memtui.engine.model import Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, Evidence, Proposal
 from memtui.features.actors import who_words

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import ByteHunk, hunks, line_counts, take_back, why_not_text
+from memtui.diff.differences import ByteHunk, hunks, line_counts, take_back, why_not_text
 from memtui.engine.model import Change, Draft, is_person
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import by, session_words, who_words

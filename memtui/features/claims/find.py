@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from memtui.diff.hunks import byte_lines
+from memtui.diff.differences import byte_lines
 from memtui.engine.disk import fsio, git
 from memtui.engine.model import Address, Memory
 from memtui.features.claims import checkout, text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from memtui.config.settings import Settings
-from memtui.diff.hunks import hunks
+from memtui.diff.differences import hunks
 from memtui.engine import Engine
 from memtui.engine.ledger.database import DAY_MS, new_id
 from memtui.engine.model import MARKS, Address, AuditRecord, Finding

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers, mask
-from memtui.diff.hunks import byte_lines
+from memtui.diff.differences import byte_lines
 from memtui.engine.frontmatter import OK
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.frontmatter.read import split

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import why_not_text
+from memtui.diff.differences import why_not_text
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import by, origin_words, origins, who_words

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from memtui import __version__
-from memtui.diff.hunks import byte_lines, hunks_of
+from memtui.diff.differences import byte_lines, hunks_of
 from memtui.engine.disk import faults, paths, state_file
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split

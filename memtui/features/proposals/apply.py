@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import ByteHunk, hunks, take_back
+from memtui.diff.differences import ByteHunk, hunks, take_back
 from memtui.diff.merge import merged_alone
 from memtui.engine.ledger.database import new_id
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write

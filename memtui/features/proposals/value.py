@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from memtui.diff.hunks import byte_lines, hunks_of
+from memtui.diff.differences import byte_lines, hunks_of
 from memtui.engine.disk import handles, paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split

@@ -15,7 +15,7 @@ from memtui.config.settings import Settings
 from memtui.engine.disk import faults
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
-from memtui.features.edit.external import editor_command
+from memtui.features.edit.verbs import editor_command
 from memtui.features.feature import Feature, load
 from memtui.features.memories.unseen import look
 from memtui.safe_text import cell_width

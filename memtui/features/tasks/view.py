@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.config.read import reread
-from memtui.diff.hunks import why_not_text
+from memtui.diff.differences import why_not_text
 from memtui.engine.model import AuditRecord, Done, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.engine.task import Run as WorkerRun

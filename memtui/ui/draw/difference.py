@@ -12,8 +12,18 @@ from typing import NamedTuple
 from rich.cells import chop_cells
 
 from memtui import mask
-from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
-from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of, why_not_text
+from memtui.diff.differences import (
+    ADDED,
+    REMOVED,
+    SAME,
+    ByteHunk,
+    Span,
+    byte_lines,
+    hunks_of,
+    why_not_text,
+    word_edits,
+    word_spans,
+)
 from memtui.safe_text import visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, with_revealed, words_page
 from memtui.ui.draw.spans import Run

@@ -41,8 +41,7 @@ from memtui.workbench.browse.commands import Commands
 from memtui.workbench.browse.filter import FilterLine
 from memtui.workbench.browse.place import PlaceKeeper
 from memtui.workbench.browse.side import Side
-from memtui.workbench.edit.drafts import offer_words
-from memtui.workbench.edit.host import EditorHost, handle
+from memtui.workbench.edit.host import EditorHost, handle, offer_words
 from memtui.workbench.main_screen import PREVIEW, AppCalls, MainScreen, StartFacts
 from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.roots import roots_to_show

@@ -56,7 +56,7 @@ def preview(
         return MemoryPage(address, None, words_page(error.message, error.hint, style="problem", width=width))
     changed: frozenset[int] = frozenset()
     if memory.unseen:
-        from memtui.diff.hunks import changed_lines  # no first frame loads what compares texts
+        from memtui.diff.differences import changed_lines  # no first frame loads what compares texts
 
         before = _seen(engine, address)
         changed = changed_lines(before, snapshot.bytes, SHOWN_BYTES) if before is not None else frozenset()
@@ -116,7 +116,7 @@ def since_seen(
     engine: Engine, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
 ) -> Difference:
     """Compare a memory with what the user saw last; while shown, with the same text as before."""
-    from memtui.diff.hunks import line_counts
+    from memtui.diff.differences import line_counts
     from memtui.ui.draw.difference import DiffStyle, difference
 
     address = memory.address

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import events, on
@@ -15,12 +16,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Label
 from textual.widgets.text_area import Selection
 
-from memtui.engine.model import Draft
 from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
 from memtui.ui.action import beside_text
@@ -47,27 +46,20 @@ class QuestionBar(Lines, can_focus=True):
     KEYS = (("r", "restore"), ("d", "discard"), ("esc", "later"))
     SURE = (("!", "discards it; its text stays in the history (H)"), ("r", "restore"), ("esc", "back"))
 
-    class Answered(Message):
-        """`restore`, `discard` or `later`."""
-
-        def __init__(self, draft: Draft, answer: str) -> None:
-            super().__init__()
-            self.draft = draft
-            self.answer = answer
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id, ground="cursor")
-        self._draft: Draft | None = None
+        self._then: Callable[[str], None] | None = None
         self._words = ""
         self._sure = False
         self._lost = False
 
     @property
     def asking(self) -> bool:
-        return self._draft is not None
+        return self._then is not None
 
-    def ask(self, words: str, draft: Draft) -> None:
-        self._draft, self._words, self._sure, self._lost = draft, words, False, False
+    def ask(self, words: str, then: Callable[[str], None]) -> None:
+        """Ask, and call `then` with `restore`, `discard` or `later`."""
+        self._then, self._words, self._sure, self._lost = then, words, False, False
         self.display = True
         self._fill()
         self.focus()
@@ -104,7 +96,7 @@ class QuestionBar(Lines, can_focus=True):
             self._fill()
 
     def close(self) -> None:
-        self._draft = None
+        self._then = None
         self.display = False
 
     def action_discard(self) -> None:
@@ -124,10 +116,10 @@ class QuestionBar(Lines, can_focus=True):
             self.action_answer("later")
 
     def action_answer(self, answer: str) -> None:
-        draft, self._draft = self._draft, None
-        if draft is not None:
+        then, self._then = self._then, None
+        if then is not None:
             self.display = False
-            self.post_message(self.Answered(draft, answer))
+            then(answer)
 
 
 class EditorPrompt(Horizontal):
@@ -139,25 +131,19 @@ class EditorPrompt(Horizontal):
     EditorPrompt > Input { width: 1fr; height: 1; border: none; padding: 0; }
     """
 
-    class Answered(Message):
-        """The line, after enter."""
-
-        def __init__(self, word: str, value: str) -> None:
-            super().__init__()
-            self.word = word
-            self.value = value
-
-    class Closed(Message):
-        """The prompt was left without an answer."""
+    def __init__(self, back: Callable[[], object], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        """`back` gives the focus back, with or without an answer."""
+        super().__init__(id=id)
+        self._back = back
+        self._then: Callable[[str], None] = lambda _: None
 
     def compose(self) -> ComposeResult:
         yield Label("", markup=False)
         yield SafeInput(select_on_focus=False, compact=True)
 
-    _word = ""
-
-    def ask(self, word: str, value: str, cursor: int | None = None) -> None:
-        self._word = word
+    def ask(self, word: str, value: str, then: Callable[[str], None], cursor: int | None = None) -> None:
+        """Ask, and call `then` with the line after enter."""
+        self._then = then
         self.query_one(Label).update(Content(f"{word}:"))
         line = self.query_one(SafeInput)
         line.value = " ".join(visible(value).split())
@@ -169,17 +155,22 @@ class EditorPrompt(Horizontal):
     def close(self) -> None:
         self.display = False
 
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.close()
-        self.post_message(self.Answered(self._word, event.value))
+        self._back()
+        self._then(event.value)
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "escape":
             event.stop()
             self.close()
-            self.post_message(self.Closed())
+            self._back()
 
 
 MOST_MATCHES = 20_000
@@ -193,9 +184,6 @@ class FindBar(Horizontal):
     FindBar > Label { width: auto; padding: 0 1; }
     FindBar > Input { width: 1fr; height: 1; border: none; padding: 0; }
     """
-
-    class Closed(Message):
-        """The bar was closed; the cursor stays at the match."""
 
     def __init__(self, area: MemoryText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -360,7 +348,7 @@ class FindBar(Horizontal):
         if event.key == "escape":
             event.stop()
             self.close()
-            self.post_message(self.Closed())
+            self._area.focus()
         elif event.key in ("up", "down"):
             event.stop()
             self.step(-1 if event.key == "up" else 1)

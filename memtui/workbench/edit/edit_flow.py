@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from memtui.config.settings import Terminal
+from memtui.config.settings import Settings
 from memtui.engine.model import Address, Conflict, Draft, MergeOf, OpenConflict, Root, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.features.actors import by
+from memtui.features.feature import load
 from memtui.ui.action import Action
 from memtui.ui.draw.words import count_words
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.drafts import DraftFlow, EditorDrafts
 from memtui.workbench.edit.open_memory import Comparison, DiskState, FileState, question_for
 
@@ -38,43 +39,28 @@ AT_LINE = "line "
 """Prefix of an `open(then=...)` that names a place in the text."""
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class EditorOptions(NamedTuple):
     """Settings of the editor, and what the main screen does for it."""
 
     left: Callable[[str], None]
     """Return to the tree and say these words there."""
     roots: Callable[[], Mapping[str, Root]]
-    editor_command: str
-    private_folder: str
-    """Folder outside every root for copies that the external editor opens."""
-    when_mergeable: str = "ask"
-    """`ask`: show the merged text before it is written; `save`: write it."""
+    settings: Settings
     table: Sequence[Action] = ACTIONS
     lend: Callable[[str], None] = lambda _: None
     """Called with the name of the program that gets the terminal, and with nothing when it is back."""
     advance: float | None = 0.4
     """Seconds from a decided conflict to the next one; None: never by itself."""
-    terminal: Terminal = Terminal()
-    clock: Callable[[], int] = now_ms
-    named: Callable[[str], str] = str
-    """Replaces addresses in a text by the names people see."""
 
 
-class Overlays(NamedTuple):
-    """What opens over the text; each goes on with the flow when it is done."""
-
-    compare: Callable[[EditFlow, bool, str], None]
-    """Show both sides; the flag: the memory was opened for that alone; the text: whose copy YOURS is, if no draft."""
-    ask_renamed: Callable[[EditFlow, Address], None]
-    describe: Callable[[EditFlow, bool], None]
-    """Show the form of the front matter; the flag: the memory was opened for that alone."""
-    edit_outside: Callable[[EditFlow], None]
-    save_failed: Callable[[EditFlow, Address, bytes, MemtuiError], None]
-    """Keep a text that could not be saved, and ask what to do with it."""
+OVER = {
+    "compare": "memtui.workbench.edit.merge.conflict_flow:open_conflict",
+    "ask_renamed": "memtui.workbench.edit.merge.conflict_flow:ask_renamed",
+    "describe": "memtui.workbench.edit.form_screen:describe",
+    "edit_outside": "memtui.workbench.edit.external_editor:edit_outside",
+    "save_failed": "memtui.workbench.edit.merge.questions:ask_where",
+}
+"""Functions that open something over the text; loaded with their first use, they know this module."""
 
 
 class ShownConflict:
@@ -93,11 +79,9 @@ class ShownConflict:
 class EditFlow:
     """Controller between the editor and the engine; one for the life of the workbench."""
 
-    def __init__(
-        self, app: App[Any], bridge: Bridge, editor: MemoryEditor, options: EditorOptions, overlays: Overlays
-    ) -> None:
-        self.app, self.bridge, self.editor, self.options, self._overlays = app, bridge, editor, options, overlays
-        self.drafts = EditorDrafts(bridge, editor, self.run, options.clock)
+    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, options: EditorOptions) -> None:
+        self.app, self.bridge, self.editor, self.options = app, bridge, editor, options
+        self.drafts = EditorDrafts(bridge, editor, self.run)
         self.conflict: ShownConflict | None = None
         self.opened_at = 0
         self.saving = False
@@ -105,7 +89,7 @@ class EditFlow:
         self.describing: DraftFlow[Any] | None = None
         self._shown: Screen[None] | None = None
         self._then = ""
-        self._pending: guarded_save.LoadedMemory | None = None
+        self._pending: open_memory.LoadedMemory | None = None
         self._after_check: list[tuple[Address, Callable[[], None]]] = []
         """Callbacks for when the disk has been read, with the memory they are for."""
 
@@ -114,24 +98,19 @@ class EditFlow:
         job: Callable[[Engine], T],
         then: Callable[[T], None] | None = None,
         *,
-        what: str,
         otherwise: Callable[[MemtuiError], None] | None = None,
-        lane: str = READ,
-        latest: str | None = None,
-        awaited: bool = False,
+        **options: Any,
     ) -> None:
         """Run a job as `Bridge.run` does; the callbacks are dropped once the editor is gone."""
 
-        def follow(result: T) -> None:
-            if then is not None and self.editor.is_attached:
-                then(result)
+        def if_open(callback: Callable[[Any], None] | None) -> Callable[[Any], None] | None:
+            return callback and (lambda value: callback(value) if self.editor.is_attached else None)
 
-        def refused(error: MemtuiError) -> None:
-            if otherwise is not None and self.editor.is_attached:
-                otherwise(error)
+        self.bridge.run(job, if_open(then), otherwise=if_open(otherwise), **options)
 
-        no = refused if otherwise else None
-        self.bridge.run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, awaited=awaited)
+    def show_over(self, what: str, *given: Any, **options: Any) -> None:
+        """Call a function of `OVER`."""
+        load(OVER[what])(self, *given, **options)
 
     def show_screen(self, screen: Screen[None]) -> None:
         """Push a screen unless the one before it is still there: a key pressed twice asks once."""
@@ -141,7 +120,7 @@ class EditFlow:
 
     def when(self, at: int) -> str:
         """Say a moment (milliseconds) in words: the time of day, with the date when it was another day."""
-        then, today = time.localtime(at / 1000), time.localtime(self.options.clock() / 1000)
+        then, today = time.localtime(at / 1000), time.localtime(self.bridge.now() / 1000)
         return time.strftime("%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M", then)
 
     # --- opening and leaving
@@ -171,11 +150,11 @@ class EditFlow:
             return
         read_only = self.bridge.read_only
         self.run(
-            lambda engine: guarded_save.load(engine, address, read_only=read_only),
+            lambda engine: open_memory.load(engine, address, read_only=read_only),
             self._loaded,
             what=f"open {address}",
             otherwise=lambda error: self._unreadable(address, error),
-            lane=guarded_save.lane_of(address, READ),
+            lane=open_memory.lane_of(address, READ),
             latest="editor-open",
             awaited=True,
         )
@@ -186,7 +165,7 @@ class EditFlow:
         self.editor.text_area.focus()
         self.editor.say(str(error))
 
-    def _loaded(self, loaded: guarded_save.LoadedMemory) -> None:
+    def _loaded(self, loaded: open_memory.LoadedMemory) -> None:
         self.saving = False
         self.drafts.found.pop(loaded.address, None)
         if loaded.draft is not None:
@@ -194,7 +173,7 @@ class EditFlow:
             self.drafts.found[loaded.address] = (loaded.draft.text, *decided)
         self._show(loaded, loaded.last)
         self.editor.set_disk(loaded.disk)
-        self.opened_at = self.options.clock()
+        self.opened_at = self.bridge.now()
         self.editor.text_area.focus()
         if self.editor.state is FileState.RAW:
             self.editor.say(self.why_read_only())
@@ -222,7 +201,7 @@ class EditFlow:
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
-            self._overlays.edit_outside(self)
+            self.show_over("edit_outside", alone=True)
         elif then.startswith(AT_LINE):
             place, _, words = then.removeprefix(AT_LINE).partition(" ")
             line, _, column = place.partition(":")
@@ -236,11 +215,11 @@ class EditFlow:
         if words:
             self.editor.show_matches(words, jump=not line)
 
-    def _show(self, loaded: guarded_save.LoadedMemory, snapshot: Snapshot | None) -> None:
+    def _show(self, loaded: open_memory.LoadedMemory, snapshot: Snapshot | None) -> None:
         self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
         self.drafts.track(stored=loaded.draft)
 
-    def _offer(self, loaded: guarded_save.LoadedMemory, draft: Draft) -> None:
+    def _offer(self, loaded: open_memory.LoadedMemory, draft: Draft) -> None:
         """Restore a draft of this session at once; ask about one that outlived a restart."""
         shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
         question = question_for(draft, shown, loaded.disk.snapshot.sha256 if loaded.disk.snapshot else None)
@@ -378,7 +357,7 @@ class EditFlow:
                     go_on()
 
         self.run(
-            lambda engine: guarded_save.read_disk(engine, address, base),
+            lambda engine: open_memory.read_disk(engine, address, base),
             seen,
             what=f"read {address}",
             latest=LATEST_CHECK,
@@ -391,8 +370,8 @@ class EditFlow:
             return
         base, yours, disk = subject.base, self.editor.data, subject.disk
         self.run(
-            lambda _: guarded_save.compare(base, yours, disk),
-            lambda found: self.editor.set_comparison(found) if self.editor.data == yours else None,
+            lambda _: open_memory.compare(base, yours, disk),
+            lambda compared: self.editor.set_comparison(compared) if self.editor.data == yours else None,
             what="compare both sides",
             latest="editor-compare",
         )
@@ -431,14 +410,14 @@ class EditFlow:
         address: Address,
         data: bytes,
         expected: str | None,
-        written: Callable[[guarded_save.SaveResult], None],
+        written: Callable[[open_memory.SaveResult], None],
         failed: Callable[[MemtuiError], None],
         merge: MergeOf | None = None,
     ) -> None:
         """Save only over the `expected` version, then call `written` or `failed`; reading the disk waits until then."""
         actor = self.bridge.actor
 
-        def ended(result: guarded_save.SaveResult) -> None:
+        def ended(result: open_memory.SaveResult) -> None:
             self.saving = False
             written(result)
 
@@ -448,11 +427,11 @@ class EditFlow:
 
         self.saving = True
         self.run(
-            lambda engine: guarded_save.write(engine, address, data, expected, actor=actor, merge=merge),
+            lambda engine: open_memory.write(engine, address, data, expected, actor=actor, merge=merge),
             ended,
             what=f"save {address}",
             otherwise=refused,
-            lane=guarded_save.lane_of(address, WRITE),
+            lane=open_memory.lane_of(address, WRITE),
         )
 
     def _write(
@@ -464,11 +443,11 @@ class EditFlow:
         def failed(error: MemtuiError) -> None:
             self.editor.say(f"Not saved. {error}")
             if self.address == address:
-                self._overlays.save_failed(self, address, data, error)
+                self.show_over("save_failed", address, data, error, again=self.save)
 
         self.write(address, data, expected, lambda written: self._written(address, written, then), failed, merge)
 
-    def _written(self, address: Address, written: guarded_save.SaveResult, then: Callable[[], None] | None) -> None:
+    def _written(self, address: Address, written: open_memory.SaveResult, then: Callable[[], None] | None) -> None:
         if isinstance(written.result, Conflict):
             if self.address == address:
                 self._lost_the_race(written)
@@ -478,12 +457,12 @@ class EditFlow:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
         self.drafts.track()
-        self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.options.clock()))
+        self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.bridge.now()))
         saved = f"Saved, {count_words(lines, 'line')}. {written.warning or 'u in the tree takes it back.'}"
         self.editor.say(saved if isinstance(written.result, Saved) else "Nothing to save.")
         self.check_disk(then)
 
-    def _lost_the_race(self, written: guarded_save.SaveResult) -> None:
+    def _lost_the_race(self, written: open_memory.SaveResult) -> None:
         """Handle a save that found a newer version: nothing was written; merge or ask."""
         editor = self.editor
         self.drafts.write()
@@ -501,7 +480,7 @@ class EditFlow:
             else:
                 self.compare_screen()
 
-        self.run(lambda _: guarded_save.compare(base, yours, disk), compared, what="compare both sides")
+        self.run(lambda _: open_memory.compare(base, yours, disk), compared, what="compare both sides")
 
     def _merge_then_show(self) -> None:
         """Show the merged text; the next ctrl+s writes it, because lines that do not overlap can contradict."""
@@ -519,20 +498,20 @@ class EditFlow:
             if text is None or not self.editor.replace_text(text):
                 self.compare_screen()
                 return
-            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.options.clock()))
+            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.bridge.now()))
             self.drafts.write()
-            if self.options.when_mergeable == "save":
+            if self.options.settings.merge_when_mergeable == "save":
                 self._write(text, disk_sha256, self._merge_of())
                 return
-            added, removed = guarded_save.changed_lines(session)
+            added, removed = open_memory.changed_lines(session)
             who = by(self.editor.who)
             self.editor.say(f"Merged +{added} -{removed} saved {who}; ctrl+s again writes it, ctrl+z takes it apart.")
 
-        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.options.clock())
+        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.bridge.now())
 
         def merge(engine: Engine) -> tuple[bytes | None, MergeSession]:
             engine.drafts.save_conflict(of)  # both texts are in history before one text takes their place
-            return guarded_save.merge(base, yours, disk)
+            return open_memory.merge(base, yours, disk)
 
         self.run(merge, merged, what="merge both sides", lane=DRAFTS)
 
@@ -552,9 +531,9 @@ class EditFlow:
     def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
         """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
-            self._overlays.ask_renamed(self, self.editor.moved_to)
+            self.show_over("ask_renamed", self.editor.moved_to)
         else:
-            self._overlays.compare(self, alone, whose)
+            self.show_over("compare", alone=alone, whose=whose)
 
     def describe(self, *, alone: bool = False) -> None:
         """Show the front matter as a form; `alone`: the memory was opened for that alone."""
@@ -564,4 +543,4 @@ class EditFlow:
         if editor.refusal or not editor.subject.form.editable:
             editor.say(self.why_read_only())
             return
-        self._overlays.describe(self, alone)
+        self.show_over("describe", alone=alone)

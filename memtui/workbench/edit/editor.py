@@ -13,7 +13,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import TextArea
 
@@ -82,7 +81,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.why = ""
         self._state = FileState.CLEAN
         self._said = ""
-        self._base_text = ""
         self._draft_timer: Timer | None = None
         self._compare_timer: Timer | None = None
 
@@ -90,7 +88,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         yield self.title_line
         yield self.text_area
         yield FindBar(self.text_area, id="editor-find")
-        yield EditorPrompt(id="editor-prompt")
+        yield EditorPrompt(self.text_area.focus, id="editor-prompt")
         yield QuestionBar(id="editor-question")
         yield self.said_line
 
@@ -147,7 +145,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.refusal, self._compared, self._unseen, self.moved_to = refusal, None, unseen, None
         self._before_merge, self._who, self.disk_at = None, "", snapshot.modified_at if snapshot else 0
         self.text_area.byte_limit = min(limit, EDIT_BYTES)
-        self._base_text = form.text if form.editable else ""
         self.text_area.open_text(form.text, read_only=bool(refusal) or not form.editable)
         self.say("")
         self._update_state()
@@ -195,16 +192,14 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     def _follow(self, snapshot: Snapshot) -> None:
         assert self.subject is not None
+        before = read_form(self.subject.base, limit=self.text_area.byte_limit).text
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
         self._unseen = self.text_area.tell_next_key = True
         self.subject = self.subject._replace(base=snapshot.bytes, base_sha256=snapshot.sha256, form=form)
         if form.editable and not self.text_area.read_only:
-            before = self._base_text.split("\n")
-            self._base_text = form.text
             self.text_area.replace_all(form.text)
-            self.text_area.set_marks(new_lines(before, form.text.split("\n")))
+            self.text_area.set_marks(new_lines(before.split("\n"), form.text.split("\n")))
         else:
-            self._base_text = form.text if form.editable else ""
             self.text_area.open_text(form.text, read_only=bool(self.refusal) or not form.editable)
 
     # --- what a save, a merge or an external editor did
@@ -219,7 +214,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.subject = OpenMemory(
             self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
         )
-        self._base_text = form.text if form.editable else ""
         if not form.editable:
             self.text_area.open_text(form.text, read_only=True)  # what ctrl+z would bring back could not be saved
         self.text_area.set_marks({})
@@ -235,7 +229,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             return
         self._before_merge, self._merge_shown = (read_form(yours).text, self.subject), True
         self.subject = self.subject._replace(base=base.bytes, base_sha256=base.sha256)
-        self._base_text = form.text
         self._compared = None
         self.text_area.set_marks({})
         self._update_state()
@@ -257,7 +250,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             before = self._before_merge[1]
             self._before_merge = None
             self.subject = subject._replace(base=before.base, base_sha256=before.base_sha256, form=before.form)
-            self._base_text = read_form(before.base, limit=self.text_area.byte_limit).text
             self._compared = None
         elif subject.disk_sha256 not in (None, subject.base_sha256) and self.data == subject.disk:
             self.saved(Snapshot(subject.address, subject.disk, subject.disk_sha256 or "", self.disk_at))
@@ -329,33 +321,22 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         fence = fence_of(self.app)
         if fence is not None:
             fence.startle()
-        self.query_one(QuestionBar).ask(question.words(when), question.draft)
+        self.query_one(QuestionBar).ask(question.words(when), lambda answer: self._answered(answer, question.draft))
 
     @property
     def asking(self) -> bool:
         return any(bar.asking for bar in self.query(QuestionBar))  # there is none before it is composed
 
     def ask_name(self, value: str, cursor: int) -> None:
-        self.query_one(EditorPrompt).ask("rename or move", value, cursor)
+        def named(text: str) -> None:
+            self.post_message(EditorWants("rename", text=text))
 
-    @on(QuestionBar.Answered)
-    def _answered(self, event: QuestionBar.Answered) -> None:
-        event.stop()
+        self.query_one(EditorPrompt).ask("rename or move", value, named, cursor)
+
+    def _answered(self, answer: str, draft: Draft) -> None:
         self.text_area.read_only = bool(self.refusal) or self.subject is None or not self.subject.form.editable
         self.text_area.focus()
-        self.post_message(EditorWants(event.answer, draft=event.draft))
-
-    @on(EditorPrompt.Answered)
-    def _named(self, event: EditorPrompt.Answered) -> None:
-        event.stop()
-        self.text_area.focus()
-        self.post_message(EditorWants("rename", text=event.value))
-
-    @on(EditorPrompt.Closed)
-    @on(FindBar.Closed)
-    def _bar_closed(self, event: Message) -> None:
-        event.stop()
-        self.text_area.focus()
+        self.post_message(EditorWants(answer, draft=draft))
 
     # --- keys and typing
 
@@ -406,52 +387,38 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         if self.dirty:
             self.post_message(EditorWants("keep"))
 
-    def action_save(self) -> None:
+    def action_act(self, id_: str) -> None:
+        find, area = self.query_one(FindBar), self.text_area
+        own: dict[str, Callable[[], object]] = {
+            "find_text": find.open,
+            "find_next": lambda: find.step(1),
+            "find_previous": lambda: find.step(-1),
+            "text_undo": area.undo,
+            "text_redo": area.redo,
+            "save": self._save,
+            "leave": self._leave,
+        }
+        own.get(id_, lambda: self.post_message(EditorWants(id_)))()
+
+    def _save(self) -> None:
         """Ask for a guarded save; a new text gets a final newline."""
         area, subject = self.text_area, self.subject
         if subject is not None and not subject.base and area.text and not area.text.endswith("\n"):
             area.insert("\n", area.document.end)
         self.post_message(EditorWants("save"))
 
-    def action_leave(self) -> None:
+    def _leave(self) -> None:
         """Close the find bar if the user opened it; else leave the editor."""
         if self._unseen:
             self._looked()  # it was on the screen
-        found = self.query_one(FindBar)
-        if found.display and not found.is_primed:
-            found.close()
+        find = self.query_one(FindBar)
+        if find.display and not find.is_primed:
+            find.close()
         else:
             self.post_message(EditorWants("leave"))
 
-    def action_editor_outside(self) -> None:
-        self.post_message(EditorWants("outside"))
-
-    def action_compare(self) -> None:
-        self.post_message(EditorWants("compare"))
-
-    def action_editor_rename(self) -> None:
-        self.post_message(EditorWants("name"))
-
-    def action_describe(self) -> None:
-        self.post_message(EditorWants("describe"))
-
-    def action_find_text(self) -> None:
-        self.query_one(FindBar).open()
-
-    def action_find_next(self) -> None:
-        self.query_one(FindBar).step(1)
-
-    def action_find_previous(self) -> None:
-        self.query_one(FindBar).step(-1)
-
     def show_matches(self, words: str, *, jump: bool) -> None:
         self.query_one(FindBar).prime(words, jump=jump)
-
-    def action_text_undo(self) -> None:
-        self.text_area.undo()
-
-    def action_text_redo(self) -> None:
-        self.text_area.redo()
 
     def on_resize(self) -> None:
         self._update_state()

@@ -8,12 +8,11 @@ the entries feature because it needs the text widget, which takes long to load.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import TextArea
 
@@ -25,11 +24,10 @@ from memtui.ui.action import Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.bridge import DRAFTS, WRITE
-from memtui.workbench.edit.drafts import DraftFlow
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.edit.drafts import DraftFlow, TextScreen
 from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
-from memtui.workbench.edit.screens import TextScreen, dismiss_unfilled
 from memtui.workbench.keys import room_bindings
 from memtui.workbench.views.stack import Views
 
@@ -43,16 +41,12 @@ READ_ONLY = "Nothing can be written here: memtui was started with --read-only, o
 class EntryBox(Vertical):
     """Container of the text that binds its keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        replace(binding, action=f"answer('{binding.action}')")
-        for binding in room_bindings("entry")
-        if isinstance(binding, Binding)
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = room_bindings("entry")
 
     def __init__(self, text: MemoryText) -> None:
         super().__init__(text, id="entry-box")
 
-    def action_answer(self, id_: str) -> None:
+    def action_act(self, id_: str) -> None:
         screen = self.screen
         if isinstance(screen, EntryScreen):
             screen.answer(next(action for action in screen.table if action.id == id_))
@@ -199,45 +193,40 @@ class EntryFlow(DraftFlow[EntryScreen]):
     """Flow of one entry, from reading to a stored text."""
 
     def __init__(self, browser: MainScreen, address: Address, name: Name | None) -> None:
-        super().__init__(browser.bridge, address)
+        super().__init__(browser.app, browser.bridge, address)
         self._browser = browser
         self._opened: OpenedEntry | None = None
-        screen = self.screen = EntryScreen(str(address), self, browser.table)
-        browser.app.push_screen(screen)
-        self.bridge.run(
+        screen = EntryScreen(str(address), self, browser.table)
+        self.show(
+            screen,
             lambda engine: read(engine, address, name),
-            lambda opened: self._read(screen, opened),
-            what=screen.reading,
-            otherwise=lambda error: self._unreadable(screen, error),
+            lambda opened: self._fill(screen, opened),
+            lambda error: self._unreadable(screen, error),
         )
 
     @property
     def read_only(self) -> bool:
         return self.bridge.read_only or self._browser.forest.roots[self.address.root].read_only
 
-    def _read(self, screen: EntryScreen, opened: OpenedEntry) -> None:
-        if self.screen is not screen:
-            return
+    def _fill(self, screen: EntryScreen, opened: OpenedEntry) -> None:
         if opened.drafted:
             self.close(screen)
             self._in_the_file(opened.entry)
         elif opened.form.reason:
-            self._give_up(screen, f"It cannot be edited here: {opened.form.reason}. f4 opens the file.")
+            self._refuse(screen, f"It cannot be edited here: {opened.form.reason}. f4 opens the file.")
         else:
             self._opened = opened
             words = f"Entry {opened.entry.number:,}" if opened.entry is not None else "New entry"
             screen.form, screen.title = opened.form, f"{words} of {self.address}"
             screen.reading = ""
 
-    def _give_up(self, screen: EntryScreen, why: str) -> None:
-        if self.screen is screen:
-            self.screen = None
-            dismiss_unfilled(screen, why)
+    def _refuse(self, screen: EntryScreen, why: str) -> None:
+        self.give_up(screen, why)
         self._browser.say(why, "warning")
 
     def _unreadable(self, screen: EntryScreen, error: MemtuiError) -> None:
         gone = f"{error.meanwhile}." if isinstance(error, EntryGoneError) else ""
-        self._give_up(screen, gone or f"{error.message} {error.hint}")
+        self._refuse(screen, gone or f"{error.message} {error.hint}")
         self._show_list()
 
     def _show_list(self, number: int | None = None) -> None:
@@ -278,11 +267,6 @@ class EntryFlow(DraftFlow[EntryScreen]):
         snapshot = opened.snapshot
         return Draft(self.address, snapshot.sha256, text, (row + above, column), self.bridge.now(), snapshot.bytes)
 
-    def leave(self, screen: EntryScreen) -> None:
-        """Return to the list; what was typed goes to history."""
-        self.close(screen)
-        self.drop_draft()
-
     def save(self, screen: EntryScreen) -> None:
         assert self._opened is not None
         address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
@@ -306,7 +290,7 @@ class EntryFlow(DraftFlow[EntryScreen]):
         if isinstance(result, Conflict):
             screen.refused(f"Not saved: {self.address} is being written again and again. ctrl+s tries again.")
             return
-        self._settle_draft(result.sha256)
+        self.drop_draft(result.sha256)
         entry, count = self._opened.entry, len(self._opened.file.entries)
         self.close(screen)
         self._show_list(entry.number if entry is not None else count + 1)
@@ -322,19 +306,5 @@ class EntryFlow(DraftFlow[EntryScreen]):
 
     def continue_in_file(self, screen: EntryScreen, then: str = "") -> None:
         """Turn what is typed into a draft of the memory and continue in the editor."""
-        draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
-        self.close(screen)
-        self.hand_over(draft, lambda: self._in_the_file(entry, then))
-
-    def _settle_draft(self, sha256: str) -> None:
-        """Drop the draft of a saved text, without a trace of half-typed states in history."""
-        address, kept = self.address, self._kept
-        self._kept = None
-        if kept is None:
-            return
-
-        def settle(engine: Engine) -> None:
-            snapshot = engine.read(address)
-            engine.drafts.drop(address, own=(kept.text,), trace=snapshot.sha256 != sha256)
-
-        self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
+        entry = self._opened.entry if self._opened is not None else None
+        self.hand_over(screen, lambda: self._in_the_file(entry, then))

@@ -14,7 +14,7 @@ from textual.app import SuspendNotSupported
 from memtui.engine.model import Conflict, Draft, Saved, Snapshot
 from memtui.errors import MemtuiError
 from memtui.features.actors import by
-from memtui.features.edit.external import (
+from memtui.features.edit.verbs import (
     CopyOf,
     EditorCommand,
     PrivateCopy,
@@ -24,7 +24,7 @@ from memtui.features.edit.external import (
     run_in_window,
 )
 from memtui.workbench.bridge import DRAFTS, WRITE
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.memory_text import read_form
 from memtui.workbench.edit.open_memory import FileState
 
@@ -82,7 +82,7 @@ class _ExternalEdit:
         self._given = data
         # Beside an editor with a window of its own the user can go on typing here: then they save both.
         typed = here not in (came, data)
-        both = guarded_save.merge(came, here, data)[0] if typed else data
+        both = open_memory.merge(came, here, data)[0] if typed else data
         if not editor.replace_text(data if both is None else both):
             save_raw(editing, data)
             return
@@ -121,7 +121,7 @@ class _ExternalEdit:
     def _draft(self, data: bytes) -> Draft | None:
         if not read_form(data).editable:
             return None
-        return Draft(self._address, self._sha256, data.decode(), (0, 0), self._editing.options.clock(), self._base)
+        return Draft(self._address, self._sha256, data.decode(), (0, 0), self._editing.bridge.now(), self._base)
 
     def _save_closed(self, data: bytes) -> None:
         """Save, or keep as a draft, the text of a memory that is no longer the open one."""
@@ -138,7 +138,7 @@ class _ExternalEdit:
             self._editing.drafts.mine.discard(address)
             tell(f"What you saved in your editor is kept as a draft of {address.name}.")
 
-        def written(done: guarded_save.SaveResult) -> None:
+        def written(done: open_memory.SaveResult) -> None:
             if isinstance(done.result, Conflict):
                 keep()
             else:
@@ -146,7 +146,7 @@ class _ExternalEdit:
                 tell(f"Saved {address}. u takes it back.")
 
         bridge.run(
-            lambda engine: guarded_save.write(engine, address, data, base, actor=bridge.actor),
+            lambda engine: open_memory.write(engine, address, data, base, actor=bridge.actor),
             written,
             what=f"save {address}",
             otherwise=keep,
@@ -160,7 +160,7 @@ def save_raw(editing: EditFlow, data: bytes) -> None:
     assert subject is not None
     address = subject.address
 
-    def written(done: guarded_save.SaveResult) -> None:
+    def written(done: open_memory.SaveResult) -> None:
         if editing.address != address:
             return
         if isinstance(done.result, Conflict):
@@ -199,8 +199,8 @@ def edit_text_outside(
         unchanged: called when an editor in the terminal ended without a change.
     """
     try:
-        command = editor_command(editing.options.editor_command)
-        copy = PrivateCopy(data, name=name, folder=editing.options.private_folder, of=of)
+        command = editor_command(editing.options.settings.editor)
+        copy = PrivateCopy(data, name=name, folder=editing.options.settings.state_dir, of=of)
     except MemtuiError as error:
         say(str(error))
         unchanged()

@@ -42,11 +42,10 @@ from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.edit import guarded_save
-from memtui.workbench.edit.drafts import DraftFlow
+from memtui.workbench.edit import open_memory
+from memtui.workbench.edit.drafts import DraftFlow, TextScreen
 from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.open_memory import DiskState
-from memtui.workbench.edit.screens import TextScreen, dismiss_unfilled
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -363,8 +362,7 @@ class FormFlow(DraftFlow[FormScreen]):
     """Base of both flows: the screen, its previews, its draft."""
 
     def __init__(self, app: App[Any], bridge: Bridge, address: Address, root: Root | None) -> None:
-        super().__init__(bridge, address)
-        self._app = app
+        super().__init__(app, bridge, address)
         self.root = root
         self.snapshot: Snapshot | None = None
         """What was read from disk; None in the editor."""
@@ -376,25 +374,21 @@ class FormFlow(DraftFlow[FormScreen]):
         refused: Callable[[MemtuiError], None],
     ) -> FormScreen:
         """Push the form and fill it with what `read` returns; `refused` gets the error if that fails."""
-        screen = self.screen = FormScreen(str(self.address), self, table)
-        self._app.push_screen(screen)
+        screen = FormScreen(str(self.address), self, table)
 
-        def filled(found: tuple[Form, Snapshot | None]) -> None:
-            if self.screen is screen:
-                screen.form, self.snapshot = found
-                screen.reading = ""
+        def fill(result: tuple[Form, Snapshot | None]) -> None:
+            screen.form, self.snapshot = result
+            screen.reading = ""
 
         def failed(error: MemtuiError) -> None:
-            if self.screen is screen:
-                self.screen = None
-                dismiss_unfilled(screen, error.message)
+            self.give_up(screen, error.message)
             refused(error)
 
-        self.bridge.run(read, filled, what=screen.reading, otherwise=failed)
+        self.show(screen, read, fill, failed)
         return screen
 
     def close(self, screen: FormScreen) -> None:
-        self._app.cursor_position = Offset(0, 0)
+        self.app.cursor_position = Offset(0, 0)
         super().close(screen)
 
     def form(self, data: bytes) -> Form:
@@ -402,7 +396,7 @@ class FormFlow(DraftFlow[FormScreen]):
 
     def preview(self, screen: FormScreen) -> None:
         form, typed, width = screen.form, screen.typed, screen.width
-        plain = bool(getattr(self._app, "plain", False))
+        plain = bool(getattr(self.app, "plain", False))
         self.bridge.run(
             lambda _: preview_of(form, typed, width, plain=plain),
             lambda found: screen.show_preview(found, typed),
@@ -514,6 +508,12 @@ class EditorFormFlow(FormFlow):
             self._editing.editor.say("What you typed is in the text: ctrl+s saves it.")
 
 
+def describe(editing: EditFlow, *, alone: bool = False) -> None:
+    """Show the front matter of the open memory as a form; `alone`: the memory was opened for that alone."""
+    if editing.address is not None:
+        editing.describing = EditorFormFlow(editing, editing.address, alone=alone)
+
+
 class DiskFormFlow(FormFlow):
     """Form over a memory that is not open."""
 
@@ -540,7 +540,7 @@ class DiskFormFlow(FormFlow):
                 result = engine.memories.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
             except NotFoundError:
                 result = Conflict(address, None, expected, "", "")
-            return result, guarded_save.read_disk(engine, address, None)
+            return result, open_memory.read_disk(engine, address, None)
 
         self.bridge.run(
             write,
@@ -573,18 +573,13 @@ class DiskFormFlow(FormFlow):
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
         """Turn what is typed into a draft and continue in the editor."""
-        draft, address, browser = self.draft(), self.address, self._browser
-        self.close(screen)
+        address, browser = self.address, self._browser
 
         def go_on() -> None:
             browser.memories.reveal(address)
             browser.open_editor(address, then=then)
 
-        self.hand_over(draft, go_on)
-
-    def leave(self, screen: FormScreen) -> None:
-        self.close(screen)
-        self.drop_draft()
+        self.hand_over(screen, go_on)
 
     def as_text(self, screen: FormScreen) -> None:
         form = screen.form

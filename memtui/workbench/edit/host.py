@@ -5,7 +5,7 @@ Imports the editor, and what opens over it, when they are first used, so that a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
@@ -15,11 +15,11 @@ from memtui.workbench.bridge import WRITE, EditorWants
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
-    from memtui.engine.model import Done
+    from memtui.engine.model import Done, Draft
     from memtui.features.entries.model import Name
     from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.page_view import PageView
-    from memtui.workbench.edit.edit_flow import EditFlow, Overlays
+    from memtui.workbench.edit.edit_flow import EditFlow
     from memtui.workbench.edit.editor import MemoryEditor
     from memtui.workbench.edit.entry_screen import EntryFlow
     from memtui.workbench.edit.form_screen import FormFlow
@@ -122,17 +122,12 @@ class EditorHost:
         options = EditorOptions(
             left=self.leave,
             roots=lambda: screen.forest.roots,
-            editor_command=settings.editor,
-            private_folder=settings.state_dir,
-            when_mergeable=settings.merge_when_mergeable,
+            settings=settings,
             advance=self._advance(),
-            terminal=settings.terminal,
             table=screen.table,
             lend=screen.lend_terminal,
-            clock=screen.now,
-            named=screen.forest.names.named,
         )
-        self._editing = EditFlow(screen.app, screen.bridge, editor, options, overlays())
+        self._editing = EditFlow(screen.app, screen.bridge, editor, options)
         return self._editing
 
     def _advance(self) -> float | None:
@@ -178,8 +173,6 @@ class EditorHost:
 
 
 def handle(editing: EditFlow, event: EditorWants) -> None:
-    from memtui.workbench.edit import external_editor
-
     event.stop()
     if event.draft is not None:
         editing.answer(event.draft, event.what)
@@ -191,8 +184,8 @@ def handle(editing: EditFlow, event: EditorWants) -> None:
         "count": editing.compare_sides,
         "compare": lambda: editing.check_disk(editing.compare_screen),
         "describe": editing.describe,
-        "outside": lambda: external_editor.edit_outside(editing),
-        "name": lambda: ask_name(editing),
+        "editor_outside": lambda: editing.show_over("edit_outside"),
+        "editor_rename": lambda: ask_name(editing),
         "rename": lambda: rename(editing, event.text),
         "looked": lambda: mark_seen(editing),
     }
@@ -259,38 +252,8 @@ def mark_seen(editing: EditFlow) -> None:
         editing.run(lambda engine: engine.changes.mark_seen([address], looked=True), what="mark as seen", lane=WRITE)
 
 
-def overlays() -> Overlays:
-    from memtui.workbench.edit.edit_flow import Overlays
-
-    return Overlays(_compare, _ask_renamed, _describe, _edit_outside, _save_failed)
-
-
-def _compare(editing: EditFlow, alone: bool, whose: str) -> None:
-    from memtui.workbench.edit.merge.conflict_flow import open_conflict
-
-    open_conflict(editing, alone=alone, whose=whose)
-
-
-def _ask_renamed(editing: EditFlow, new: Address) -> None:
-    from memtui.workbench.edit.merge.conflict_flow import ask_renamed
-
-    ask_renamed(editing, new)
-
-
-def _describe(editing: EditFlow, alone: bool) -> None:
-    from memtui.workbench.edit.form_screen import EditorFormFlow
-
-    if editing.address is not None:
-        editing.describing = EditorFormFlow(editing, editing.address, alone=alone)
-
-
-def _edit_outside(editing: EditFlow) -> None:
-    from memtui.workbench.edit.external_editor import edit_outside
-
-    edit_outside(editing, alone=True)
-
-
-def _save_failed(editing: EditFlow, address: Address, data: bytes, error: MemtuiError) -> None:
-    from memtui.workbench.edit.merge.failed_save import ask_where
-
-    ask_where(editing, address, data, error, again=editing.save)
+def offer_words(drafts: Sequence[Draft]) -> str:
+    names = ", ".join(draft.address.name for draft in drafts[:3]) + (", ..." if len(drafts) > 3 else "")
+    if len(drafts) == 1:
+        return f"A draft was never saved: {names}. Open it to restore or discard it."
+    return f"{len(drafts)} drafts were never saved: {names}. Open each to restore or discard it."

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.diff.hunks import take_back
+from memtui.diff.differences import take_back
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
 from memtui.features.changes import view_rows, view_texts

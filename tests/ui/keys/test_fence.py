@@ -198,10 +198,8 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
 async def test_the_first_key_answers_a_question_that_no_key_brought_up() -> None:
     async with shown() as screen:
         answered: list[str] = []
-        question = not_saved(
-            NAME, StorageError("It is full."), "", again=lambda: answered.append("again"), save_as=answered.append,
-            copy=lambda: None, later=lambda: None,
-        )  # fmt: skip
+        answers = {"try_again": lambda: answered.append("again")}
+        question = not_saved(NAME, StorageError("It is full."), "", answers, lambda: None)
         asked, keys = QuestionScreen(question), screen.app.fence
         screen.app.push_screen(asked)
         await screen.until_text("NOT SAVED")

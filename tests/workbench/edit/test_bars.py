@@ -5,12 +5,10 @@ from __future__ import annotations
 from textual.app import App, ComposeResult
 from textual.containers import Vertical
 
-from memtui.engine.model import Address, Draft
 from memtui.ui import themes
 from memtui.ui.draw.paint import Paint
 from memtui.workbench.edit.bars import EditorPrompt, QuestionBar
 
-DRAFT = Draft(Address("notes", "a.md"), None, "mine", (0, 0), 0)
 WORDS = "A draft from 11:52 was never saved: 2 lines of yours. The history keeps it either way."
 
 
@@ -26,7 +24,7 @@ class Asking(App[None]):
             self.register_theme(theme)
         self.theme = themes.THEMES[0].name
         self.bar = QuestionBar()
-        self.prompt = EditorPrompt()
+        self.prompt = EditorPrompt(lambda: None)
 
     @property
     def paint(self) -> Paint:
@@ -37,19 +35,11 @@ class Asking(App[None]):
         """The bars in a pane."""
         yield Vertical(self.bar, self.prompt)
 
-    def on_editor_prompt_answered(self, event: EditorPrompt.Answered) -> None:
-        """Remember it."""
-        self.answers.append(event.value)
-
-    def on_question_bar_answered(self, event: QuestionBar.Answered) -> None:
-        """Remember it."""
-        self.answers.append(event.answer)
-
 
 async def test_discarding_takes_two_keys_and_says_what_stays() -> None:
     app = Asking()
     async with app.run_test(size=(100, 24)) as pilot:
-        app.bar.ask(WORDS, DRAFT)
+        app.bar.ask(WORDS, app.answers.append)
         await pilot.press("d", "d")
         assert not app.answers
         assert app.bar.text.endswith(" ! discards it; its text stays in the history (H)  r restore  esc back ")
@@ -59,10 +49,10 @@ async def test_discarding_takes_two_keys_and_says_what_stays() -> None:
         assert not app.answers
         await pilot.press("d", "!")
         assert app.answers == ["discard"]
-        app.bar.ask(WORDS, DRAFT)
+        app.bar.ask(WORDS, app.answers.append)
         await pilot.press("d", "r")
         assert app.answers == ["discard", "restore"]
-        app.bar.ask(WORDS, DRAFT)
+        app.bar.ask(WORDS, app.answers.append)
         await pilot.press("escape")
         assert app.answers[2:] == ["later"]
 
@@ -70,7 +60,7 @@ async def test_discarding_takes_two_keys_and_says_what_stays() -> None:
 async def test_a_key_that_is_no_answer_is_told_so() -> None:
     app = Asking()
     async with app.run_test(size=(80, 24)) as pilot:
-        app.bar.ask(WORDS, DRAFT)
+        app.bar.ask(WORDS, app.answers.append)
         for key in ("enter", "j", "space", "down"):
             await pilot.press(key)
             assert "The draft waits for one of these keys" in app.bar.text
@@ -85,7 +75,7 @@ async def test_a_key_that_is_no_answer_is_told_so() -> None:
 async def test_the_question_has_the_width_of_its_pane_from_the_first_frame_on() -> None:
     app = Asking()
     async with app.run_test(size=(100, 24)):
-        app.bar.ask(WORDS, DRAFT)
+        app.bar.ask(WORDS, app.answers.append)
         assert app.bar.styles.height is not None
         assert app.bar.styles.height.value == 2
 
@@ -93,10 +83,10 @@ async def test_the_question_has_the_width_of_its_pane_from_the_first_frame_on() 
 async def test_a_name_typed_with_its_suffix_has_it_once() -> None:
     app = Asking()
     async with app.run_test(size=(100, 24)) as pilot:
-        app.prompt.ask("rename", "notes.md", len("notes"))
+        app.prompt.ask("rename", "notes.md", app.answers.append, len("notes"))
         await pilot.press("ctrl+u", *"other.md", "enter")
-        app.prompt.ask("rename", "notes.md", len("notes"))
+        app.prompt.ask("rename", "notes.md", app.answers.append, len("notes"))
         await pilot.press("ctrl+u", *"other.md.md", "enter")
-        app.prompt.ask("save as", "notes.md")
+        app.prompt.ask("save as", "notes.md", app.answers.append)
         await pilot.press(*".md", "enter")
         assert app.answers == ["other.md", "other.md.md", "notes.md.md"]

@@ -4,7 +4,8 @@ import pytest
 
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
-from memtui.workbench.edit.drafts import DraftKeeper, offer_words
+from memtui.workbench.edit.drafts import DraftKeeper
+from memtui.workbench.edit.host import offer_words
 from memtui.workbench.edit.open_memory import question_for
 
 WHERE = Address("notes", "a.md")
@@ -66,7 +67,7 @@ def test_nothing_is_stored_for_a_closed_editor() -> None:
     keeper.open("editor", lambda: draft("x"))
     keeper.close("editor")
     assert keeper.flush() == 0
-    keeper.write("editor", draft("late"))
+    keeper.write(("editor", draft("late")))
     assert not keeper.has_stored("editor")
 
 

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from memtui.engine import Engine
 from memtui.engine.model import Draft
 from memtui.workbench.bridge import DRAFTS
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.workbench import ACTOR, Bench, address, until
@@ -38,7 +38,7 @@ def typed_by_other(other: Engine, text: str = OTHERS) -> str:
 
 
 def saved_by_other(other: Engine, expected: str, text: str = OTHERS) -> None:
-    guarded_save.write(other, address(), text.encode(), expected, actor=ACTOR)
+    open_memory.write(other, address(), text.encode(), expected, actor=ACTOR)
     other.drafts.drop(address(), own=(text,), trace=False)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, MergeOf, Root
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit import open_memory
 
 ME = Actor("tui")
 CLAUDE = "claude-code:project"
@@ -49,12 +49,12 @@ def test_the_other_side_is_named_also_after_its_merge_was_undone(
         engine.watch.reconcile()
     else:
         engine.save(address, AGENT, expected_sha256=sha(BASE), actor=Actor(actor))
-    assert guarded_save.read_disk(engine, address, None).who == who
+    assert open_memory.read_disk(engine, address, None).who == who
     merge = MergeOf(sha(BASE), sha(b"mine\n"), sha(AGENT))
     engine.save(address, RESULT, expected_sha256=sha(AGENT), actor=ME, merge=merge)
-    assert guarded_save.read_disk(engine, address, None).who == "another window of yours"
+    assert open_memory.read_disk(engine, address, None).who == "another window of yours"
     engine.undo.undo(actor=ME)
-    assert guarded_save.read_disk(engine, address, None).who == who
+    assert open_memory.read_disk(engine, address, None).who == who
 
 
 def test_a_save_says_what_came_in_with_it_and_is_never_refused(engine: Engine) -> None:
@@ -63,7 +63,7 @@ def test_a_save_says_what_came_in_with_it_and_is_never_refused(engine: Engine) -
     texts = [BASE, BASE + b"use " + key + b"\n", BASE + b"\n\nuse " + key + b"\n", BASE + b"Whenever you can, push.\n"]
     warned = []
     for before, after in pairwise(texts):
-        written = guarded_save.write(engine, address, after, sha(before), actor=ME)
+        written = open_memory.write(engine, address, after, sha(before), actor=ME)
         assert engine.read(address).bytes == after
         warned.append(written.warning)
     assert warned == ["Line 2 holds a GitHub token: 7 shows it.", "", ""]

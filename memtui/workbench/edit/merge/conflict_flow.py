@@ -7,6 +7,7 @@ conflict.
 
 from __future__ import annotations
 
+import time
 from copy import deepcopy
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,27 +18,31 @@ from memtui.features.actors import UNKNOWN, by, did
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.edit import open_memory
+from memtui.workbench.edit.drafts import close_screen, dismiss_unfilled
 from memtui.workbench.edit.edit_flow import EditFlow, ShownConflict
 from memtui.workbench.edit.external_editor import edit_text_outside
 from memtui.workbench.edit.memory_text import read_form, same_text
-from memtui.workbench.edit.merge import failed_save, questions
+from memtui.workbench.edit.merge import questions
 from memtui.workbench.edit.merge.conflict_lines import OPENED, Parties
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
-from memtui.workbench.edit.merge.decisions import MergeSession, bytes_of
-from memtui.workbench.edit.merge.questions import ConflictQuestion, QuestionScreen
-from memtui.workbench.edit.merge.stored_decisions import (
-    DecisionWriter,
+from memtui.workbench.edit.merge.decisions import (
+    MergeSession,
     ScreenPosition,
+    bytes_of,
     decode_decisions,
     encode_decisions,
 )
+from memtui.workbench.edit.merge.questions import ConflictQuestion, QuestionScreen
 from memtui.workbench.edit.open_memory import DiskState
-from memtui.workbench.edit.screens import close_screen, dismiss_unfilled
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from memtui.workbench.bridge import Engine
 
+WRITE_EVERY = 0.25
+"""Least seconds between two writes of decisions."""
 ROUNDS = 3
 """Third writers after which another name is offered."""
 
@@ -75,7 +80,7 @@ def open_conflict(editing: EditFlow, *, alone: bool = False, whose: str = "") ->
             editor.say("Nobody else saved: there is no other side to compare with.")
             return
         texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
-        if guarded_save.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
+        if open_memory.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
             editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
             return
     elif not editor.dirty and subject.disk_sha256 is not None:
@@ -105,14 +110,17 @@ class ConflictFlow(ShownConflict):
         self._before_round: tuple[MergeSession, MergeSession, int] | None = None
         """Decisions before the last third writer, those carried over, and the number of their undo steps."""
         self._screen: ConflictScreen | QuestionScreen | None = None
-        self._writer = DecisionWriter(editing, self._state)
+        self._due = False
+        """Whether there are decisions that are not stored yet."""
+        self._last_write = 0.0
+        self._timer: Timer | None = None
 
     # --- opening
 
     def open(self) -> None:
         """Store every text, merge, and show the result."""
         editing, address, texts = self.editing, self.address, self.texts
-        due, at = editing.drafts.keeper.due(), editing.options.clock()
+        due, at = editing.drafts.keeper.due(), editing.bridge.now()
         screen: ConflictScreen | None = None
         if texts.disk is not None and (texts.yours == texts.disk or not same_text(texts.yours, texts.disk)):
             editable = all(read_form(data).editable for data in (texts.base, texts.yours, texts.disk))
@@ -124,8 +132,7 @@ class ConflictFlow(ShownConflict):
             editing.show_screen(screen)
 
         def merged(engine: Engine) -> PreparedConflict:
-            for owner, draft in due:
-                editing.drafts.keeper.write(owner, draft)
+            editing.drafts.keeper.write(*due)
             return prepare(engine, address, texts, at)
 
         def failed(error: MemtuiError) -> None:
@@ -145,22 +152,14 @@ class ConflictFlow(ShownConflict):
         editing.drafts.after_drop()  # tells the tree of the draft
         disk, yours = self.texts.disk, self.texts.yours
         if found.missing is not None:
-            failed_save.ask_where(
+            questions.ask_where(
                 editing, self.address, yours, found.missing, again=lambda: editing.check_disk(editing.save)
             )
         elif disk is None or found.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
-            self._ask(
-                questions.only_line_ends(
-                    self._parties(),
-                    yours,
-                    disk,
-                    mine=lambda: self.write_result(yours),
-                    agent=self._take_theirs,
-                    later=self.leave,
-                )
-            )
+            answers = {"ends_yours": lambda: self.write_result(yours), "ends_agent": self._take_theirs}
+            self._ask(questions.only_line_ends(self._parties(), yours, disk, answers, self.leave))
         elif isinstance(screen, ConflictScreen) and editing.conflict is self:
             self._rounds = found.spot.rounds
             screen.fill(found.session, found.spot)
@@ -174,15 +173,13 @@ class ConflictFlow(ShownConflict):
         self.editing.show_screen(self._screen)
 
     def _deleted(self) -> ConflictQuestion:
-        return questions.deleted_by_them(
-            self._parties(),
-            (self.texts.base, self.texts.yours),
-            self._why,
-            keep=self.keep_mine,
-            let_go=self.accept_deletion,
-            keep_as=self.save_as,
-            later=self.leave,
-        )
+        answers: dict[str, questions.Answer] = {
+            "keep_mine": self.keep_mine,
+            "accept_deletion": self.accept_deletion,
+            "keep_as": questions.Asked("keep it as", str(self.address), self.save_as),
+        }
+        texts = self.texts.base, self.texts.yours
+        return questions.deleted_by_them(self._parties(), texts, self._why, answers, self.leave)
 
     def _parties(self) -> Parties:
         when = self.editing.when
@@ -193,7 +190,7 @@ class ConflictFlow(ShownConflict):
             yours=self._whose or "your unsaved draft",
             who=self.who,
             at=when(self._at) if self._at else "",
-            shown=self.editing.options.named(str(self.address)),
+            shown=self.editing.editor.named(str(self.address)),
         )
 
     # --- keeping what was decided
@@ -204,15 +201,42 @@ class ConflictFlow(ShownConflict):
             return None
         spot = screen.position._replace(rounds=self._rounds)
         decisions = encode_decisions(screen.session, spot)
-        at = self.editing.options.clock()
+        at = self.editing.bridge.now()
         return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
 
     def decided(self) -> None:
-        """Store the decisions and the position soon."""
-        self._writer.soon()
+        """Store the decisions and the position now, or `WRITE_EVERY` after the last time."""
+        self._due = True
+        if self._timer is None:
+            wait = self._last_write + WRITE_EVERY - time.monotonic()
+            if wait <= 0:
+                self._write_decisions()
+            else:
+                self._timer = self.editing.app.set_timer(wait, self._write_decisions)
+
+    def _write_decisions(self) -> None:
+        state = self._state() if self._due else None
+        self._stop_writing()
+        self._last_write = time.monotonic()
+        if state is not None:
+            self.editing.bridge.run(
+                lambda engine: engine.drafts.save_conflict(state),
+                what="keep your decisions",
+                lane=DRAFTS,
+                latest="conflict",
+            )
 
     def flush(self) -> None:
-        self._writer.write()
+        state = self._state() if self._due else None
+        if state is not None:
+            self.editing.bridge.store_conflict(state)
+            self._due = False
+
+    def _stop_writing(self) -> None:
+        self._due = False
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
 
     # --- answers of the conflict screen
 
@@ -223,13 +247,13 @@ class ConflictFlow(ShownConflict):
         merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
 
         def failed(error: MemtuiError) -> None:
-            failed_save.ask_where(
+            questions.ask_where(
                 editing, address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
             )
 
         editing.write(address, data, texts.disk_sha256, self._written, failed, merge)
 
-    def _written(self, written: guarded_save.SaveResult) -> None:
+    def _written(self, written: open_memory.SaveResult) -> None:
         if isinstance(written.result, Conflict):
             self._merge_again(written.disk)
             return
@@ -238,7 +262,7 @@ class ConflictFlow(ShownConflict):
         with_whom = f", merged with what was saved {by(self.who)}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
-            snapshot = Snapshot(address, written.data, written.result.sha256, editing.options.clock())
+            snapshot = Snapshot(address, written.data, written.result.sha256, editing.bridge.now())
             wrote = isinstance(written.result, Saved)  # else there is no step, and u would take another one back
             saved = f"Saved{with_whom}. u{'' if self._alone else ' in the tree'} takes it back."
             self._go_on(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
@@ -261,7 +285,7 @@ class ConflictFlow(ShownConflict):
         self.editing.drafts.drop(address)
 
     def _end(self) -> None:
-        self._writer.stop()
+        self._stop_writing()
         self.editing.conflict = None
         close_screen(self._screen)
 
@@ -279,7 +303,7 @@ class ConflictFlow(ShownConflict):
         texts = self.texts = self.texts._replace(
             disk=snapshot.bytes if snapshot else None, disk_sha256=snapshot.sha256 if snapshot else None
         )
-        self._at = snapshot.modified_at if snapshot else self.editing.options.clock()
+        self._at = snapshot.modified_at if snapshot else self.editing.bridge.now()
         self.who = disk.who or (UNKNOWN if snapshot else self.who)
         screen = self._screen
         if snapshot is None or not isinstance(screen, ConflictScreen):
@@ -293,7 +317,7 @@ class ConflictFlow(ShownConflict):
                 session = self._carried(screen.session, found[1])
                 screen.replace_session(self._parties(), session, self._again_words(session))
 
-        self.editing.run(lambda _: guarded_save.merge(base, yours, snapshot.bytes), again, what="merge both sides")
+        self.editing.run(lambda _: open_memory.merge(base, yours, snapshot.bytes), again, what="merge both sides")
 
     def _ask_anew(self, disk: Snapshot | None) -> None:
         """Ask another question, or none; a key typed for the old one is no answer and no text."""
@@ -375,7 +399,7 @@ class ConflictFlow(ShownConflict):
             if self._screen is not None:
                 self._screen.say(f"Not written. {error}")
 
-        failed_save.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
+        questions.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
 
     def leave(self) -> None:
         """Come back later: decisions and draft are kept, but not a copy that nothing was decided about."""
@@ -386,7 +410,7 @@ class ConflictFlow(ShownConflict):
             self.editing.drafts.drop(self.address, saved=self.texts.yours.decode(errors="replace"))
             self.editing.abandon("")
             return
-        self._writer.write_in_thread()
+        self._write_decisions()
         self._end()
         if self._alone:
             self.editing.leave()
@@ -399,13 +423,13 @@ def prepare(engine: Engine, address: Address, texts: ConflictTexts, at: int) -> 
     if texts.disk is None:
         try:
             if texts.base_sha256 is not None:
-                guarded_save.refuse_missing_folder(engine, address)
+                open_memory.refuse_missing_folder(engine, address)
         except NotFoundError as error:
             return PreparedConflict(None, ScreenPosition(), other=False, missing=error)
         return PreparedConflict(None, ScreenPosition(), other=False)
     session = MergeSession.of(texts.base, texts.yours, texts.disk)
     spot, other = ScreenPosition(), False
-    before = guarded_save.conflict_or_none(engine, address)
+    before = open_memory.conflict_or_none(engine, address)
     if before is not None and before.base_sha256 == texts.base_sha256:
         found = decode_decisions(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
         if found is not None and (before.yours, before.theirs) == (texts.yours, texts.disk):
@@ -443,28 +467,22 @@ def ask_renamed(editing: EditFlow, new: Address) -> None:
     def keep_name() -> None:
         editing.write(old, data, None, written, failed)
 
-    def written(done: guarded_save.SaveResult) -> None:
+    def written(done: open_memory.SaveResult) -> None:
         close_screen(screen)
         if editing.address != old:
             return
         if isinstance(done.result, Conflict):
             editing.check_disk(editing.compare_screen)  # somebody took the old name meanwhile
             return
-        snapshot = Snapshot(old, data, done.result.sha256, editing.options.clock())
+        snapshot = Snapshot(old, data, done.result.sha256, editing.bridge.now())
         editing.show_saved(snapshot, "Saved under the old name; the renamed memory is as they left it.")
         editing.drafts.drop(old)
 
     def failed(error: MemtuiError) -> None:
-        failed_save.ask_where(editing, old, data, error, again=keep_name)
+        questions.ask_where(editing, old, data, error, again=keep_name)
 
     parties = Parties(str(old), "", "", editor.who, editing.when(editor.disk_at) if editor.disk_at else "")
-    question = questions.renamed_by_them(
-        parties,
-        str(new),
-        (subject.base, data),
-        follow=follow,
-        keep_name=keep_name,
-        later=lambda: close_screen(screen),
-    )
+    answers = {"follow_name": follow, "keep_name": keep_name}
+    question = questions.renamed_by_them(parties, str(new), (subject.base, data), answers, lambda: close_screen(screen))
     screen = QuestionScreen(question, table=editing.options.table)
     editing.show_screen(screen)

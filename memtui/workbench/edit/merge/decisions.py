@@ -1,4 +1,4 @@
-"""The decisions of one conflict: what was chosen for each place, what is open, and the resulting text.
+"""The decisions of one conflict: what was chosen for each place, what is open, the resulting text, and the JSON of it.
 
 Apart from the screen so that no key or size can change a decision, and so that a third writer's text can come in
 without losing those that still fit. The merge itself is `diff/merge.py`; nothing here writes a file.
@@ -6,10 +6,12 @@ without losing those that still fit. The merge itself is `diff/merge.py`; nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from memtui.diff.lines import split_lines
+from memtui.diff.differences import split_lines
 from memtui.diff.merge import (
     BASE,
     BOTH,
@@ -83,6 +85,24 @@ def text_of(data: bytes) -> str:
 
 def bytes_of(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
+
+
+def shown_text(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
+    """Turn typed text into lines for a place: its line ends, and one at the end where text follows.
+
+    A place without line ends takes those nearest to it.
+    """
+    if text and not text.endswith("\n") and index < len(chunks) - 1:
+        text += "\n"
+    for chunk in sorted(chunks, key=lambda one: abs(one.base_line - chunks[index].base_line)):
+        ended = [line for line in (*chunk.yours, *chunk.theirs, *chunk.base) if line.endswith("\n")]
+        if ended:
+            return text.replace("\n", "\r\n") if any(line.endswith("\r\n") for line in ended) else text
+    return text
 
 
 class MergeSession:
@@ -299,3 +319,122 @@ def _recent(steps: list[UndoEntry]) -> list[dict[int, PlaceDecision]]:
 
 def _moved(step: dict[int, PlaceDecision], found: Mapping[int, int]) -> UndoEntry:
     return {found[index]: place for index, place in step.items() if index in found}
+
+
+VERSION = 1
+
+
+class ScreenPosition(NamedTuple):
+    """Where the user was on the conflict screen."""
+
+    place: int = -1
+    """The place shown; -1: the first open one."""
+    view: str = ""
+    pair: int = 0
+    rounds: int = 0
+    """How many times somebody else wrote meanwhile."""
+    editing: str | None = None
+
+
+def encode_decisions(session: MergeSession, spot: ScreenPosition) -> str:
+    return json.dumps(
+        {
+            "version": VERSION,
+            "texts": _fingerprint(session.merge),
+            "cut": _cut(session.merge) if session.recut else None,
+            "places": _places(session.places),
+            "undo": [_step(step) for step in session.undo_steps],
+            "redo": [_step(step) for step in session.redo_steps],
+            "again": sorted(session.again),
+            "started": list(session.started.items()),
+            "spot": list(spot),
+        },
+        ensure_ascii=True,
+        separators=(",", ":"),
+    )
+
+
+def decode_decisions(text: str, fresh: MergeSession) -> tuple[MergeSession, ScreenPosition] | None:
+    """Decode for a fresh merge of the same texts; None for another version or other texts."""
+    try:
+        found = json.loads(text)
+        if found["version"] != VERSION:
+            return None
+        merge = fresh.merge if found["cut"] is None else _cut_again(fresh.merge, found["cut"])
+        if _fingerprint(merge) != found["texts"]:
+            return None
+        session = MergeSession(merge)
+        session.recut = found["cut"] is not None
+        session.places = _places_of(found["places"])
+        if any(index not in range(len(merge.hunks)) for index in session.places):
+            return None
+        session.undo_steps = [_step_of(step, fresh.merge) for step in found["undo"]]
+        session.redo_steps = [_step_of(step, fresh.merge) for step in found["redo"]]
+        session.again = frozenset(found["again"])
+        session.started = {int(index): str(begun) for index, begun in found["started"]}
+        return session, ScreenPosition(*found["spot"])
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return None  # not ours, or damaged: the texts are kept, only the decisions have to be made again
+
+
+def _fingerprint(merge: Merge) -> str:
+    """Digest of one cut of three texts."""
+    digest = hashlib.sha256()
+    for hunk in merge.hunks:
+        for lines in (hunk.base, hunk.yours, hunk.theirs):
+            digest.update("".join(lines).encode(errors="surrogatepass") + b"\0")
+        digest.update(hunk.kind.encode() + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def _cut(merge: Merge) -> list[list[Any]]:
+    return [[hunk.kind, len(hunk.base), len(hunk.yours), len(hunk.theirs)] for hunk in merge.hunks]
+
+
+def _cut_again(merge: Merge, cut: list[list[Any]]) -> Merge:
+    """Cut the three texts of a merge into hunks of these sizes."""
+    base = [line for hunk in merge.hunks for line in hunk.base]
+    yours = [line for hunk in merge.hunks for line in hunk.yours]
+    theirs = [line for hunk in merge.hunks for line in hunk.theirs]
+    hunks: list[Hunk] = []
+    b = y = t = 0
+    for kind, of_base, of_yours, of_theirs in cut:
+        lines = tuple(base[b : b + of_base]), tuple(yours[y : y + of_yours]), tuple(theirs[t : t + of_theirs])
+        hunks.append(Hunk(str(kind), *lines, b, y, t))
+        b, y, t = b + of_base, y + of_yours, t + of_theirs
+    if (b, y, t) != (len(base), len(yours), len(theirs)):
+        raise ValueError("a cut of other texts")
+    return Merge(tuple(hunks))
+
+
+def _choice(choice: Choice | None) -> Any:
+    return {"text": choice.text} if isinstance(choice, Edited) else choice
+
+
+def _choice_of(found: Any) -> Choice | None:
+    if isinstance(found, dict):
+        return Edited(str(found["text"]))
+    if found is not None and found not in CHOICES:
+        raise ValueError(found)
+    return None if found is None else str(found)
+
+
+def _places(places: Mapping[int, PlaceDecision]) -> list[list[Any]]:
+    return [[index, _choice(place.choice), int(place.reopened)] for index, place in places.items()]
+
+
+def _places_of(found: list[list[Any]]) -> dict[int, PlaceDecision]:
+    return {int(index): PlaceDecision(_choice_of(choice), bool(reopened)) for index, choice, reopened in found}
+
+
+def _step(step: UndoEntry) -> Any:
+    if not isinstance(step, Recut):
+        return _places(step)
+    return {"cut": _cut(step.merge), "places": _places(step.places), "started": list(step.started.items())}
+
+
+def _step_of(found: Any, merge: Merge) -> UndoEntry:
+    if isinstance(found, list):
+        return _places_of(found)
+    started = {int(index): str(text) for index, text in found["started"]}
+    return Recut(_cut_again(merge, found["cut"]), _places_of(found["places"]), started)

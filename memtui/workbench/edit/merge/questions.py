@@ -1,6 +1,7 @@
 """Questions for what is no merge (a memory deleted, renamed or not writable), and the screen that asks them.
 
-No answer loses a text. Questions are values, so that every sentence and answer has tests without a screen.
+No answer loses a text: one that could not be saved is kept as a draft, and can be saved elsewhere. Questions are
+values, so that every sentence and answer has tests without a screen.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
@@ -22,16 +22,18 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.edit import guarded_save
+from memtui.workbench.bridge import DRAFTS, WRITE
+from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.bars import EditorPrompt
+from memtui.workbench.edit.drafts import OverlayScreen, close_screen, keys_line
 from memtui.workbench.edit.memory_text import line_ends
 from memtui.workbench.edit.merge import conflict_lines
 from memtui.workbench.edit.merge.conflict_lines import Parties
 from memtui.workbench.edit.merge.decisions import text_of
-from memtui.workbench.edit.screens import OverlayScreen, keys_line
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
+    from memtui.workbench.edit.edit_flow import EditFlow
     from memtui.workbench.main_screen import MainScreen
 
 
@@ -56,9 +58,8 @@ class ConflictQuestion(NamedTuple):
     """Sentences about what happened; may hold hostile text."""
     answers: Mapping[str, Answer]
     later: Do
-    heading: str = ""
-    before: str = ""
-    after: str = ""
+    change: tuple[str, bytes, bytes] | None = None
+    """A heading, and the two texts whose difference is shown below it."""
     kept: str = "Nothing is lost: every text is kept, whatever you choose."
 
 
@@ -74,13 +75,12 @@ class QuestionScreen(OverlayScreen):
         super().__init__(table)
         self.question = question
         self._said = ""
-        self._asked: Asked | None = None
 
     def compose(self) -> ComposeResult:
         yield Lines(id="case-header", ground="bar")
         yield Lines(id="case-words")
         yield LinesView(id="case-text")
-        yield EditorPrompt(id="case-prompt")
+        yield EditorPrompt(lambda: self.query_one("#case-text").focus(), id="case-prompt")
         yield Lines(id="case-foot")
 
     def on_mount(self) -> None:
@@ -103,8 +103,7 @@ class QuestionScreen(OverlayScreen):
     def answer(self, action: Action) -> None:
         answer = self.question.answers.get(action.id, self.question.later)
         if isinstance(answer, Asked):
-            self._asked = answer
-            self.query_one(EditorPrompt).ask(answer.word, answer.value)
+            self.query_one(EditorPrompt).ask(*answer)
         else:
             answer()
 
@@ -124,9 +123,10 @@ class QuestionScreen(OverlayScreen):
         said.set_lines(*([(f" {row}", "strong")] for row in words))
         said.styles.height = max(len(words), 1)
         lines: list[Line] = []
-        if question.heading:
-            lines = [[], [(f" {question.heading}", "heading")], []]
-            lines += conflict_lines.file_change(question.before, question.after, max(width - 1, 20))
+        if question.change is not None:
+            heading, before, after = question.change
+            lines = [[], [(f" {heading}", "heading")], []]
+            lines += conflict_lines.file_change(text_of(before), text_of(after), max(width - 1, 20))
         self.query_one("#case-text", LinesView).show(lines)
         self.draw_foot()
 
@@ -140,33 +140,12 @@ class QuestionScreen(OverlayScreen):
         said = visible(self._said or self.question.kept)
         self.query_one("#case-foot", Lines).set_lines([(f" {said}", "strong")], self.hint or keys)
 
-    @on(EditorPrompt.Answered)
-    def _named(self, event: EditorPrompt.Answered) -> None:
-        event.stop()
-        asked, self._asked = self._asked, None
-        self.query_one("#case-text").focus()
-        if asked is not None:
-            asked.then(event.value)
 
-    @on(EditorPrompt.Closed)
-    def _not_named(self, event: EditorPrompt.Closed) -> None:
-        event.stop()
-        self.query_one("#case-text").focus()
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
+CHANGE = "your change against BASE, the text you opened:"
 
 
 def deleted_by_them(
-    parties: Parties,
-    texts: tuple[bytes, bytes],
-    why: str,
-    *,
-    keep: Do,
-    let_go: Do,
-    keep_as: Callable[[str], None],
-    later: Do,
+    parties: Parties, texts: tuple[bytes, bytes], why: str, answers: Mapping[str, Answer], later: Do
 ) -> ConflictQuestion:
     """Ask about a memory somebody deleted while it was edited; `texts` are BASE and YOURS."""
     reason = f" They said: {why}" if why else ""
@@ -174,11 +153,9 @@ def deleted_by_them(
         "gone",
         f"DELETED {parties.address}",
         (f"{_did(parties, 'deleted it')} while you had unsaved text in it.{reason}",),
-        {"keep_mine": keep, "accept_deletion": let_go, "keep_as": Asked("keep it as", parties.address, keep_as)},
+        answers,
         later,
-        "your change against BASE, the text you opened:",
-        text_of(texts[0]),
-        text_of(texts[1]),
+        (CHANGE, *texts),
         "Nothing is lost: BASE and your text are kept, whatever you choose.",
     )
 
@@ -191,9 +168,7 @@ def deleted_by_you(address: str, who: str, texts: tuple[bytes, bytes], *, keep: 
         (f"{did(who, 'changed it', begins=True)} since it was listed, so it was not moved to the trash.",),
         {"keep_theirs": keep, "trash_theirs": trash},
         keep,
-        "what they changed in the version you saw:",
-        text_of(texts[0]),
-        text_of(texts[1]),
+        ("what they changed in the version you saw:", *texts),
         "Nothing was changed. In the trash it can be brought back with u.",
     )
 
@@ -203,62 +178,36 @@ def _did(parties: Parties, verb: str) -> str:
 
 
 def renamed_by_them(
-    parties: Parties, new: str, texts: tuple[bytes, bytes], *, follow: Do, keep_name: Do, later: Do
+    parties: Parties, new: str, texts: tuple[bytes, bytes], answers: Mapping[str, Answer], later: Do
 ) -> ConflictQuestion:
     """Ask about a memory somebody renamed while it was edited; `texts` are BASE and YOURS."""
-    return ConflictQuestion(
-        "moved",
-        f"RENAMED {parties.address}",
-        (
-            f"{_did(parties, 'renamed it')} while you had unsaved text in it.",
-            f"old name  {parties.address}",
-            f"new name  {new}",
-        ),
-        {"follow_name": follow, "keep_name": keep_name},
-        later,
-        "your change against BASE, the text you opened:",
-        text_of(texts[0]),
-        text_of(texts[1]),
+    words = (
+        f"{_did(parties, 'renamed it')} while you had unsaved text in it.",
+        f"old name  {parties.address}",
+        f"new name  {new}",
     )
+    return ConflictQuestion("moved", f"RENAMED {parties.address}", words, answers, later, (CHANGE, *texts))
 
 
 def only_line_ends(
-    parties: Parties, yours: bytes, theirs: bytes, *, mine: Do, agent: Do, later: Do
+    parties: Parties, yours: bytes, theirs: bytes, answers: Mapping[str, Answer], later: Do
 ) -> ConflictQuestion:
     """Ask about two texts that differ only in line ends or byte-order mark."""
-    return ConflictQuestion(
-        "line_ends",
-        f"ONLY LINE ENDS DIFFER {parties.address}",
-        (
-            f"{_did(parties, 'saved the same text as you')}, with other line ends or another byte-order mark.",
-            f"YOURS  {line_end_words(yours)}",
-            f"AGENT  {line_end_words(theirs)}",
-        ),
-        {"ends_yours": mine, "ends_agent": agent},
-        later,
+    words = (
+        f"{_did(parties, 'saved the same text as you')}, with other line ends or another byte-order mark.",
+        f"YOURS  {line_end_words(yours)}",
+        f"AGENT  {line_end_words(theirs)}",
     )
+    return ConflictQuestion("line_ends", f"ONLY LINE ENDS DIFFER {parties.address}", words, answers, later)
 
 
 def not_saved(
-    address: str,
-    error: MemtuiError,
-    place: str,
-    *,
-    again: Do,
-    save_as: Callable[[str], None],
-    copy: Do,
-    later: Do,
+    address: str, error: MemtuiError, place: str, answers: Mapping[str, Answer], later: Do
 ) -> ConflictQuestion:
     """Ask what to do with a text that could not be saved; `place` says where it is kept."""
-    words = [error.message, *(sentence for sentence in (error.unharmed, error.hint) if sentence), place]
-    return ConflictQuestion(
-        "unsaved",
-        f"NOT SAVED {address}",
-        tuple(words),
-        {"try_again": again, "save_elsewhere": Asked("save it as", address, save_as), "copy_draft": copy},
-        later,
-        kept="" if error.code == "E_OFFLINE" else "The memory is as it was.",
-    )
+    words = (*filter(None, (error.message, error.unharmed, error.hint)), place)
+    kept = "" if error.code == "E_OFFLINE" else "The memory is as it was."
+    return ConflictQuestion("unsaved", f"NOT SAVED {address}", words, answers, later, kept=kept)
 
 
 def line_end_words(data: bytes) -> str:
@@ -280,9 +229,9 @@ def ask_about_deleted(
         except NotFoundError:
             return None
         return (
-            guarded_save.version_or_empty(engine, address, seen_sha256),
+            open_memory.version_or_empty(engine, address, seen_sha256),
             now,
-            guarded_save.name_of(engine.rows.get(address).actor, address),
+            open_memory.name_of(engine.rows.get(address).actor, address),
         )
 
     def ask(found: tuple[bytes, Snapshot, str] | None) -> None:
@@ -306,3 +255,116 @@ def ask_about_deleted(
         screen.app.push_screen(asking)
 
     screen.bridge.run(look, ask, what=f"read {address}", awaited=True)
+
+
+def ask_where(
+    editing: EditFlow,
+    address: Address,
+    data: bytes,
+    error: MemtuiError,
+    *,
+    again: Callable[[], None],
+    elsewhere: Callable[[str], None] | None = None,
+) -> None:
+    """Keep a text that could not be saved, and ask what to do with it.
+
+    `again` tries again; `elsewhere` saves under another name, by default as `keep_elsewhere` does.
+    """
+    screen: QuestionScreen
+
+    def close() -> None:
+        close_screen(screen)
+
+    def try_again() -> None:
+        close()
+        again()
+
+    def copy_text() -> None:
+        _copy_text(editing, data.decode(errors="replace"), screen.say)
+
+    def save_as(path: str) -> None:
+        if elsewhere is not None:
+            close()
+            elsewhere(path)
+        else:
+            keep_elsewhere(editing, address, data, path, close, lambda why: screen.say(f"Not written. {why}"))
+
+    def show(kept: bool) -> None:
+        nonlocal screen
+        folder = editing.options.settings.state_dir
+        place = f"Your text is kept as a draft in {folder}, and is offered when you open the memory again."
+        if not kept:
+            place = "Your text could not be kept as a draft either: copy it, or save it elsewhere, before you leave."
+        answers: dict[str, Answer] = {
+            "try_again": try_again,
+            "save_elsewhere": Asked("save it as", str(address), save_as),
+            "copy_draft": copy_text,
+        }
+        question = not_saved(str(address), error, place, answers, close)
+        screen = QuestionScreen(question, table=editing.options.table)
+        editing.app.push_screen(screen)
+
+    _keep(editing, show)
+
+
+def _copy_text(editing: EditFlow, text: str, say: Callable[[str], None]) -> None:
+    from memtui.ui.clipboard import copy
+
+    terminal = editing.options.settings.terminal
+    escaped: list[str] = []
+
+    def copied(route: str) -> None:
+        for through_terminal in escaped:
+            editing.app.copy_to_clipboard(through_terminal)
+        say(f"Copied your text ({route}).")
+
+    def failed(error: MemtuiError) -> None:
+        say(str(error))
+
+    editing.run(lambda _: copy(text, terminal, escaped.append), copied, what="copy your text", otherwise=failed)
+
+
+def _keep(editing: EditFlow, then: Callable[[bool], None]) -> None:
+    """Store the draft again, also beside the ledger, and tell `then` whether it is stored."""
+    editing.drafts.keeper.invalidate(editing.editor)
+    due = editing.drafts.keeper.due()
+
+    def keep(engine: Engine) -> bool:
+        editing.drafts.keeper.write(*due)
+        return engine.drafts.keep_apart()
+
+    def kept(complete: bool) -> None:
+        editing.bridge.refresh_drafts()
+        then(complete)
+
+    editing.run(keep, kept, what="keep a draft", otherwise=lambda _: kept(complete=False), lane=DRAFTS)
+
+
+def keep_elsewhere(
+    editing: EditFlow,
+    old: Address,
+    data: bytes,
+    path: str,
+    close: Callable[[], None],
+    refused: Callable[[MemtuiError], None],
+) -> None:
+    """Keep a text as a new memory and continue there; the memory it was meant for stays as it is on disk.
+
+    `path` is an address, or a name in the same root; `close` dismisses the screens that asked.
+    """
+    actor, subject = editing.bridge.actor, editing.editor.subject
+    was_there = subject is not None and subject.base_sha256 is not None
+
+    def create(engine: Engine) -> Address:
+        new = engine.roots.resolve(path) if "/" in path else Address(old.root, path)
+        if was_there and new.root == old.root:
+            open_memory.refuse_missing_folder(engine, old)
+        engine.memories.create(new, data, actor=actor)
+        return new
+
+    def created(new: Address) -> None:
+        close()
+        editing.drafts.drop(old)
+        editing.abandon(go_to=new)
+
+    editing.run(create, created, what=f"create {path}", otherwise=refused, lane=WRITE)

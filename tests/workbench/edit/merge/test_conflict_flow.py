@@ -15,8 +15,7 @@ from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.browse.operations import step_words
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
-from memtui.workbench.edit.merge.decisions import MergeSession
-from memtui.workbench.edit.merge.stored_decisions import ScreenPosition, decode_decisions
+from memtui.workbench.edit.merge.decisions import MergeSession, ScreenPosition, decode_decisions
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.edit.merge.stage import (
     AGENT_TEXT,
@@ -151,9 +150,9 @@ async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) ->
     async with conflict(tmp_path) as (bench, pilot, _):
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
-        bench.editor.action_save() if key == "ctrl+s" else bench.editor.action_compare()
-        bench.editor.action_compare()
-        bench.editor.action_save()
+        bench.editor.action_act("save") if key == "ctrl+s" else bench.editor.action_act("compare")
+        bench.editor.action_act("compare")
+        bench.editor.action_act("save")
         await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
         await pilot.pause(0.2)
         assert len([screen for screen in bench.screen_stack if isinstance(screen, ConflictScreen)]) == 1
@@ -428,7 +427,8 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
     bench = make(tmp_path)
     both = YOURS.replace(b"- four", b"- four by agent")
     async with bench.run_test(size=(120, 40)) as pilot:
-        bench.flow.options = bench.flow.options._replace(when_mergeable=wish)
+        settings = bench.flow.options.settings._replace(merge_when_mergeable=wish)
+        bench.flow.options = bench.flow.options._replace(settings=settings)
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
         bench.editor.replace_text(YOURS)

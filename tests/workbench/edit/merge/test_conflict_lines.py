@@ -7,15 +7,16 @@ from hypothesis import strategies as st
 from memtui.safe_text import cell_width, has_hidden, visible
 from memtui.ui.draw.spans import Line
 from memtui.workbench.edit.merge.conflict_lines import (
+    PAIRS,
     MergedFile,
     Parties,
     closing_words,
     file_change,
     header,
     hunk_title,
+    place_lines,
     result_lines,
 )
-from memtui.workbench.edit.merge.place_lines import PAIRS, place_lines
 from tests.test_mask import GITHUB, KEY
 from tests.workbench.edit.merge.test_decisions import session
 

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.diff.lines import split_lines
+from memtui.diff.differences import split_lines
 from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
 
 WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "<<<<<<< YOURS\n", "=======\n", "x\r\n"]), max_size=8)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.workbench.edit.merge.place_lines import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
+from memtui.workbench.edit.merge.conflict_lines import BASE_AGENT, BASE_YOURS, EACH, SIDES, WITH_BASE, place_lines
 from tests.workbench.edit.merge.test_conflict_lines import text
 from tests.workbench.edit.merge.test_decisions import session
 

@@ -185,7 +185,7 @@ async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -
         words = " ".join(text_of(screen, "#case-words").split())
         assert "no space left on device (12 kB free)" in words
         assert "Free some space and try again." in words
-        assert f"keptasadraftin{bench.flow.options.private_folder}" in words.replace(" ", "")
+        assert f"keptasadraftin{bench.flow.options.settings.state_dir}" in words.replace(" ", "")
         assert disk(bench) == BASE
         assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
         await pilot.press("enter", "r")

@@ -7,8 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
-from memtui.workbench.edit.merge.stored_decisions import VERSION, ScreenPosition, decode_decisions, encode_decisions
+from memtui.workbench.edit.merge.decisions import (
+    CHOICES,
+    VERSION,
+    MergeSession,
+    ScreenPosition,
+    decode_decisions,
+    encode_decisions,
+)
 from tests.workbench.edit.merge.test_decisions import TEXT, session, state_of
 
 SPOT = ScreenPosition(place=3, view="result", pair=2, rounds=1, editing="half typed\n")

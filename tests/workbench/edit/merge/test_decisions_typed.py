@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.workbench.edit.merge.conflict_layout import shown_text, typed_text
+from memtui.workbench.edit.merge.decisions import shown_text, typed_text
 from tests.workbench.edit.merge.test_decisions import session
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memtui.diff.lines import matching, split_lines
+from memtui.diff.differences import matching, split_lines
 
 sequences = st.lists(st.sampled_from("abcde"), max_size=14)
 

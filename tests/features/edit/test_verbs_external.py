@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import RefusedError, StorageError
-from memtui.features.edit.external import PrivateCopy, editor_command, run_in_terminal, run_in_window
+from memtui.features.edit.verbs import PrivateCopy, editor_command, run_in_terminal, run_in_window
 
 
 def found(name: str) -> str | None:

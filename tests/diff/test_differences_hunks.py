@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.diff.hunks import byte_lines, changed_lines, hunks, line_counts, take_back, why_not_text
+from memtui.diff.differences import byte_lines, changed_lines, hunks, line_counts, take_back, why_not_text
 
 LINES = st.sampled_from(
     [b"a", b"b", b"c", b"", b"\r", b"x\r", b"\xff\xfe", b"\xef\xbb\xbf# t", b"\x0c", "é\u2028".encode()]
