@@ -4,7 +4,7 @@ Every hunk carries its three texts, and all hunks together are all three texts, 
 written for an editor, and never confused with content.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -213,20 +213,21 @@ class _Hunks:
             self._conflict(base, yours, theirs)
 
     def _conflict(self, base: Lines, yours: Lines, theirs: Lines) -> None:
-        same = _shared(base, yours, theirs)
+        same = shared_start(base, yours, theirs)
         self.take(SAME, same, same, same)
         base, yours, theirs = base[same:], yours[same:], theirs[same:]
-        tail = _shared(base[::-1], yours[::-1], theirs[::-1])
+        tail = shared_start(base[::-1], yours[::-1], theirs[::-1])
         base, yours, theirs = base[: len(base) - tail], yours[: len(yours) - tail], theirs[: len(theirs) - tail]
-        head = _shared(yours, theirs)
-        end = _shared(yours[head:][::-1], theirs[head:][::-1])
+        head = shared_start(yours, theirs)
+        end = shared_start(yours[head:][::-1], theirs[head:][::-1])
         self.take(BOTH_EQUAL, 0, head, head)
         self.take(CONFLICT, len(base), len(yours) - head - end, len(theirs) - head - end)
         self.take(BOTH_EQUAL, 0, end, end)
         self.take(SAME, tail, tail, tail)
 
 
-def _shared(*texts: Lines) -> int:
+def shared_start(*texts: Sequence[str]) -> int:
+    """Count the lines that all texts begin with."""
     size = 0
     for lines in zip(*texts, strict=False):
         if any(line != lines[0] for line in lines):

@@ -69,7 +69,6 @@ versions."""
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load who wrote each line."""
         address = self.address
         self.host.jobs.run(
             lambda engine: blame(engine, address),
@@ -121,14 +120,12 @@ versions."""
         return super().empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title and counts of the list."""
         rows = self.rows
         count = rows.all[-1].last if rows.all else 0
         notes: Line = [(rows.of_all if rows.words else count_words(count, "line"), "title")] if self.loaded else []
         return f"Who wrote {self.host.shown(self.address)}", notes
 
     def _read_text(self, item: BlamedRun) -> None:
-        """Read all that is known of a run."""
         width, root, place = self.page.text_width, self.address.root, self.host.surroundings
 
         def page(engine: Engine) -> Page:
@@ -145,14 +142,12 @@ versions."""
         )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return which lines are shown."""
         item = self.item
         if item is None:
             return "Lines", []
         return (f"Line {item.first}" if item.first == item.last else f"Lines {item.first} to {item.last}"), []
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         return "There is no line here." if action.id in ("blame_open", "copy_line") and self.item is None else ""
 
     def _open(self) -> None:

@@ -23,6 +23,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    verbs=_VERBS,
-)
+FEATURE = Feature(verbs=_VERBS)

@@ -101,7 +101,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return view_rows.before(entries, self.list.cursor)
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load the time line."""
         address = self.address
         self.jobs.run(
             lambda engine: view_rows.load(engine, address),
@@ -136,7 +135,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return [[("  " + visible(self.refused), "problem")]] if self.refused else super().empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title and counts of the list."""
         versions = [one for one in self.rows.all if one.kind == VERSION]
         notes: Line = [(count_words(len(versions), "version"), "title")] if self.loaded else []
         if self.loaded and self.past.current is None:
@@ -152,7 +150,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return self.prompt is not None
 
     def _read_text(self, item: TimelineEntry) -> None:
-        """Read a row and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = DiffStyle(self.page.text_width, self.words, self.ascii)
 
@@ -174,7 +171,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         return (*said, *page), tuple(start + len(said) for start in starts)
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return what is compared with what."""
         entry, other = self.item, self.other
         if entry is None:
             return "Text", []
@@ -189,7 +185,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         entry = self.item
         if entry is None and action.id not in ("show_in_tree", "edit", "blame"):
             return "There is no version here." if self.loaded else "The versions are still being read."

@@ -49,6 +49,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    verbs=_VERBS,
-)
+FEATURE = Feature(verbs=_VERBS)

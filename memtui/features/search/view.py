@@ -122,7 +122,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         return ""
 
     def _footer(self, width: int) -> list[Line]:
-        """Leave out letter keys while letters are text."""
         if self._said or self.shell.progress or not self._in_line:
             return super()._footer(width)
         by_id = {action.id: beside_text(action) for action in self.actions}

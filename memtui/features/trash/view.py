@@ -61,7 +61,6 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load the deleted memories."""
         self.jobs.run(
             lambda engine: engine.undo.trash.entries(taken=True),
             self.take,
@@ -81,7 +80,6 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
 
     def _read_text(self, item: TrashEntry) -> None:
-        """Read the text of an entry."""
         width, plain, named, now = self.page.text_width, self.ascii, self.shell.named, self.host.now()
         self.jobs.run(
             lambda engine: show(engine, item, now, width, plain=plain, named=named),
@@ -91,11 +89,9 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the text."""
         return ("Text", []) if self.item is None else (str(self.item.address), [("in the trash", "title")])
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         needs = ("restore", "versions", "copy_contents", "copy_sha", "mark", "range", "read_text")
         if action.id in needs and not self.rows.targets(self.list.cursor):
             return "The trash is empty." if not self.rows.all else "There is no row here."

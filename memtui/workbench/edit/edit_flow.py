@@ -21,7 +21,7 @@ from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE
 from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.drafts import DraftFlow, EditorDrafts
-from memtui.workbench.edit.open_memory import Comparison, DiskState, FileState, question_for
+from memtui.workbench.edit.open_memory import Comparison, DiskState, FileState, draft_words
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -222,9 +222,10 @@ class EditFlow:
     def _offer(self, loaded: open_memory.LoadedMemory, draft: Draft) -> None:
         """Restore a draft of this session at once; ask about one that outlived a restart."""
         shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
-        question = question_for(draft, shown, loaded.disk.snapshot.sha256 if loaded.disk.snapshot else None)
+        on_disk = loaded.disk.snapshot.sha256 if loaded.disk.snapshot else None
+        question = draft_words(draft, shown, on_disk, self.when(draft.at))
         self._pending = loaded
-        if question is None:
+        if not question:
             self.drafts.drop(draft.address)
             self._go_on()
         elif not self._then and loaded.conflict is not None and loaded.conflict.yours == draft.text.encode():
@@ -233,7 +234,7 @@ class EditFlow:
         elif self._is_of_this_session(draft) or (self._then and not self._then.startswith(AT_LINE)):
             self._restore(draft)
         else:
-            self.editor.ask_about(question, self.when(draft.at))
+            self.editor.ask_about(draft, question)
 
     def _is_of_this_session(self, draft: Draft) -> bool:
         """Whether the user knows of a draft: it was typed, or an undo brought it back, since the start."""

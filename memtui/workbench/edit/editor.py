@@ -29,7 +29,6 @@ from memtui.workbench.edit.open_memory import (
     WRITE_AFTER,
     Comparison,
     DiskState,
-    DraftQuestion,
     FileState,
     OpenMemory,
     new_lines,
@@ -315,13 +314,13 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
 
     # --- questions
 
-    def ask_about(self, question: DraftQuestion, when: str) -> None:
+    def ask_about(self, draft: Draft, words: str) -> None:
         """Ask what to do with a draft found on disk; the text is read-only until the answer."""
         self.text_area.read_only = True
         fence = fence_of(self.app)
         if fence is not None:
             fence.startle()
-        self.query_one(QuestionBar).ask(question.words(when), lambda answer: self._answered(answer, question.draft))
+        self.query_one(QuestionBar).ask(words, lambda answer: self._answered(answer, draft))
 
     @property
     def asking(self) -> bool:

@@ -10,7 +10,7 @@ import collections
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.merge import CONFLICT, THEIRS, YOURS
+from memtui.diff.merge import CONFLICT, THEIRS, YOURS, shared_start
 from memtui.engine.model import (
     Actor,
     Address,
@@ -169,12 +169,8 @@ _NOTE_STYLES = {
 
 def new_lines(before: list[str], after: list[str]) -> dict[int, str]:
     """Mark the lines between the common start and the common end of two texts."""
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = shared_start(before, after)
+    end = min(shared_start(before[::-1], after[::-1]), len(before) - start, len(after) - start)
     return dict.fromkeys(range(start, len(after) - end), "A")
 
 
@@ -190,32 +186,19 @@ def title_runs(address: str, note: str, state: FileState, width: int, *, focused
     return [(name, "title-focus" if focused else "strong"), (f" {note}", _NOTE_STYLES.get(state, "description"))]
 
 
-class DraftQuestion(NamedTuple):
-    """Question about a draft that was found when its memory was opened."""
-
-    draft: Draft
-    stale: bool
-    lines: int
-    """Lines of the draft that are not in the text on disk."""
-    gone: bool = False
-
-    def words(self, when: str) -> str:
-        since = f", and the memory {'was deleted' if self.gone else 'changed'} since" if self.stale else ""
-        size = f"{count_words(self.lines, 'line')} of yours"
-        return f"A draft from {when} was never saved: {size}{since}. The history keeps it either way."
-
-
-def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> DraftQuestion | None:
-    """Return what to ask about a stored draft; None when its text is what is on disk.
+def draft_words(draft: Draft, disk_text: str, disk_sha256: str | None, when: str) -> str:
+    """Say what there is to decide about a stored draft of the time `when`; empty when its text is what is on disk.
 
     Of a missing memory `disk_text` is the last text there was, and `disk_sha256` None.
     """
     if disk_sha256 is not None and draft.text == disk_text:
-        return None
+        return ""
     known = set(disk_text.splitlines())
-    lines = sum(1 for line in draft.text.splitlines() if line not in known)
+    lines = count_words(sum(line not in known for line in draft.text.splitlines()), "line")
     gone = disk_sha256 is None and draft.base_sha256 is not None
-    return DraftQuestion(draft, stale=draft.base_sha256 != disk_sha256, lines=lines, gone=gone)
+    stale = draft.base_sha256 != disk_sha256
+    since = f", and the memory {'was deleted' if gone else 'changed'} since" if stale else ""
+    return f"A draft from {when} was never saved: {lines} of yours{since}. The history keeps it either way."
 
 
 class LoadedMemory(NamedTuple):

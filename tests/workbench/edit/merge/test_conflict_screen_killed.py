@@ -12,7 +12,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, OpenConflict, Root
 from tests.terminal import Terminal
-from tests.workbench.edit.test_editor_terminal import enter_note
+from tests.workbench.edit.test_editor import enter_note
 
 BASE = b"one\n=\ntwo\n=\nthree\n"
 AGENT = b"one agent\n=\ntwo agent\n=\nthree agent\n"

@@ -1,12 +1,25 @@
 """Decisions of a conflict: nothing is invented, nothing is lost, everything can be taken back."""
 
+from __future__ import annotations
+
+import json
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.diff.differences import split_lines
-from memtui.workbench.edit.merge.decisions import CHOICES, MergeSession
+from memtui.workbench.edit.merge.decisions import (
+    CHOICES,
+    VERSION,
+    MergeSession,
+    ScreenPosition,
+    decode_decisions,
+    encode_decisions,
+    shown_text,
+    typed_text,
+)
 
 WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "<<<<<<< YOURS\n", "=======\n", "x\r\n"]), max_size=8)
 TEXT = st.tuples(WORDS, st.sampled_from(["", "last"])).map(lambda pair: "".join(pair[0]) + pair[1])
@@ -176,3 +189,105 @@ def test_a_thousand_decisions_are_undone_one_by_one() -> None:
     while merged.undo():
         pass
     assert len(merged.open) == 1_000
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_get_the_ends_of_their_place(end: str) -> None:
+    merged = session(f"a{end}=\n", f"b{end}=\n", f"c{end}=\n")
+    assert shown_text(merged.start_text(0)) == "b\n"
+    assert typed_text("x\ny", merged.chunks, 0) == f"x{end}y{end}"
+
+
+def test_a_place_without_line_ends_takes_the_nearest() -> None:
+    merged = session("=\r\na\r\n", "=\r\n", "=\r\nb\r\n")
+    assert typed_text("x", merged.chunks, 1) == "x"
+    merged = session("=\r\nlast", "=\r\nmine", "=\r\ntheirs")
+    assert typed_text("x\ny", merged.chunks, 1) == "x\r\ny"
+
+
+def test_the_last_line_may_be_without_an_end() -> None:
+    merged = session("=\na", "=\nb", "=\nc")
+    assert typed_text("x", merged.chunks, 1) == "x"
+    merged.decide([1], "edited", typed_text("x", merged.chunks, 1))
+    assert merged.result == "=\nx"
+
+
+def test_nothing_typed_takes_the_lines_out() -> None:
+    merged = session("a\n=\n", "b\n=\n", "c\n=\n")
+    merged.decide([0], "edited", typed_text("", merged.chunks, 0))
+    assert merged.result == "=\n"
+
+
+SPOT = ScreenPosition(place=3, view="result", pair=2, rounds=1, editing="half typed\n")
+
+
+def again(merged: MergeSession, fresh: MergeSession) -> tuple[MergeSession, ScreenPosition]:
+    found = decode_decisions(encode_decisions(merged, SPOT), fresh)
+    assert found is not None
+    return found
+
+
+@given(TEXT, TEXT, TEXT, st.integers(), TEXT)
+def test_everything_comes_back(base: str, yours: str, agent: str, seed: int, typed: str) -> None:
+    chance = random.Random(seed)
+    merged = session(base, yours, agent)
+    for _ in range(6):
+        chance.choice(
+            [
+                lambda: merged.decide(chance.sample(merged.hunks, min(2, len(merged.hunks))), "edited", typed),
+                lambda: merged.decide(merged.hunks[:1], chance.choice([*CHOICES, ""])),
+                lambda: merged.read_back(typed),
+                merged.undo,
+                merged.redo,
+            ]
+        )()
+    back, spot = again(merged, session(base, yours, agent))
+    assert spot == SPOT
+    assert state_of(back) == state_of(merged)
+    assert (back.merge, back.places, back.started, back.again, back.recut) == (
+        merged.merge,
+        merged.places,
+        merged.started,
+        merged.again,
+        merged.recut,
+    )
+    while merged.undo():
+        assert back.undo()
+        assert state_of(back) == state_of(merged)
+    assert not back.undo()
+    while merged.redo():
+        assert back.redo()
+        assert state_of(back) == state_of(merged)
+    assert not back.redo()
+
+
+def test_decisions_about_other_texts_are_not_believed() -> None:
+    merged = session("one\n", "mine\n", "theirs\n")
+    merged.decide([0], "yours")
+    assert decode_decisions(encode_decisions(merged, SPOT), session("one\n", "mine\n", "others\n")) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "7", '{"version": 1}', "\x00", '{"version": "1"}'])
+def test_what_is_not_ours_is_nothing(text: str) -> None:
+    assert decode_decisions(text, session("one\n", "mine\n", "theirs\n")) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("version", VERSION + 1),
+        ("places", [[0, "nonsense", 0]]),
+        ("places", [["x", "yours", 0]]),
+        ("places", [[99, "yours", 0]]),
+        ("cut", [["conflict", 9, 9, 9]]),
+        ("undo", [{"cut": 3}]),
+        ("spot", [1, 2, 3, 4, 5, 6, 7]),
+        ("again", None),
+    ],
+)
+def test_damage_is_nothing(key: str, value: object) -> None:
+    merged = session("one\n", "mine\n", "theirs\n")
+    merged.decide([0], "yours")
+    found = json.loads(encode_decisions(merged, SPOT))
+    found[key] = value
+    assert decode_decisions(json.dumps(found), session("one\n", "mine\n", "theirs\n")) is None

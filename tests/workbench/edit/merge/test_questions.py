@@ -1,5 +1,7 @@
 """Conflicts that are questions: deleted, renamed, only line ends, not saved; no answer loses a text."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,11 +9,13 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
 from memtui.workbench.views.help import HelpScreen
 from tests.workbench.edit.merge.stage import BASE, YOURS, closed, disk, kept, make, question_shown, shown_text, text_of
+from tests.workbench.shown import Shown, shown
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 
@@ -256,3 +260,65 @@ async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_pat
         await pilot.press("r")
         await until(pilot, lambda: disk(bench) == YOURS)
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
+
+
+RETRY = Address.parse("memtui:project/decisions/retry.md")
+THEIRS = "# Retry\n\n- five times\n- with jitter\n"
+
+
+async def deleted(screen: Shown) -> None:
+    """Delete a memory that an agent changed since it was listed."""
+    await screen.go(str(RETRY))
+    screen.stop_watching()
+    screen.engine.agent(str(RETRY), THEIRS)
+    await screen.press("d", "t")
+    await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
+
+
+async def test_their_change_is_shown_and_nothing_is_deleted() -> None:
+    async with shown() as screen:
+        await deleted(screen)
+        await screen.until_text(f"NOT DELETED {RETRY}")
+        await screen.until_text("claude changed it since it was listed")
+        await screen.until_text("+    3  - five times")
+        await screen.until_text("-    3  - three times")
+        await screen.press("enter", "space", "t")
+        assert RETRY in screen.engine.data
+
+
+async def test_it_stays_as_they_wrote_it() -> None:
+    for key in ("k", "escape"):
+        async with shown() as screen:
+            await deleted(screen)
+            await screen.press(key)
+            await screen.until_text("stays as it was written by claude")
+            assert screen.engine.data[RETRY] == THEIRS.encode()
+
+
+async def test_it_goes_to_the_trash_once_their_change_was_seen() -> None:
+    async with shown() as screen:
+        await deleted(screen)
+        await screen.press("d")
+        await screen.until(lambda: RETRY not in screen.engine.data)
+        await screen.until_text(f"{RETRY} moved to the trash; u brings it back.")
+
+
+async def test_a_third_change_is_asked_about_again() -> None:
+    async with shown() as screen:
+        await deleted(screen)
+        screen.engine.agent(str(RETRY), "third\n")
+        await screen.press("d")
+        await screen.until_text("+    1  third")
+        assert screen.engine.data[RETRY] == b"third\n"
+
+
+async def test_of_many_the_others_are_deleted() -> None:
+    async with shown() as screen:
+        await screen.go("memtui:project/decisions/auth.md")
+        await screen.press("space", "space")
+        screen.stop_watching()
+        screen.engine.agent(str(RETRY), THEIRS)
+        await screen.press("d", "t")
+        await screen.until(lambda: isinstance(screen.app.screen, QuestionScreen))
+        assert Address.parse("memtui:project/decisions/auth.md") not in screen.engine.data
+        assert RETRY in screen.engine.data
