@@ -28,7 +28,7 @@ _VERBS = (
         "a list of memory rows, each with match: field (name, description or body), line, snippet, column, marks "
         "(pairs of characters of the snippet), places (how often the text has it); a hit in an old version has "
         "found_in: that version",
-        does="memtui.features.search.verbs:search",
+        does="memtui.features.search.tool:search_verb",
         rank=40,
     ),
 )

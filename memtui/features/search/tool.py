@@ -1,7 +1,9 @@
-"""The read-only tool `memory_search`: hits as lines with paths that a model can view.
+"""Search without a screen: the verb `search`, and the read-only tool `memory_search` with paths that a model can view.
 
-Text of memories is quoted as data: one short, harmless line for each hit, below a warning.
+The tool quotes text of memories as data: one short, harmless line for each hit, below a warning.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 
@@ -12,6 +14,9 @@ from memtui.features.feature import Offer
 from memtui.given import neutral, reach
 from memtui.memory_tool.call import SCOPES, Result, listable, whole_number
 from memtui.safe_text import visible
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 NAME = "memory_search"
 DEFAULT, MOST = 10, 50
@@ -99,3 +104,37 @@ def _limit(value: object) -> int:
     if number is None or number < 0:
         raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {DEFAULT}.")
     return min(number or DEFAULT, MOST)
+
+
+def search_verb(call: Call) -> int:
+    """Find memories."""
+    args, limit = call.args, call.args.number("limit", 50)
+    call.engine.rows.lift_limits()
+    hidden = reach.withheld(call.engine)
+    found, truncated = call.engine.search.once(
+        " ".join(args.texts("query")),
+        scope=args.text("scope"),
+        agent=args.text("agent"),
+        limit=limit,
+        versions=args.flag("versions"),
+        given=bool(call.agent),
+    )
+    hits = [hit for hit in found if not (hidden(hit.memory.address, (hit.version or hit.memory).sha256) and call.agent)]
+    if call.out.json:
+        call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
+        return outcomes.DONE
+    if not hits and call.out.terminal:
+        call.out.say("Nothing found.")
+    call.out.table(
+        (Column("ADDRESS", flexible=True, names=True), Column("LINE", "number"), Column("FOUND", flexible=True)),
+        [(_where(hit), hit.line, hit.snippet) for hit in hits],
+    )
+    if truncated:
+        more = len(found) >= limit
+        call.out.say("There is more; --limit shows it." if more else "Not everything was searched; see `memtui roots`.")
+    return outcomes.DONE
+
+
+def _where(hit: Hit) -> str:
+    address = str(hit.memory.address)
+    return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"

@@ -113,6 +113,14 @@ class Sources(NamedTuple):
     """In every project."""
 
 
+SWITCHES = (
+    ("search_texts", "bodies", "texts", "looks into the texts as well"),
+    ("search_versions", "versions", "old versions", "looks into old versions and deleted memories"),
+    ("search_projects", "everywhere", "every project", "looks into every project"),
+)
+"""For each field of `Sources` its action, its name, and what it does, in words."""
+
+
 def count_line(found: SearchResult | None, *, searching: bool) -> Line:
     """Write the number of hits."""
     line: Line = [("searching... ", "dim")] if searching else []
@@ -127,11 +135,8 @@ def count_line(found: SearchResult | None, *, searching: bool) -> Line:
 def state_line(sources: Sources, query: Query | None, key: Callable[[str], str], width: int) -> Line:
     """Draw the sources with their keys, and the excluded words; a source whose key is off is left out."""
     parts: Line = []
-    for id_, what, is_on in (
-        ("search_texts", "texts", sources.bodies),
-        ("search_versions", "old versions", sources.versions),
-        ("search_projects", "every project", sources.everywhere),
-    ):
+    for id_, field, what, _ in SWITCHES:
+        is_on = getattr(sources, field)
         if key(id_):
             parts += [(f" {key(id_)}", "key"), (f" {'[x]' if is_on else '[ ]'} {what} ", "strong" if is_on else "dim")]
     if query is None or not query.without or width < WIDE:
@@ -152,12 +157,8 @@ HINTS: list[Line] = [
 def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:
     """Suggest what to try when nothing was found; `key` returns the key of an action, empty when it is off."""
     lines: list[Line] = [[], [("  Nothing holds these words.", "name")]]
-    for id_, words, done in (
-        ("search_texts", "looks into the texts as well", sources.bodies),
-        ("search_versions", "looks into old versions and deleted memories", sources.versions),
-        ("search_projects", "looks into every project", sources.everywhere),
-    ):
-        if not done and key(id_):
+    for id_, field, _, words in SWITCHES:
+        if key(id_) and not getattr(sources, field):
             lines.append([(f"  {key(id_)}", "key"), (f" {words}", "name")])
     return lines
 

@@ -84,7 +84,7 @@ class QuestionBar(Lines, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Explain the answers after any other key, except keys that work everywhere."""
-        answers = any(event.key == one.key for one in self.BINDINGS if isinstance(one, Binding))
+        answers = any(event.key == binding.key for binding in self.BINDINGS if isinstance(binding, Binding))
         table = self.screen.table if isinstance(self.screen, KeyedScreen) else ()
         everywhere = (one if one.id == "help" else beside_text(one) for one in table if one.room == "everywhere")
         goes_on = name_of(event) not in STAY_IN_TEXT and any(name_of(event) in one.keys for one in everywhere)

@@ -20,6 +20,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.widgets.lines import Lines
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.open_memory import WRITE_AFTER
 from memtui.workbench.views.help import HelpScreen, help_rows
@@ -206,7 +207,7 @@ class OverlayScreen(KeyedScreen[None]):
         raise NotImplementedError
 
     def answer(self, action: Action) -> None:
-        getattr(self, f"action_{action.id}")()
+        raise NotImplementedError
 
     def show_hint(self, line: Line | None) -> None:
         if line != self.hint:
@@ -431,6 +432,14 @@ class TextScreen(OverlayScreen):
     def say(self, text: str, level: str = "name") -> None:
         self._said = [(" " + text, level)]
         self.draw_foot()
+
+    def draw_foot(self) -> None:
+        self._draw("#text-foot")
+
+    def _draw(self, *names: str) -> None:
+        for name in names:
+            for lines in self.query(name).results(Lines):  # none before it is mounted, and while it is taken apart
+                lines.update()
 
     def _foot(self, width: int) -> list[Line]:
         if self.hint or self._said:

@@ -222,8 +222,7 @@ class EditFlow:
     def _offer(self, loaded: open_memory.LoadedMemory, draft: Draft) -> None:
         """Restore a draft of this session at once; ask about one that outlived a restart."""
         shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
-        on_disk = loaded.disk.snapshot.sha256 if loaded.disk.snapshot else None
-        question = draft_words(draft, shown, on_disk, self.when(draft.at))
+        question = draft_words(draft, shown, loaded.disk.sha256, self.when(draft.at))
         self._pending = loaded
         if not question:
             self.drafts.drop(draft.address)
@@ -269,7 +268,7 @@ class EditFlow:
         self.bridge.store(lambda engine: engine.drafts.take(draft))
         self.drafts.mine.add(draft.address)
         self.opened_at = draft.at
-        stale = editor.subject.disk_sha256 != editor.subject.base_sha256
+        stale = editor.subject.disk.sha256 != editor.subject.base_sha256
         changed = "was deleted" if loaded.deleted else "changed"
         then = f"The memory {changed} since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
@@ -339,9 +338,9 @@ class EditFlow:
             if self.address != address or self.saving or self.editor.asking:
                 return
             shown = self.editor.subject
-            before = shown.disk_sha256 if shown is not None else None
+            before = shown.disk.sha256 if shown is not None else None
             differs = self.editor.set_disk(disk)
-            if self.editor.dirty and before != (disk.snapshot.sha256 if disk.snapshot else None):
+            if self.editor.dirty and before != disk.sha256:
                 # Another window may have stored its own draft over this one, saved, and dropped it.
                 self.drafts.keeper.invalidate(self.editor)
                 self.drafts.write()  # with the text it started from, which is no longer on disk
@@ -367,9 +366,9 @@ class EditFlow:
 
     def compare_sides(self) -> None:
         subject = self.editor.subject
-        if subject is None or subject.disk is None or subject.disk_sha256 == subject.base_sha256:
+        if subject is None or subject.disk.snapshot is None or subject.disk.sha256 == subject.base_sha256:
             return
-        base, yours, disk = subject.base, self.editor.data, subject.disk
+        base, yours, disk = subject.base, self.editor.data, subject.disk.snapshot.bytes
         self.run(
             lambda _: open_memory.compare(base, yours, disk),
             lambda compared: self.editor.set_comparison(compared) if self.editor.data == yours else None,
@@ -469,13 +468,13 @@ class EditFlow:
         self.drafts.write()
         editor.set_disk(written.disk)
         subject = editor.subject
-        if subject is None or subject.disk is None:
+        if subject is None or subject.disk.snapshot is None:
             self.compare_screen()
             return
-        base, yours, disk = subject.base, editor.data, subject.disk
+        base, yours, disk = subject.base, editor.data, subject.disk.snapshot.bytes
 
-        def compared(found: Comparison) -> None:
-            editor.set_comparison(found)
+        def compared(comparison: Comparison) -> None:
+            editor.set_comparison(comparison)
             if editor.state is FileState.MERGEABLE:
                 self._merge_then_show()
             else:
@@ -487,32 +486,32 @@ class EditFlow:
         """Show the merged text; the next ctrl+s writes it, because lines that do not overlap can contradict."""
         subject = self.editor.subject
         assert subject is not None
-        if subject.disk is None:
+        disk = subject.disk.snapshot
+        if disk is None:
             return
         address, base, yours = subject.address, subject.base, self.editor.data
-        disk, disk_sha256 = subject.disk, subject.disk_sha256 or ""
 
-        def merged(found: tuple[bytes | None, MergeSession]) -> None:
-            text, session = found
+        def merged(result: tuple[bytes | None, MergeSession]) -> None:
+            text, session = result
             if self.address != address or self.editor.data != yours:
                 return
             if text is None or not self.editor.replace_text(text):
                 self.compare_screen()
                 return
-            self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.bridge.now()))
+            self.editor.merged(yours, disk)
             self.drafts.write()
             if self.options.settings.merge_when_mergeable == "save":
-                self._write(text, disk_sha256, self._merge_of())
+                self._write(text, disk.sha256, self._merge_of())
                 return
             added, removed = open_memory.changed_lines(session)
             who = by(self.editor.who)
             self.editor.say(f"Merged +{added} -{removed} saved {who}; ctrl+s again writes it, ctrl+z takes it apart.")
 
-        of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.bridge.now())
+        of = OpenConflict(address, subject.base_sha256, yours, disk.bytes, "", self.bridge.now())
 
         def merge(engine: Engine) -> tuple[bytes | None, MergeSession]:
             engine.drafts.save_conflict(of)  # both texts are in history before one text takes their place
-            return open_memory.merge(base, yours, disk)
+            return open_memory.merge(base, yours, disk.bytes)
 
         self.run(merge, merged, what="merge both sides", lane=DRAFTS)
 
@@ -531,8 +530,8 @@ class EditFlow:
 
     def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
         """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
-        if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
-            self.show_over("ask_renamed", self.editor.moved_to)
+        if self.editor.state is FileState.MOVED and self.editor.subject is not None:
+            self.show_over("ask_renamed", self.editor.subject.disk.moved_to)
         else:
             self.show_over("compare", alone=alone, whose=whose)
 

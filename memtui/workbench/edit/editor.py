@@ -72,12 +72,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._compared: Comparison | None = None
         self._before_merge: tuple[str, OpenMemory] | None = None
         self._merge_shown = False
-        self._who = ""
         self._unseen = False
-        self.moved_to: Address | None = None
-        self.disk_at = 0
-        """When the version on disk was written or deleted, in milliseconds; 0 when unknown."""
-        self.why = ""
         self._state = FileState.CLEAN
         self._said = ""
         self._draft_timer: Timer | None = None
@@ -140,9 +135,8 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         data = snapshot.bytes if snapshot else b""
         sha256 = snapshot.sha256 if snapshot else None
         form = read_form(data, limit=limit) if snapshot else EMPTY
-        self.subject = OpenMemory(address, data, sha256, form, data if snapshot else None, sha256)
-        self.refusal, self._compared, self._unseen, self.moved_to = refusal, None, unseen, None
-        self._before_merge, self._who, self.disk_at = None, "", snapshot.modified_at if snapshot else 0
+        self.subject = OpenMemory(address, data, sha256, form, DiskState(snapshot))
+        self.refusal, self._compared, self._unseen, self._before_merge = refusal, None, unseen, None
         self.text_area.byte_limit = min(limit, EDIT_BYTES)
         self.text_area.open_text(form.text, read_only=bool(refusal) or not form.editable)
         self.say("")
@@ -157,8 +151,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     def renamed(self, address: Address) -> None:
         """Follow the memory to another address; text, draft and undo stay."""
         if self.subject is not None:
-            self.subject = self.subject._replace(address=address)
-            self.moved_to = None
+            self.subject = self.subject._replace(address=address, disk=self.subject.disk._replace(moved_to=None))
             self._update_state()
 
     # --- what others do
@@ -168,25 +161,23 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         subject, snapshot = self.subject, disk.snapshot
         if subject is None:
             return False
-        sha256 = snapshot.sha256 if snapshot else None
-        if sha256 == subject.disk_sha256 and disk.moved_to == self.moved_to:
-            if disk.who and disk.who != self._who:  # a better name, once it is settled who wrote
-                self._who = disk.who
+        if (disk.sha256, disk.moved_to) == (subject.disk.sha256, subject.disk.moved_to):
+            if disk.who and disk.who != subject.disk.who:  # a better name, once it is settled who wrote
+                self.subject = subject._replace(disk=subject.disk._replace(who=disk.who))
                 self._update_state()
             return False
-        self._who, self.moved_to, self._compared = disk.who, disk.moved_to, None
-        self.disk_at, self.why = snapshot.modified_at if snapshot else disk.at, disk.why
-        self.subject = subject._replace(disk=snapshot.bytes if snapshot else None, disk_sha256=sha256)
+        self._compared = None
+        self.subject = subject._replace(disk=disk)
         if snapshot is not None and not self.dirty:
             self._follow(snapshot)
         elif snapshot is not None and self.data == snapshot.bytes:
             self.saved(snapshot)
         self._update_state()
-        return self.dirty and sha256 not in (None, self.subject.base_sha256)
+        return self.dirty and disk.sha256 not in (None, self.subject.base_sha256)
 
-    def set_comparison(self, found: Comparison) -> None:
-        self._compared = found
-        self.text_area.set_marks(found.marks)
+    def set_comparison(self, comparison: Comparison) -> None:
+        self._compared = comparison
+        self.text_area.set_marks(comparison.marks)
         self._update_state()
 
     def _follow(self, snapshot: Snapshot) -> None:
@@ -208,11 +199,9 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         if self.subject is None:
             return
         form = read_form(snapshot.bytes, limit=self.text_area.byte_limit)
-        self._compared, self._merge_shown = None, False
-        self._unseen, self.moved_to = False, None
-        self.subject = OpenMemory(
-            self.subject.address, snapshot.bytes, snapshot.sha256, form, snapshot.bytes, snapshot.sha256
-        )
+        self._compared, self._merge_shown, self._unseen = None, False, False
+        disk = DiskState(snapshot, self.subject.disk.who)
+        self.subject = OpenMemory(self.subject.address, snapshot.bytes, snapshot.sha256, form, disk)
         if not form.editable:
             self.text_area.open_text(form.text, read_only=True)  # what ctrl+z would bring back could not be saved
         self.text_area.set_marks({})
@@ -250,8 +239,10 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             self._before_merge = None
             self.subject = subject._replace(base=before.base, base_sha256=before.base_sha256, form=before.form)
             self._compared = None
-        elif subject.disk_sha256 not in (None, subject.base_sha256) and self.data == subject.disk:
-            self.saved(Snapshot(subject.address, subject.disk, subject.disk_sha256 or "", self.disk_at))
+            return
+        on_disk = subject.disk.snapshot
+        if on_disk is not None and on_disk.sha256 != subject.base_sha256 and self.data == on_disk.bytes:
+            self.saved(on_disk)
 
     def replace_text(self, data: bytes) -> bool:
         """Replace the text as one undo step; False when these bytes cannot be edited as text."""
@@ -284,7 +275,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     @property
     def who(self) -> str:
         """The other writer, as `who_words` names them."""
-        return self._who or UNKNOWN
+        return (self.subject.disk.who if self.subject is not None else "") or UNKNOWN
 
     # --- the title
 
@@ -297,11 +288,11 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         compared = self._compared
         self._state = state_of(
             base=subject.base_sha256,
-            disk=subject.disk_sha256,
+            disk=subject.disk.sha256,
             dirty=self.dirty,
             editable=subject.form.editable and not self.refusal,
             overlaps=compared.overlaps if compared else None,
-            moved=self.moved_to is not None,
+            moved=subject.disk.moved_to is not None,
             unseen=self._unseen,
         )
         note = title_note(self._state, compared, who=self.who, reason=self.refusal or subject.form.reason)
@@ -362,7 +353,7 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.query_one(FindBar).refresh_places()
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)
-        if self.subject.disk_sha256 != self.subject.base_sha256 and self.dirty:
+        if self.subject.disk.sha256 != self.subject.base_sha256 and self.dirty:
             if self._compare_timer is not None:
                 self._compare_timer.stop()
             self._compare_timer = self.set_timer(COMPARE_AFTER, self._compare_due)

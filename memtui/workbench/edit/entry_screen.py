@@ -75,7 +75,7 @@ a draft of the memory while you type."""
     def compose(self) -> ComposeResult:
         yield Lines(self._head, id="entry-head", ground="bar")
         yield EntryBox(self.text_area)
-        yield Lines(self._foot, id="entry-foot", ground="bar")
+        yield Lines(self._foot, id="text-foot", ground="bar")
 
     def on_mount(self) -> None:
         self._show_text()
@@ -142,12 +142,7 @@ a draft of the memory while you type."""
 
     def _clear(self) -> None:
         self._said, self._sure = [], False
-        for lines in self.query(Lines):
-            lines.update()
-
-    def draw_foot(self) -> None:
-        for lines in self.query("#entry-foot").results(Lines):
-            lines.update()
+        self._draw("#entry-head", "#text-foot")
 
     def _head(self, width: int) -> list[Line]:
         words, over = self._flow.used(self.data)
@@ -250,10 +245,10 @@ class EntryFlow(DraftFlow[EntryScreen]):
         if opened is None or opened.limit is None:
             return "", False
         before = opened.file.text(opened.entry) if opened.entry is not None else b""
-        found = model.usage(opened.file, opened.limit)
+        usage = model.usage(opened.file, opened.limit)
         more = len(data.decode(errors="replace").strip()) - len(before.decode(errors="replace"))
         more += 3 if opened.entry is None and opened.file.entries else 0
-        count = found.characters + more
+        count = usage.characters + more
         return f"{count:,} of {opened.limit:,} characters", count > opened.limit
 
     def draft(self) -> Draft | None:

@@ -146,7 +146,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         yield FieldLines(self._fields, id="form-fields")
         yield Lines(self._page_title, id="form-page-title")
         yield self.page
-        yield Lines(self._foot, id="form-foot", ground="bar")
+        yield Lines(self._foot, id="text-foot", ground="bar")
 
     def on_mount(self) -> None:
         self.page.focus()
@@ -291,15 +291,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
 
     def _clear(self) -> None:
         self._said, self._sure = [], False
-        self._draw("#form-fields", "#form-foot")
-
-    def draw_foot(self) -> None:
-        self._draw("#form-foot")
-
-    def _draw(self, *names: str) -> None:
-        for name in names:
-            for lines in self.query(name).results(Lines):  # none before it is mounted, and while it is taken apart
-                lines.update()
+        self._draw("#form-fields", "#text-foot")
 
     def _head(self, width: int) -> list[Line]:
         notes: Line = [("reading ...", "dim")] if self.reading else [(self.where, "draft")] if self.where else []
@@ -355,7 +347,7 @@ _LINE = re.compile(r"\(line (\d+)\)")
 
 def line_of(form: Form) -> int:
     """Return the line of the file that the refusal names; else 1."""
-    return int(found[1]) if (found := _LINE.search(form.refusal)) else 1
+    return int(match[1]) if (match := _LINE.search(form.refusal)) else 1
 
 
 class FormFlow(DraftFlow[FormScreen]):
@@ -399,7 +391,7 @@ class FormFlow(DraftFlow[FormScreen]):
         plain = bool(getattr(self.app, "plain", False))
         self.bridge.run(
             lambda _: preview_of(form, typed, width, plain=plain),
-            lambda found: screen.show_preview(found, typed),
+            lambda preview: screen.show_preview(preview, typed),
             what="compare front matter",
             latest=PREVIEW,
         )
@@ -480,8 +472,8 @@ class EditorFormFlow(FormFlow):
     def _follow(self, screen: FormScreen) -> None:
         """Continue on the newer text that the clean editor followed."""
         form = self.form(self._editing.editor.data)
-        found = rebased(screen.form, screen.typed, form)
-        screen.rebase(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
+        carried = rebased(screen.form, screen.typed, form)
+        screen.rebase(form, carried.typed, _moved_words(self._editing.editor.who, carried.clashes))
 
     def leave(self, screen: FormScreen) -> None:
         self.close(screen)
@@ -544,7 +536,7 @@ class DiskFormFlow(FormFlow):
 
         self.bridge.run(
             write,
-            lambda found: self._written(screen, *found),
+            lambda result: self._written(screen, *result),
             what=f"save {address}",
             otherwise=lambda error: screen.refused(f"Not saved. {error}"),
             lane=WRITE,
@@ -564,12 +556,12 @@ class DiskFormFlow(FormFlow):
         """Continue on the newer text, or show both."""
         disk = there.snapshot
         form = self.form(disk.bytes) if disk is not None else None
-        found = rebased(screen.form, screen.typed, form) if form is not None and not form.refusal else None
-        if disk is None or form is None or found is None or found.clashes:
+        carried = rebased(screen.form, screen.typed, form) if form is not None and not form.refusal else None
+        if disk is None or form is None or carried is None or carried.clashes:
             self._hand_over(screen, "compare")
             return
         self.snapshot = disk
-        screen.rebase(form, found.typed, _moved_words(there.who, ()))
+        screen.rebase(form, carried.typed, _moved_words(there.who, ()))
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
         """Turn what is typed into a draft and continue in the editor."""

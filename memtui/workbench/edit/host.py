@@ -209,7 +209,7 @@ def rename(editing: EditFlow, value: str) -> None:
     subject = editing.editor.subject
     if subject is None:
         return
-    old, actor, sha256 = subject.address, editing.bridge.actor, subject.disk_sha256
+    old, actor, sha256 = subject.address, editing.bridge.actor, subject.disk.sha256
     target = rename_target((old,), None).read(value, editing.options.roots())
     new = target.address
     if target.problem or new == old:

@@ -139,10 +139,10 @@ def line_ends(text: str) -> dict[str, str]:
 
 def _line_ends(text: str) -> tuple[str, str]:
     """Return the only kind of line end, or why there is none."""
-    found = line_ends(text)
-    if len(found) > 1:
-        return "\n", f"mixed line ends: {', '.join(found.values())}"
-    return next(iter(found), "\n"), ""
+    counts = line_ends(text)
+    if len(counts) > 1:
+        return "\n", f"mixed line ends: {', '.join(counts.values())}"
+    return next(iter(counts), "\n"), ""
 
 
 def _unfit(text: str) -> str:
@@ -203,7 +203,7 @@ def secret_spans(lines: Sequence[str], index: int) -> tuple[Span, ...]:
 
 @lru_cache(512)
 def _spans_in(text: str, start: int, end: int) -> tuple[Span, ...]:
-    return tuple((one.start, one.end) for one in mask.around(text, start, end).secrets)
+    return tuple((secret.start, secret.end) for secret in mask.around(text, start, end).secrets)
 
 
 def dotted(line: str, spans: Sequence[Span], *, plain: bool) -> str:
@@ -395,11 +395,11 @@ class MemoryText(WrappedOnce, TextArea):
         if self.tell_next_key:
             self.tell_next_key = False
             self.post_message(self.KeyPressed())
-        found = None if event.is_printable else self.screen.active_bindings.get(event.key)
-        if found is not None and found.node in (self, self.parent):
+        active = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if active is not None and active.node in (self, self.parent):
             event.stop()
             event.prevent_default()
-            await self.app.run_action(found.binding.action, found.node)
+            await self.app.run_action(active.binding.action, active.node)
 
     # --- pastes
 

@@ -105,6 +105,15 @@ class DiskState(NamedTuple):
     """When it was deleted, in milliseconds; 0 when unknown."""
     why: str = ""
 
+    @property
+    def sha256(self) -> str | None:
+        return self.snapshot.sha256 if self.snapshot is not None else None
+
+    @property
+    def changed_at(self) -> int:
+        """When it was written or deleted, in milliseconds; 0 when unknown."""
+        return self.snapshot.modified_at if self.snapshot is not None else self.at
+
 
 class OpenMemory(NamedTuple):
     """What is open: the version the edit started from, and the version on disk as far as it is known."""
@@ -114,8 +123,7 @@ class OpenMemory(NamedTuple):
     base_sha256: str | None
     """None: the memory does not exist yet."""
     form: TextForm
-    disk: bytes | None
-    disk_sha256: str | None
+    disk: DiskState
 
 
 class Comparison(NamedTuple):

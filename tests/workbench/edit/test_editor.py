@@ -284,7 +284,9 @@ async def test_a_memory_that_was_moved_twice_is_followed_to_its_last_name(tmp_pa
         bench.engine.memories.rename(address(), address("b.md"), actor=AGENT)
         bench.engine.memories.rename(address("b.md"), address("c.md"), actor=AGENT)
         bench.flow.check_disk()
-        await until(pilot, lambda: bench.editor.moved_to == address("c.md"))
+        assert bench.editor.subject is not None
+        await until(pilot, lambda: bench.editor.state is FileState.MOVED)
+        assert bench.editor.subject.disk.moved_to == address("c.md")
 
 
 async def test_leaving_keeps_the_draft_and_coming_back_restores_it(tmp_path: Path) -> None:

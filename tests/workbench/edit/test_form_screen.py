@@ -367,7 +367,7 @@ async def test_escape_asks_once_and_then_leaves_everything_as_it_was(tmp_path: P
         screen = await formed(bench, pilot)
         await typed(pilot, screen, "e", "escape")
         assert form(bench) is screen
-        assert "esc again drops" in screen.query_one("#form-foot").text  # type: ignore[attr-defined]
+        assert "esc again drops" in screen.query_one("#text-foot").text  # type: ignore[attr-defined]
         await pilot.press("escape")
         await until(pilot, lambda: form(bench) is None)
         assert bench.editor.data == OLD
@@ -391,7 +391,7 @@ async def test_broken_front_matter_says_why_and_opens_as_text_at_its_line(tmp_pa
         assert "not valid YAML" in screen.page.text
         assert "(E_FRONTMATTER)" in screen.page.text
         await pilot.press("x", "ctrl+s")
-        assert "Not saved" in screen.query_one("#form-foot").text  # type: ignore[attr-defined]
+        assert "Not saved" in screen.query_one("#text-foot").text  # type: ignore[attr-defined]
         await pilot.press("f9")
         await until(pilot, lambda: form(bench) is None)
         assert bench.editor.text_area.cursor_location == (2, 0)

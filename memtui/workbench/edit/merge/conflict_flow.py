@@ -34,7 +34,7 @@ from memtui.workbench.edit.merge.decisions import (
     encode_decisions,
 )
 from memtui.workbench.edit.merge.questions import ConflictQuestion, QuestionScreen
-from memtui.workbench.edit.open_memory import DiskState
+from memtui.workbench.edit.open_memory import DiskState, OpenMemory
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -45,14 +45,6 @@ WRITE_EVERY = 0.25
 """Least seconds between two writes of decisions."""
 ROUNDS = 3
 """Third writers after which another name is offered."""
-
-
-class ConflictTexts(NamedTuple):
-    base: bytes
-    base_sha256: str | None
-    yours: bytes
-    disk: bytes | None
-    disk_sha256: str | None
 
 
 class PreparedConflict(NamedTuple):
@@ -73,39 +65,35 @@ def open_conflict(editing: EditFlow, *, alone: bool = False, whose: str = "") ->
     subject = editor.subject
     if subject is None or editing.conflict is not None:
         return
-    texts = ConflictTexts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
-    if subject.disk_sha256 == subject.base_sha256:
+    yours, disk = editor.data, subject.disk.snapshot
+    if subject.disk.sha256 == subject.base_sha256:
         before = editor.before_merge
-        if before is None or subject.disk is None:
+        if before is None or disk is None:
             editor.say("Nobody else saved: there is no other side to compare with.")
             return
-        texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
-        if open_memory.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
+        yours, subject = before[0], subject._replace(base=before[1].base, base_sha256=before[1].base_sha256)
+        if open_memory.merge(subject.base, yours, disk.bytes)[0] != editor.data:
             editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
             return
-    elif not editor.dirty and subject.disk_sha256 is not None:
+    elif not editor.dirty and disk is not None:
         editor.say("You changed nothing: what you see is what is on disk.")
         return
-    ConflictFlow(editing, subject.address, texts, alone=alone, whose=whose).open()
+    ConflictFlow(editing, subject, yours, alone=alone, whose=whose).open()
 
 
 class ConflictFlow(ShownConflict):
     """Flow of one conflict, from the first screen to the last answer."""
 
-    def __init__(
-        self, editing: EditFlow, address: Address, texts: ConflictTexts, *, alone: bool = False, whose: str = ""
-    ) -> None:
-        """`alone`: the memory was opened for this, and closes with the conflict.
+    def __init__(self, editing: EditFlow, of: OpenMemory, yours: bytes, *, alone: bool, whose: str) -> None:
+        """`of` has BASE and the text on disk. `alone`: the memory was opened for this, and closes with the conflict.
 
         `whose` names YOURS where it is a copy kept elsewhere; empty: the user's unsaved draft.
         """
         self._alone, self._whose = alone, whose
         self.editing = editing
-        self.address = address
-        self.texts = texts
-        self.who = editing.editor.who
-        self._why = editing.editor.why
-        self._at = editing.editor.disk_at
+        self.address = of.address
+        self.of = of._replace(disk=of.disk._replace(who=editing.editor.who))
+        self.yours = yours
         self._rounds = 0
         self._before_round: tuple[MergeSession, MergeSession, int] | None = None
         """Decisions before the last third writer, those carried over, and the number of their undo steps."""
@@ -119,11 +107,11 @@ class ConflictFlow(ShownConflict):
 
     def open(self) -> None:
         """Store every text, merge, and show the result."""
-        editing, address, texts = self.editing, self.address, self.texts
+        editing, of, yours, disk = self.editing, self.of, self.yours, self._disk
         due, at = editing.drafts.keeper.due(), editing.bridge.now()
         screen: ConflictScreen | None = None
-        if texts.disk is not None and (texts.yours == texts.disk or not same_text(texts.yours, texts.disk)):
-            editable = all(read_form(data).editable for data in (texts.base, texts.yours, texts.disk))
+        if disk is not None and (yours == disk or not same_text(yours, disk)):
+            editable = all(read_form(data).editable for data in (of.base, yours, disk))
             options = editing.options
             screen = self._screen = ConflictScreen(
                 self._parties(), self, advance=options.advance, editable=editable, table=options.table
@@ -133,7 +121,7 @@ class ConflictFlow(ShownConflict):
 
         def merged(engine: Engine) -> PreparedConflict:
             editing.drafts.keeper.write(*due)
-            return prepare(engine, address, texts, at)
+            return prepare(engine, of, yours, at)
 
         def failed(error: MemtuiError) -> None:
             if screen is not None and self._screen is screen and screen.is_current:
@@ -143,27 +131,31 @@ class ConflictFlow(ShownConflict):
 
         # A question that is asked unasked for is no screen to be filled: keys wait for it.
         awaited = screen is None
-        editing.run(merged, self._show, what=f"compare {address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
+        editing.run(merged, self._show, what=f"compare {of.address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
 
-    def _show(self, found: PreparedConflict) -> None:
+    @property
+    def _disk(self) -> bytes | None:
+        return self.of.disk.snapshot.bytes if self.of.disk.snapshot is not None else None
+
+    def _show(self, prepared: PreparedConflict) -> None:
         editing, screen = self.editing, self._screen
         if editing.address != self.address:
             return
         editing.drafts.after_drop()  # tells the tree of the draft
-        disk, yours = self.texts.disk, self.texts.yours
-        if found.missing is not None:
+        disk, yours = self._disk, self.yours
+        if prepared.missing is not None:
             questions.ask_where(
-                editing, self.address, yours, found.missing, again=lambda: editing.check_disk(editing.save)
+                editing, self.address, yours, prepared.missing, again=lambda: editing.check_disk(editing.save)
             )
-        elif disk is None or found.session is None:
+        elif disk is None or prepared.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
             answers = {"ends_yours": lambda: self.write_result(yours), "ends_agent": self._take_theirs}
             self._ask(questions.only_line_ends(self._parties(), yours, disk, answers, self.leave))
         elif isinstance(screen, ConflictScreen) and editing.conflict is self:
-            self._rounds = found.spot.rounds
-            screen.fill(found.session, found.spot)
-            if found.other:
+            self._rounds = prepared.spot.rounds
+            screen.fill(prepared.session, prepared.spot)
+            if prepared.other:
                 screen.say(self._again_words(screen.session))
             self.decided()
 
@@ -178,31 +170,31 @@ class ConflictFlow(ShownConflict):
             "accept_deletion": self.accept_deletion,
             "keep_as": questions.Asked("keep it as", str(self.address), self.save_as),
         }
-        texts = self.texts.base, self.texts.yours
-        return questions.deleted_by_them(self._parties(), texts, self._why, answers, self.leave)
+        texts = self.of.base, self.yours
+        return questions.deleted_by_them(self._parties(), texts, self.of.disk.why, answers, self.leave)
 
     def _parties(self) -> Parties:
-        when = self.editing.when
-        created = self.texts.base_sha256 is None
+        when, disk = self.editing.when, self.of.disk
+        created = self.of.base_sha256 is None
         return Parties(
             address=str(self.address),
             base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
             yours=self._whose or "your unsaved draft",
-            who=self.who,
-            at=when(self._at) if self._at else "",
+            who=disk.who,
+            at=when(disk.changed_at) if disk.changed_at else "",
             shown=self.editing.editor.named(str(self.address)),
         )
 
     # --- keeping what was decided
 
     def _state(self) -> OpenConflict | None:
-        screen, texts = self._screen, self.texts
-        if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
+        screen, disk = self._screen, self._disk
+        if not isinstance(screen, ConflictScreen) or screen.reading or disk is None:
             return None
         spot = screen.position._replace(rounds=self._rounds)
         decisions = encode_decisions(screen.session, spot)
         at = self.editing.bridge.now()
-        return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
+        return OpenConflict(self.address, self.of.base_sha256, self.yours, disk, decisions, at)
 
     def decided(self) -> None:
         """Store the decisions and the position now, or `WRITE_EVERY` after the last time."""
@@ -242,24 +234,24 @@ class ConflictFlow(ShownConflict):
 
     def write_result(self, data: bytes) -> None:
         """Save the result over exactly the version that was shown."""
-        address, editing, texts = self.address, self.editing, self.texts
+        address, editing, of = self.address, self.editing, self.of
         log = self._screen.session.log() if isinstance(self._screen, ConflictScreen) else ()
-        merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
+        merge = MergeOf(of.base_sha256, sha256(self.yours).hexdigest(), of.disk.sha256, log)
 
         def failed(error: MemtuiError) -> None:
             questions.ask_where(
                 editing, address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
             )
 
-        editing.write(address, data, texts.disk_sha256, self._written, failed, merge)
+        editing.write(address, data, of.disk.sha256, self._written, failed, merge)
 
     def _written(self, written: open_memory.SaveResult) -> None:
         if isinstance(written.result, Conflict):
-            self._merge_again(written.disk)
+            self._merge_again(written.disk._replace(why=self.of.disk.why))
             return
-        editing, address = self.editing, self.address
-        at = f" {editing.when(self._at)}" if self._at else ""
-        with_whom = f", merged with what was saved {by(self.who)}{at}" if self.texts.disk is not None else ""
+        editing, address, disk = self.editing, self.address, self.of.disk
+        at = f" {editing.when(disk.changed_at)}" if disk.changed_at else ""
+        with_whom = f", merged with what was saved {by(disk.who)}{at}" if disk.snapshot is not None else ""
         self._end()
         if editing.address == address:
             snapshot = Snapshot(address, written.data, written.result.sha256, editing.bridge.now())
@@ -277,11 +269,10 @@ class ConflictFlow(ShownConflict):
             self.editing.show_saved(snapshot, words)
 
     def _take_theirs(self) -> None:
-        texts, address = self.texts, self.address
+        address, disk = self.address, self.of.disk.snapshot
         self._end()
-        if self.editing.address == address and texts.disk is not None:
-            snapshot = Snapshot(address, texts.disk, texts.disk_sha256 or "", self._at)
-            self._go_on(snapshot, "Kept the text on disk; yours is in the history (H).")
+        if self.editing.address == address and disk is not None:
+            self._go_on(disk, "Kept the text on disk; yours is in the history (H).")
         self.editing.drafts.drop(address)
 
     def _end(self) -> None:
@@ -292,42 +283,37 @@ class ConflictFlow(ShownConflict):
     # --- a third writer
 
     def disk_changed(self, disk: DiskState) -> None:
-        sha256 = disk.snapshot.sha256 if disk.snapshot else None
-        if sha256 != self.texts.disk_sha256 and not (self._screen is not None and self._screen.reading):
-            self._why = disk.why
+        if disk.sha256 != self.of.disk.sha256 and not (self._screen is not None and self._screen.reading):
             self._merge_again(disk)
 
     def _merge_again(self, disk: DiskState) -> None:
         """Take in a third writer's text: what still fits stays decided, the rest is open again."""
         snapshot = disk.snapshot
-        texts = self.texts = self.texts._replace(
-            disk=snapshot.bytes if snapshot else None, disk_sha256=snapshot.sha256 if snapshot else None
-        )
-        self._at = snapshot.modified_at if snapshot else self.editing.bridge.now()
-        self.who = disk.who or (UNKNOWN if snapshot else self.who)
+        who = disk.who or (UNKNOWN if snapshot else self.of.disk.who)
+        of = self.of = self.of._replace(disk=disk._replace(who=who, at=self.editing.bridge.now()))
         screen = self._screen
         if snapshot is None or not isinstance(screen, ConflictScreen):
             self._end()
             self._ask_anew(snapshot)
             return
-        base, yours = texts.base, texts.yours
+        yours = self.yours
 
-        def again(found: tuple[bytes | None, MergeSession]) -> None:
-            if self.texts == texts and self.editing.conflict is self:
-                session = self._carried(screen.session, found[1])
+        def again(fresh: MergeSession) -> None:
+            if self.of == of and self.editing.conflict is self:
+                session = self._carried(screen.session, fresh)
                 screen.replace_session(self._parties(), session, self._again_words(session))
 
-        self.editing.run(lambda _: open_memory.merge(base, yours, snapshot.bytes), again, what="merge both sides")
+        self.editing.run(lambda _: MergeSession.of(of.base, yours, snapshot.bytes), again, what="merge both sides")
 
     def _ask_anew(self, disk: Snapshot | None) -> None:
         """Ask another question, or none; a key typed for the old one is no answer and no text."""
         fence = fence_of(self.editing.app)
-        if disk is None or disk.bytes not in (self.texts.base, self.texts.yours):
+        if disk is None or disk.bytes not in (self.of.base, self.yours):
             if fence is not None:
                 fence.startle()
             self.open()
             return
-        how = "with your text" if disk.bytes == self.texts.yours else "as you opened it: ctrl+s saves your text"
+        how = "with your text" if disk.bytes == self.yours else "as you opened it: ctrl+s saves your text"
         words = f"{self.address} is there again, {how}."
         self.editing.editor.say(words)
         if fence is not None:
@@ -349,8 +335,8 @@ class ConflictFlow(ShownConflict):
         if self._rounds >= ROUNDS:
             return "It changed again. s keeps your text as a new memory under another name."
         still = f"{count_words(len(session.again), 'place') if session.again else 'nothing'} to decide again"
-        told = f", {count_words(len(session.places), 'decision')} kept" if session.places else ""
-        return f"{did(self.who, 'wrote again', begins=True)}: {still}{told}."
+        kept = f", {count_words(len(session.places), 'decision')} kept" if session.places else ""
+        return f"{did(self.of.disk.who, 'wrote again', begins=True)}: {still}{kept}."
 
     # --- the whole text
 
@@ -370,12 +356,12 @@ class ConflictFlow(ShownConflict):
         before = bytes_of(screen.session.with_markers())
 
         def salvage(data: bytes) -> None:
-            found = self._state()
-            if found is not None and data != before and read_form(data).editable:
+            state = self._state()
+            if state is not None and data != before and read_form(data).editable:
                 after = deepcopy(screen.session)
                 after.read_back(data.decode())
                 decisions = encode_decisions(after, screen.position)
-                self.editing.bridge.store_conflict(found._replace(decisions=decisions))
+                self.editing.bridge.store_conflict(state._replace(decisions=decisions))
 
         edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
 
@@ -383,8 +369,8 @@ class ConflictFlow(ShownConflict):
 
     def keep_mine(self) -> None:
         """Write YOURS again where the file is gone."""
-        self.texts = self.texts._replace(disk=None, disk_sha256=None)
-        self.write_result(self.texts.yours)
+        self.of = self.of._replace(disk=self.of.disk._replace(snapshot=None))
+        self.write_result(self.yours)
 
     def accept_deletion(self) -> None:
         """Let the memory go; the draft's text goes to history."""
@@ -399,7 +385,7 @@ class ConflictFlow(ShownConflict):
             if self._screen is not None:
                 self._screen.say(f"Not written. {error}")
 
-        questions.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
+        questions.keep_elsewhere(self.editing, self.address, self.yours, path, self._end, refused)
 
     def leave(self) -> None:
         """Come back later: decisions and draft are kept, but not a copy that nothing was decided about."""
@@ -407,7 +393,7 @@ class ConflictFlow(ShownConflict):
         decided = isinstance(screen, ConflictScreen) and not screen.reading and bool(screen.session.undo_steps)
         if self._whose and not decided:
             self._end()
-            self.editing.drafts.drop(self.address, saved=self.texts.yours.decode(errors="replace"))
+            self.editing.drafts.drop(self.address, saved=self.yours.decode(errors="replace"))
             self.editing.abandon("")
             return
         self._write_decisions()
@@ -418,30 +404,31 @@ class ConflictFlow(ShownConflict):
             self.editing.editor.say("Both texts are kept. f8 returns to the conflict.")
 
 
-def prepare(engine: Engine, address: Address, texts: ConflictTexts, at: int) -> PreparedConflict:
+def prepare(engine: Engine, of: OpenMemory, yours: bytes, at: int) -> PreparedConflict:
     """Store the texts of a conflict, merge them, and restore earlier decisions; `at` is now in milliseconds."""
-    if texts.disk is None:
+    if of.disk.snapshot is None:
         try:
-            if texts.base_sha256 is not None:
-                open_memory.refuse_missing_folder(engine, address)
+            if of.base_sha256 is not None:
+                open_memory.refuse_missing_folder(engine, of.address)
         except NotFoundError as error:
             return PreparedConflict(None, ScreenPosition(), other=False, missing=error)
         return PreparedConflict(None, ScreenPosition(), other=False)
-    session = MergeSession.of(texts.base, texts.yours, texts.disk)
+    disk = of.disk.snapshot.bytes
+    session = MergeSession.of(of.base, yours, disk)
     spot, other = ScreenPosition(), False
-    before = open_memory.conflict_or_none(engine, address)
-    if before is not None and before.base_sha256 == texts.base_sha256:
-        found = decode_decisions(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
-        if found is not None and (before.yours, before.theirs) == (texts.yours, texts.disk):
-            session, spot = found
-        elif found is not None:
-            other = before.theirs != texts.disk
-            spot = found[1]._replace(place=-1, editing=None, rounds=found[1].rounds + other)
-            session = found[0].carry_over(session)
+    before = open_memory.conflict_or_none(engine, of.address)
+    if before is not None and before.base_sha256 == of.base_sha256:
+        stored = decode_decisions(before.decisions, MergeSession.of(of.base, before.yours, before.theirs))
+        if stored is not None and (before.yours, before.theirs) == (yours, disk):
+            session, spot = stored
+        elif stored is not None:
+            other = before.theirs != disk
+            spot = stored[1]._replace(place=-1, editing=None, rounds=stored[1].rounds + other)
+            session = stored[0].carry_over(session)
             if not other:
                 session.again = frozenset()
     decisions = encode_decisions(session, spot)
-    engine.drafts.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
+    engine.drafts.save_conflict(OpenConflict(of.address, of.base_sha256, yours, disk, decisions, at))
     return PreparedConflict(session, spot, other)
 
 
@@ -481,7 +468,8 @@ def ask_renamed(editing: EditFlow, new: Address) -> None:
     def failed(error: MemtuiError) -> None:
         questions.ask_where(editing, old, data, error, again=keep_name)
 
-    parties = Parties(str(old), "", "", editor.who, editing.when(editor.disk_at) if editor.disk_at else "")
+    at = subject.disk.changed_at
+    parties = Parties(str(old), "", "", editor.who, editing.when(at) if at else "")
     answers = {"follow_name": follow, "keep_name": keep_name}
     question = questions.renamed_by_them(parties, str(new), (subject.base, data), answers, lambda: close_screen(screen))
     screen = QuestionScreen(question, table=editing.options.table)

@@ -41,12 +41,12 @@ def mask_key_lines(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: boo
 
 @lru_cache(4)
 def _key_lines(hunks: tuple[Hunk, ...]) -> frozenset[str]:
-    found: set[str] = set()
+    keys: set[str] = set()
     for text in _texts(hunks):
-        for one in mask.secrets(text) if "-----BEGIN " in text else ():
-            if "\n" in text[one.start : one.end]:
-                found.update(map(str.strip, text[one.start : one.end].split("\n")))
-    return frozenset(filter(None, found))
+        for secret in mask.secrets(text) if "-----BEGIN " in text else ():
+            if "\n" in text[secret.start : secret.end]:
+                keys.update(map(str.strip, text[secret.start : secret.end].split("\n")))
+    return frozenset(filter(None, keys))
 
 
 def has_secrets(hunks: tuple[Hunk, ...]) -> bool:
@@ -54,7 +54,7 @@ def has_secrets(hunks: tuple[Hunk, ...]) -> bool:
 
 
 def _texts(hunks: tuple[Hunk, ...]) -> Iterator[str]:
-    for texts in ([one.base for one in hunks], [one.yours for one in hunks], [one.theirs for one in hunks]):
+    for texts in ([hunk.base for hunk in hunks], [hunk.yours for hunk in hunks], [hunk.theirs for hunk in hunks]):
         yield "".join(line for lines in texts for line in lines)
 
 
@@ -201,26 +201,20 @@ class MergedFile:
         """Draw the file, and return where the current place is in it."""
         lines: list[Line] = []
         number, top = 1, 0
-        drawn: dict[int, tuple[object, list[Line]]] = {}
         for index, chunk in enumerate(session.chunks):
-            if index == current:
-                top = len(lines)
-            text = session.lines(index)
+            here, text = index == current, session.lines(index)
+            top = len(lines) if here else top
             choice = session.choice(index) if chunk.kind != UNCHANGED else ""
-            key = (text, number, width, index == current, choice, chunk.kind, bare)
-            before = self._drawn.get(index)
-            part = before[1] if before is not None and before[0] == key else None
-            if part is None:
-                here = index == current
+            key = (text, number, width, here, choice, chunk.kind, bare)
+            if index not in self._drawn or self._drawn[index][0] != key:
                 if session.is_open(index):
-                    part = [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
+                    part: list[Line] = [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
                 else:
                     shown = mask_key_lines(text, session.chunks, bare=bare)
                     part = _file_part(shown, number, width, choice, here, bare=bare)
-            drawn[index] = (key, part)
-            lines += part
+                self._drawn[index] = (key, part)
+            lines += self._drawn[index][1]
             number += len(text)
-        self._drawn = drawn
         return lines, top
 
 
@@ -236,11 +230,11 @@ def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, here
 
 def file_change(base: str, yours: str, width: int) -> list[Line]:
     """Draw what one side did to a whole text, with three lines around each change."""
-    found = line_changes(mask.shown(base), mask.shown(yours))
-    changed = [n for n, change in enumerate(found) if change.kind != SAME]
+    changes = line_changes(mask.shown(base), mask.shown(yours))
+    changed = [n for n, change in enumerate(changes) if change.kind != SAME]
     near = {place for n in changed for place in range(n - 3, n + 4)}
     lines: list[Line] = []
-    for n, change in enumerate(found):
+    for n, change in enumerate(changes):
         if n in near:
             sign, style = SIGNS[change.kind]
             number = change.other_line or change.base_line or 0
@@ -350,9 +344,9 @@ def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) ->
 
 
 def _shown(session: MergeSession, index: int, *, bare: bool) -> Hunk:
-    one, hunks = session.chunks[index], session.chunks
-    base, yours, theirs = (mask_key_lines(lines, hunks, bare=bare) for lines in (one.base, one.yours, one.theirs))
-    return one._replace(base=base, yours=yours, theirs=theirs)
+    chunk, hunks = session.chunks[index], session.chunks
+    base, yours, theirs = (mask_key_lines(lines, hunks, bare=bare) for lines in (chunk.base, chunk.yours, chunk.theirs))
+    return chunk._replace(base=base, yours=yours, theirs=theirs)
 
 
 AS_IN_BASE: Line = [("    (as in BASE)", "description")]
@@ -394,9 +388,9 @@ def _change(
     if not side.text:
         return [[("    (takes these lines out)", "del")]]
     changes = line_changes("".join(base), "".join(side.text))
-    found = _spans(changes) if words else [[] for _ in changes]
+    differing = _spans(changes) if words else [[] for _ in changes]
     lines: list[Line] = []
-    for change, spans in zip(changes, found, strict=True):
+    for change, spans in zip(changes, differing, strict=True):
         sign, style = SIGNS[change.kind]
         number = (change.other_line or change.base_line or 1) + side.start
         here = change.other_line if change.kind != REMOVED else None

@@ -98,7 +98,7 @@ def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
     """
     if text and not text.endswith("\n") and index < len(chunks) - 1:
         text += "\n"
-    for chunk in sorted(chunks, key=lambda one: abs(one.base_line - chunks[index].base_line)):
+    for chunk in sorted(chunks, key=lambda near: abs(near.base_line - chunks[index].base_line)):
         ended = [line for line in (*chunk.yours, *chunk.theirs, *chunk.base) if line.endswith("\n")]
         if ended:
             return text.replace("\n", "\r\n") if any(line.endswith("\r\n") for line in ended) else text
@@ -260,16 +260,16 @@ class MergeSession:
                 merge, _ = joined(merge, chunk.base_line, chunk.base_line + len(chunk.base))
         session = MergeSession(merge)
         session.recut = self.recut
-        found = same_places(self.merge, merge)
-        session.places = {found[index]: place for index, place in self.places.items() if index in found}
+        places = same_places(self.merge, merge)
+        session.places = {places[index]: place for index, place in self.places.items() if index in places}
         session.undo_steps, session.redo_steps = (
-            [step for step in (_moved(old, found) for old in _recent(steps)) if step]
+            [step for step in (_moved(old, places) for old in _recent(steps)) if step]
             for steps in (self.undo_steps, self.redo_steps)
         )
-        waiting = {found[index] for index in self.open if index in found and index not in self.again}
+        waiting = {places[index] for index in self.open if index in places and index not in self.again}
         session.again = frozenset(session.open) - waiting
         for index, place in self.places.items():
-            if index not in found and isinstance(place.choice, Edited):
+            if index not in places and isinstance(place.choice, Edited):
                 session._begin(self.chunks[index], place.choice.text)
         for index, text in self.started.items():
             session._begin(self.chunks[index], text)
@@ -293,7 +293,8 @@ class MergeSession:
         marked = self._marked()
         read = read_back(marked, self.decided, text)
         if (read.merge, read.choices, read.left) != (marked, self.decided, {}):
-            self._push(Recut(read.merge, {index: PlaceDecision(one) for index, one in read.choices.items()}, read.left))
+            places = {index: PlaceDecision(choice) for index, choice in read.choices.items()}
+            self._push(Recut(read.merge, places, read.left))
 
     def _marked(self) -> Merge:
         """The merge with reopened places as conflicts, so that they get markers."""
@@ -317,8 +318,8 @@ def _recent(steps: list[UndoEntry]) -> list[dict[int, PlaceDecision]]:
     return recent[::-1]
 
 
-def _moved(step: dict[int, PlaceDecision], found: Mapping[int, int]) -> UndoEntry:
-    return {found[index]: place for index, place in step.items() if index in found}
+def _moved(step: dict[int, PlaceDecision], places: Mapping[int, int]) -> UndoEntry:
+    return {places[index]: place for index, place in step.items() if index in places}
 
 
 VERSION = 1
@@ -357,22 +358,22 @@ def encode_decisions(session: MergeSession, spot: ScreenPosition) -> str:
 def decode_decisions(text: str, fresh: MergeSession) -> tuple[MergeSession, ScreenPosition] | None:
     """Decode for a fresh merge of the same texts; None for another version or other texts."""
     try:
-        found = json.loads(text)
-        if found["version"] != VERSION:
+        stored = json.loads(text)
+        if stored["version"] != VERSION:
             return None
-        merge = fresh.merge if found["cut"] is None else _cut_again(fresh.merge, found["cut"])
-        if _fingerprint(merge) != found["texts"]:
+        merge = fresh.merge if stored["cut"] is None else _cut_again(fresh.merge, stored["cut"])
+        if _fingerprint(merge) != stored["texts"]:
             return None
         session = MergeSession(merge)
-        session.recut = found["cut"] is not None
-        session.places = _places_of(found["places"])
+        session.recut = stored["cut"] is not None
+        session.places = _places_of(stored["places"])
         if any(index not in range(len(merge.hunks)) for index in session.places):
             return None
-        session.undo_steps = [_step_of(step, fresh.merge) for step in found["undo"]]
-        session.redo_steps = [_step_of(step, fresh.merge) for step in found["redo"]]
-        session.again = frozenset(found["again"])
-        session.started = {int(index): str(begun) for index, begun in found["started"]}
-        return session, ScreenPosition(*found["spot"])
+        session.undo_steps = [_step_of(step, fresh.merge) for step in stored["undo"]]
+        session.redo_steps = [_step_of(step, fresh.merge) for step in stored["redo"]]
+        session.again = frozenset(stored["again"])
+        session.started = {int(index): str(begun) for index, begun in stored["started"]}
+        return session, ScreenPosition(*stored["spot"])
     except (ValueError, KeyError, TypeError, IndexError, AttributeError):
         return None  # not ours, or damaged: the texts are kept, only the decisions have to be made again
 
