@@ -154,10 +154,10 @@ class EditorDrafts:
         self.mine.discard(address)
         own = self.found.get(address, ()) if saved is None else (saved, *self.found.get(address, ()))
 
-        def drop(engine: Engine) -> None:
+        def forget(engine: Engine) -> None:
             engine.drafts.drop(address, own=own, trace=saved is None)
 
-        self._run(drop, lambda _: self.after_drop(), what="drop a draft", lane=DRAFTS)
+        self._run(forget, lambda _: self.after_drop(), what="drop a draft", lane=DRAFTS)
 
     def after_drop(self) -> None:
         """Refresh the tree's draft marks, and store what was typed meanwhile."""
@@ -346,13 +346,13 @@ class DraftFlow(Generic[S]):
         if kept is None:
             return
 
-        def drop(engine: Engine) -> None:
+        def forget(engine: Engine) -> None:
             if saved is None:
                 engine.drafts.drop(address, own=())
             else:
                 engine.drafts.drop(address, own=(kept.text,), trace=engine.read(address).sha256 != saved)
 
-        self.bridge.run(drop, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
+        self.bridge.run(forget, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)
 
     def hand_over(self, screen: S, go_on: Callable[[], None]) -> None:
         """Close the screen, store what is typed as a draft for the editor, then call `go_on`."""

@@ -108,7 +108,7 @@ class EditFlow:
 
         self.bridge.run(job, if_open(then), otherwise=if_open(otherwise), **options)
 
-    def show_over(self, what: str, *given: Any, **options: Any) -> None:
+    def _show_over(self, what: str, *given: Any, **options: Any) -> None:
         """Call a function of `OVER`."""
         load(OVER[what])(self, *given, **options)
 
@@ -201,7 +201,7 @@ class EditFlow:
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
-            self.show_over("edit_outside", alone=True)
+            self._show_over("edit_outside", alone=True)
         elif then.startswith(AT_LINE):
             place, _, words = then.removeprefix(AT_LINE).partition(" ")
             line, _, column = place.partition(":")
@@ -443,7 +443,7 @@ class EditFlow:
         def failed(error: MemtuiError) -> None:
             self.editor.say(f"Not saved. {error}")
             if self.address == address:
-                self.show_over("save_failed", address, data, error, again=self.save)
+                self._show_over("save_failed", address, data, error, again=self.save)
 
         self.write(address, data, expected, lambda written: self._written(address, written, then), failed, merge)
 
@@ -531,9 +531,9 @@ class EditFlow:
     def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
         """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
         if self.editor.state is FileState.MOVED and self.editor.subject is not None:
-            self.show_over("ask_renamed", self.editor.subject.disk.moved_to)
+            self._show_over("ask_renamed", self.editor.subject.disk.moved_to)
         else:
-            self.show_over("compare", alone=alone, whose=whose)
+            self._show_over("compare", alone=alone, whose=whose)
 
     def describe(self, *, alone: bool = False) -> None:
         """Show the front matter as a form; `alone`: the memory was opened for that alone."""
@@ -543,4 +543,4 @@ class EditFlow:
         if editor.refusal or not editor.subject.form.editable:
             editor.say(self.why_read_only())
             return
-        self.show_over("describe", alone=alone)
+        self._show_over("describe", alone=alone)

@@ -173,6 +173,8 @@ class EditorHost:
 
 
 def handle(editing: EditFlow, event: EditorWants) -> None:
+    from memtui.workbench.edit.external_editor import edit_outside
+
     event.stop()
     if event.draft is not None:
         editing.answer(event.draft, event.what)
@@ -184,7 +186,7 @@ def handle(editing: EditFlow, event: EditorWants) -> None:
         "count": editing.compare_sides,
         "compare": lambda: editing.check_disk(editing.compare_screen),
         "describe": editing.describe,
-        "editor_outside": lambda: editing.show_over("edit_outside"),
+        "editor_outside": lambda: edit_outside(editing),
         "editor_rename": lambda: ask_name(editing),
         "rename": lambda: rename(editing, event.text),
         "looked": lambda: mark_seen(editing),
