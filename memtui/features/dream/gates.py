@@ -42,6 +42,7 @@ GATE_REASONS = {
     "budget": "the worker was asked often enough today",
     "backoff": "the last ones failed, found nothing, or you rejected most of it",
 }
+UNREAD = "agents' sessions may not be read, so none counts: memtui sessions"
 
 
 class DreamGate(NamedTuple):
@@ -137,8 +138,6 @@ def status(session: Session) -> Json:
     until = rfc3339(waits.until) if waits.until is not None else None
     name = {"": "nothing", "disabled": None}.get(waits.name, waits.name)
     unread = waits.name.endswith(("session", "sessions")) and session.settings.transcripts_read in (ASK, OFF)
-    why = (
-        "agents' sessions may not be read, so none counts: memtui sessions" if unread else GATE_REASONS.get(waits.name)
-    )
+    why = UNREAD if unread else GATE_REASONS.get(waits.name)
     gated = {"waits for": name, "because": why, "until": until}
     return {"begins": begins(session.settings, KIND), **last_json(session, KIND), **gated}

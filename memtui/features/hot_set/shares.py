@@ -96,19 +96,16 @@ def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
     wanted = [root for root in roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
     if not wanted:
         return Made()
-    shelves = tuple(
-        listings(
-            engine,
-            wanted,
-            lambda root: f"/memories/{root.scope}",
-            lambda rows: tuple(row for row in rows if not row.missing),
-        )
-    )
+    shelves = tuple(listings(engine, wanted, lambda root: f"/memories/{root.scope}", _present))
     listed, chosen = render(shelves, Budgets(), {}), choose(engine, shelves, Budgets(), {})
     if not listed.memories:
         return Made()
     made = as_loaded(listed.block, listed.memories - listed.listed, listed.memories, chosen.block, len(chosen.left_out))
     return Made(made, frozenset(item.address for item in chosen.items if not item.truncated))
+
+
+def _present(rows: Iterable[Memory]) -> tuple[Memory, ...]:
+    return tuple(row for row in rows if not row.missing)
 
 
 def as_loaded(listed: Block, unlisted: int, memories: int, hot: Block, left_out: int) -> tuple[LoadedFile, ...]:

@@ -258,11 +258,6 @@ def all_rules() -> tuple[Rule, ...]:
     return (*RULES, *(rule for feature in _features() if feature.rules for rule in load(feature.rules)()))
 
 
-def _finders(engine: Engine, rows: Iterable[Memory], now: int) -> tuple[Finder, ...]:
-    rows = tuple(rows)
-    return tuple(load(feature.findings)(engine, rows, now) for feature in _features() if feature.findings)
-
-
 def _features() -> Iterable[Feature]:
     entries: dict[str, Feature] = load(_ENTRIES)()
     return entries.values()
@@ -316,12 +311,11 @@ def grave(engine: Engine, addresses: Iterable[Address]) -> list[NamedFinding]:
 def grave_words(engine: Engine, addresses: Iterable[Address]) -> str:
     """Return a warning about grave findings for a question: ` Look first at line 3 of a.md: ...`, or ""."""
     found = grave(engine, addresses)
+    if not found:
+        return ""
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    first = (
-        f" Look first at line {one.hazard.line:,} of {one.row.address.name}{more}: {one.hazard.rule.what}."
-        for one in found
-    )
-    return next(first, "")
+    first = found[0].hazard
+    return f" Look first at line {first.line:,} of {found[0].row.address.name}{more}: {first.rule.what}."
 
 
 class _Kept(NamedTuple):
@@ -403,7 +397,8 @@ class MemoryScanner:
             cancelled: polled; once true, the results so far are returned.
         """
         self._clean = self._clean or _Clean(engine)
-        others = _finders(engine, rows if around is None else around, now)
+        known = tuple(rows if around is None else around)
+        others = [load(feature.findings)(engine, known, now) for feature in _features() if feature.findings]
         found: list[ScannedMemory] = []
         bodies: dict[tuple[str, bytes], list[Memory]] = {}
         for row in rows:
@@ -420,7 +415,8 @@ class MemoryScanner:
                 found.append(ScannedMemory(row, error=_failed(error)))
                 continue
             claims = self._claims.get((row.address, row.sha256), ())
-            found.append(ScannedMemory(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
+            hazards = sorted((*kept.hazards, *claims), key=lambda one: (one.start, one.end, one.rule.id))
+            found.append(ScannedMemory(row, tuple(hazards)))
             if kept.body:
                 bodies.setdefault((row.address.root, kept.body), []).append(row)
         self._clean.save()
@@ -462,10 +458,6 @@ def _failed(error: Exception) -> MemtuiError:
     )
 
 
-def _place(one: Hazard) -> tuple[int, int, str]:
-    return one.start, one.end, one.rule.id
-
-
 def instructs(root: Root, row: Memory, data: bytes) -> bool:
     """Return whether a text holds the user's own rules: instructions or feedback that no repository brought."""
     own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
@@ -501,9 +493,9 @@ def _doubles(
             others = [str(one.row.address) for one in group.others]
             more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
             said = f"{', '.join(others[:_NAMED])}{more}"
-            stays = group.stays
-            hazard = Hazard(rule, rule.severity, split(stays.data).body, len(stays.data), 1, said)
-            found[stays.row.address] = (*found.get(stays.row.address, ()), hazard)
+            address, data = group.stays.row.address, group.stays.data
+            hazard = Hazard(rule, rule.severity, split(data).body, len(data), 1, said)
+            found[address] = (*found.get(address, ()), hazard)
     yield from found.items()
 
 

@@ -21,6 +21,7 @@ from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
+_STYLES = {"E": "bad", "W": "warn", "I": "dim"}
 _STANDARD_INPUT = Memory(Address("", "-"), "", "", 0, 0, None)
 
 
@@ -58,24 +59,15 @@ def check(call: Call) -> int:
 
 def _table(call: Call, listed: Sequence[NamedFinding], unread: Iterable[Json]) -> None:
     columns = (
-        Column("SEV"),
-        Column("RULE"),
-        Column("ADDRESS", flexible=True, names=True),
-        Column("LINE", "number"),
-        Column("WHAT", flexible=True, wraps=True),
-        Column("ID", optional=True),
+        *(Column("SEV"), Column("RULE"), Column("ADDRESS", flexible=True, names=True), Column("LINE", "number")),
+        *(Column("WHAT", flexible=True, wraps=True), Column("ID", optional=True)),
     )
-    call.out.table(
-        columns,
-        [
-            (
-                *(one.hazard.severity, one.hazard.rule.id, _shown(call, one), one.hazard.line),
-                f"{one.hazard.rule.what}: {one.hazard.text}{f' (muted: {one.muted})' if one.muted else ''}",
-                one.id,
-            )
-            for one in listed
-        ],
-    )
+    rows = []
+    for one in listed:
+        found, muted = one.hazard, f" (muted: {one.muted})" if one.muted else ""
+        what = f"{found.rule.what}: {found.text}{muted}"
+        rows.append((found.severity, found.rule.id, _shown(call, one), found.line, what, one.id))
+    call.out.table(columns, rows)
     for each in unread:
         call.out.say(f"{each['address']} was not looked at: {each['message']}")
     if not listed and call.out.terminal:
@@ -143,18 +135,16 @@ def _fix(call: Call, chosen: Sequence[NamedFinding]) -> int:
 
 def rules(call: Call) -> int:
     """List every rule."""
-    shown = [(rule.id, rule.severity, rule.fix, rule.what, rule.spares) for rule in all_rules()]
+    names = ("id", "severity", "fix", "what", "spares")
     if call.out.json:
-        names = ("id", "severity", "fix", "what", "spares")
-        call.out.document(values.listing(dict(zip(names, row, strict=True)) for row in shown))
-    elif not call.out.terminal:
-        for row in shown:
-            call.out.line_of(*row)
-    else:
-        styles = {"E": "bad", "W": "warn", "I": "dim"}
-        for rule in all_rules():
+        call.out.document(values.listing({name: getattr(rule, name) for name in names} for rule in all_rules()))
+        return outcomes.DONE
+    for rule in all_rules():
+        if call.out.terminal:
             said = f"Spared: {rule.spares}. Mended by: {rule.fix}."
-            call.out.entry(f"{rule.id} {rule.severity}", styles[rule.severity], rule.what, said)
+            call.out.entry(f"{rule.id} {rule.severity}", _STYLES[rule.severity], rule.what, said)
+        else:
+            call.out.line_of(*(getattr(rule, name) for name in names))
     return outcomes.DONE
 
 
