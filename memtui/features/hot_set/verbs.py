@@ -24,19 +24,16 @@ def context(call: Call) -> int:
     )
     engine = session.engine
     try:
-        _print(call, build(engine, parts=PARTS if part == "all" else (part,)), json=form == "json")
+        found = build(engine, parts=PARTS if part == "all" else (part,))
+        if form == "json" or call.out.json:
+            call.out.document(context_json(found))
+        else:
+            call.out.raw(found.text.encode())
     finally:
         engine.close()
     for notice in engine.events.notices():
         call.out.say(f"memtui: {notice}")
     return outcomes.DONE
-
-
-def _print(call: Call, found: Context, *, json: bool) -> None:
-    if json or call.out.json:
-        call.out.document(context_json(found))
-    else:
-        call.out.raw(found.text.encode())
 
 
 def _hook(call: Call) -> int:

@@ -311,12 +311,12 @@ HIDDEN = (
         *("H08", "a link definition that is a comment of 3 words", "W", "code; fewer words", "cut"),
         r"(?m)^ {0,3}\[[^\[\]\n]{1,60}\]:[ \t]{0,9}(?:#|<#?>)[ \t]{1,9}[\"'(]([^\n]*+)",
         lambda page, found: GuardResult() if words(found[1]) > 2 and not page.in_code(found.start()) else None,
-        ("]:",),
+        needs=re.compile(r"\]:"),
     ),
     Rule(
         *("H09", "words behind 120 blanks", "W", "tables, code", "open"),
         *(r"[ \t\u00A0\u3000](?<![ \t\u00A0\u3000]{2})[ \t\u00A0\u3000]{119,}+(\S[^\n]*+)", _far_words),
-        anchors=(" " * 60, "\t", "\u00a0", "\u3000"),
+        needs=re.compile(r"[\t\u00A0\u3000]| {60}"),
     ),
     Rule(
         *("H09", "words behind 40 empty lines", "W", "code", "open"),

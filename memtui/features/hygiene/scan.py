@@ -174,10 +174,9 @@ def _at(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[
 
 
 def _spans(rule: Rule, lowered: str, part: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a part in which a rule can match; for orders those around their anchors."""
-    if rule not in ORDERS:
-        if not rule.anchors or any(lowered.find(anchor, *part) >= 0 for anchor in rule.anchors):
-            yield part
+    """Yield the spans of a part in which a rule can match: those around its anchors."""
+    if not rule.anchors:
+        yield part
         return
     start = end = 0
     for place in sorted(place for anchor in rule.anchors for place in found_at(lowered, anchor, *part)):

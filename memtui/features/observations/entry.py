@@ -10,10 +10,11 @@ _ACTIONS = (
     *("search", "timeline", "show", "grep", "describe", "status", "rebuild", "check"),
     *("mark", "edit", "rm", "restore", "redact", "promote", "clear"),
 )
-_TYPES = (
+TYPES = (
     *("correction", "decision", "preference", "constraint"),
     *("fix", "error", "change", "plan", "fact", "summary", "note"),
 )
+"""Card types, the most valuable first: ties between equally good search results follow this order."""
 
 
 def _action(name: str, keys: str, label: str, help_: str, *, writes: bool = False, moves: bool = False) -> Action:
@@ -85,7 +86,7 @@ FEATURE = Feature(
                 Param("words", "words to look for, or names of cards", "query", metavar="WORD", many=True),
                 LIMIT,
                 Param("--cursor", "the next page, as the one before names it"),
-                Param("--type", "only cards of this type; for edit: the type it is to have", choices=_TYPES),
+                Param("--type", "only cards of this type; for edit: the type it is to have", choices=TYPES),
                 AGENT,
                 Param("--path", "only cards that name such a path, or lie there"),
                 Param("--since", "only what happened after this time", "time"),
@@ -135,7 +136,7 @@ FEATURE = Feature(
             "Keep a short note about this project, to be found as an observation",
             (
                 Param("text", "what to keep; `-`: standard input", "text", many=True, required=True),
-                Param("--type", "what it is; note when it is not given", choices=_TYPES),
+                Param("--type", "what it is; note when it is not given", choices=TYPES),
                 Param("--tag", "a word to find it by; repeatable", metavar="WORD", many=True),
             ),
             (

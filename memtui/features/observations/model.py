@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, SUPPRESSED, ObservationMark
+from memtui.features.observations.entry import TYPES as TYPES
 from memtui.given import neutral
 from memtui.given.tokens import estimate
 from memtui.matching import Query
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
 SESSION = "session"
 """Kind of cards made from agents' sessions; their root is 0."""
 
-TYPES = (
-    *("correction", "decision", "preference", "constraint"),
-    *("fix", "error", "change", "plan", "fact", "summary", "note"),
-)
-"""Card types, the most valuable first: ties between equally good search results follow this order."""
 _FRONT_MATTER_TYPES = {"feedback": "preference", "user": "preference", "project": "fact", "reference": "fact"}
 
 

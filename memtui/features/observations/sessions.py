@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers, mask
@@ -54,11 +55,14 @@ _EARLIEST = 978_307_200_000
 _NOWHERE = 1 << 62
 
 
-class _File(NamedTuple):
+class SessionFile(NamedTuple):
+    """A session file of an agent."""
+
     agent: str
     path: str
     size: int
     written: int
+    """Modification time in nanoseconds."""
 
 
 class SessionFiles:
@@ -76,8 +80,7 @@ class SessionFiles:
         roots = engine.roots.all()
         self._homes = list(dict.fromkeys([reach.place.project, *(one.project for one in roots if one.project)]))
         self._projects: dict[str, str | None] = {}
-        listed = allowed_files(reach.settings, reach.place, since=self._since)
-        files = [one for one in (_file(agent, path) for agent, path in listed) if one is not None]
+        files = session_files(reach, self._since)
         self.total = len(files)
         self.todo = sorted(filter(self._is_behind, files), key=lambda one: (-one.written, one.path))
         self.failed: dict[str, str] = {}
@@ -90,17 +93,17 @@ class SessionFiles:
                 return len(self.todo) - number
         return 0
 
-    def _is_behind(self, one: _File) -> bool:
+    def _is_behind(self, one: SessionFile) -> bool:
         known = self._known.get(one.path)
         if known is None or (known.size, known.written) != (one.size, one.written):
             return True
         rested = not known.settled and self._rests(one)
         return rested or (bool(known.covers) and self._consent.project not in known.covers)
 
-    def _rests(self, one: _File) -> bool:
+    def _rests(self, one: SessionFile) -> bool:
         return self._now - one.written // 1_000_000 > IDLE_MS
 
-    def _file(self, one: _File, limits: DeriveLimits) -> bool:
+    def _file(self, one: SessionFile, limits: DeriveLimits) -> bool:
         """Derive the new turns of a file; return whether it was finished."""
 
         known = self._known.get(one.path) or SessionProgress(one.agent)
@@ -141,7 +144,7 @@ class SessionFiles:
 
     def _derived(
         self,
-        one: _File,
+        one: SessionFile,
         part: Slice,
         found: Sequence[SessionTurn],
         going: TurnRules,
@@ -166,7 +169,9 @@ class SessionFiles:
         whole = bool(going.private) or going.unkept
         return read._replace(cursor=cursor, whole=whole, settled=read.settled or (ended and waits is None)), made
 
-    def _card(self, one: _File, part: Slice, made: TurnCard, covers: Sequence[str]) -> tuple[Card, int, str] | None:
+    def _card(
+        self, one: SessionFile, part: Slice, made: TurnCard, covers: Sequence[str]
+    ) -> tuple[Card, int, str] | None:
         """Return a card with time and project, or None where none is allowed."""
         derived, cwd, secret = made.derived, made.cwd, self._decided.secret
         if cwd not in self._projects:
@@ -182,7 +187,9 @@ class SessionFiles:
         card = new_card(derived, name, b"", text_key, SESSION, (0, one.path), address, one.agent, when)
         return card, when, project
 
-    def _write(self, one: _File, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int) -> None:
+    def _write(
+        self, one: SessionFile, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int
+    ) -> None:
         with self._writer.batch():
             # A decision made from here on waits for this transaction, and is then applied to what this writes.
             seq, newer = self._table.decided_after(self._seq)
@@ -194,7 +201,7 @@ class SessionFiles:
             ]
             self._writer.replace_session(one.path, read, placed, start=start)
 
-    def _note_failure(self, one: _File, covers: tuple[str, ...], part: Slice) -> None:
+    def _note_failure(self, one: SessionFile, covers: tuple[str, ...], part: Slice) -> None:
         if part.skipped == GONE:
             return
         self.failed[one.path] = said = f"{visible(one.path)}: it cannot be read ({part.skipped})."
@@ -221,12 +228,14 @@ def _typed(found: Sequence[SessionTurn]) -> int:
     return sum(turn.asked is not None for turn in found)
 
 
-def _file(agent: str, path: str) -> _File | None:
-    try:
-        found = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return None  # it went since it was listed
-    return _File(agent, path, found.st_size, found.st_mtime_ns)
+def session_files(reach: SessionScope, since: int) -> list[SessionFile]:
+    """Return the session files that may be read and were written since a time in milliseconds."""
+    files = []
+    for agent, path in allowed_files(reach.settings, reach.place, since=since):
+        with suppress(OSError):  # it went since it was listed
+            found = os.stat(path, follow_symlinks=False)
+            files.append(SessionFile(agent, path, found.st_size, found.st_mtime_ns))
+    return files
 
 
 def prune(engine: Engine, writer: CardWriter, settings: Settings) -> None:

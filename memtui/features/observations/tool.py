@@ -37,14 +37,23 @@ from memtui.features.observations.model import (
     line,
     within,
 )
-from memtui.features.observations.sessions import IDLE_MS, READ_BYTES, CleanText, is_ours, is_typed, project_of
+from memtui.features.observations.sessions import (
+    IDLE_MS,
+    READ_BYTES,
+    CleanText,
+    SessionFile,
+    is_ours,
+    is_typed,
+    project_of,
+    session_files,
+)
 from memtui.given import neutral
 from memtui.matching import Query, fold, parse
 from memtui.memory_tool.call import Result, whole_number
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import allowed_files, home_of
+from memtui.transcripts.sessions import home_of
 from memtui.wire.times import parse_time
 
 DETAILS_BUDGET = 4_000
@@ -180,7 +189,7 @@ def describe(
     return Result(ok=True, text=describe_place(files, _text(given, "id"), turns))
 
 
-def _own_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[OpenSession]:
+def _own_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[SessionFile]:
     own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
     return open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
 
@@ -252,13 +261,6 @@ _LETTERS = 8
 _RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
 
 
-class OpenSession(NamedTuple):
-    """A session file and its agent."""
-
-    agent: str
-    path: str
-
-
 class _Message(NamedTuple):
     who: str
     text: str
@@ -268,27 +270,22 @@ class _Message(NamedTuple):
     typed: bool
 
 
-def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[OpenSession]:
+def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[SessionFile]:
     """Return the project's session files of some agents that are being written, or only the newest one."""
     place = reach.place
     project = os.path.realpath(main_checkout(place.project))
-    since = 0 if newest else now - IDLE_MS
-    listed = allowed_files(reach.settings, place, since=since) if reach.allowed else []
-    found: list[tuple[int, OpenSession]] = []
-    for agent, path in listed:
-        if agent not in agents:
+    files = session_files(reach, 0 if newest else now - IDLE_MS) if reach.allowed else []
+    found: list[SessionFile] = []
+    for file in sorted(files, key=lambda one: (one.written, one.agent, one.path), reverse=True):
+        if file.agent not in agents or (newest and found):
             continue
-        one = OpenSession(agent, path)
-        at = _written(path)
-        if found and newest and at <= found[0][0]:
-            continue
-        cwd = _folder(one) or home_of(agent, path, [place.project]) or ""
+        cwd = _folder(file) or home_of(file.agent, file.path, [place.project]) or ""
         if cwd and project_of(cwd, reach) == project:
-            found = [*([] if newest else found), (at, one)]
-    return [one for _, one in sorted(found, reverse=True)]
+            found.append(file)
+    return found
 
 
-def grep_sessions(files: Sequence[OpenSession], words: str, limit: int = DEFAULT_HITS) -> str:
+def grep_sessions(files: Sequence[SessionFile], words: str, limit: int = DEFAULT_HITS) -> str:
     """Return lines of sessions that match all words, from summaries first, then messages, then calls."""
     query = parse(words)
     if not files:
@@ -311,7 +308,7 @@ def grep_sessions(files: Sequence[OpenSession], words: str, limit: int = DEFAULT
     return "\n".join((f"{len(lines)} place{'s' * (len(lines) > 1)} {HEADING}:", *lines, *more))
 
 
-def describe_place(files: Sequence[OpenSession], name: str, turns: int = DEFAULT_TURNS) -> str:
+def describe_place(files: Sequence[SessionFile], name: str, turns: int = DEFAULT_TURNS) -> str:
     """Return the turns around a place named by `grep`; for a summary, those before it."""
     session, _, place = name.strip().rpartition("-")
     if session and place.isascii() and place.isdigit():
@@ -337,7 +334,7 @@ def _fitting(blocks: Sequence[str], at: int) -> str:
     return "\n".join((*kept, *([f"({left} more turns)"] if left else [])))
 
 
-def _turns_around(one: OpenSession, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
+def _turns_around(one: SessionFile, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
     """Return the turns around a place and its index among them; None when it is not in this file."""
     before: deque[str] = deque(maxlen=turns)
     block: list[str] = []
@@ -364,7 +361,7 @@ def _turns_around(one: OpenSession, session: str, place: int, turns: int) -> tup
     return [*kept, *after], len(kept)
 
 
-def _messages(one: OpenSession) -> Iterator[_Message]:
+def _messages(one: SessionFile) -> Iterator[_Message]:
     """Yield what may be shown, in order; text marked private once is cut from then on."""
     private: list[str] = []
     typed = skips = 0
@@ -389,7 +386,7 @@ def _messages(one: OpenSession) -> Iterator[_Message]:
             yield _Message(who, text, event.at, event.offset, event.session, is_typed(event))
 
 
-def _events(one: OpenSession) -> Iterator[SessionEvent]:
+def _events(one: SessionFile) -> Iterator[SessionEvent]:
     """Yield a session's events, including those of turns that are rolled back later."""
     cursor, seen = None, 0
     while True:
@@ -402,7 +399,7 @@ def _events(one: OpenSession) -> Iterator[SessionEvent]:
             return
 
 
-def _folder(one: OpenSession) -> str:
+def _folder(one: SessionFile) -> str:
     part = follow(one.path, READERS[one.agent], most=1)
     found = next((event.cwd for event in part.events if event.cwd), "")
     return found or next((event.cwd for event in _events(one) if event.cwd), "")
@@ -413,10 +410,3 @@ def _cut(text: str, query: Query) -> str:
         return text.strip()
     start = max(0, next((start for start, _ in query.spans(text, 1)), 0) - _AROUND // 3)
     return f"{'…' if start else ''}{text[start : start + _AROUND].strip()}…"
-
-
-def _written(path: str) -> int:
-    try:
-        return os.stat(path, follow_symlinks=False).st_mtime_ns
-    except OSError:
-        return 0  # it went since it was listed
