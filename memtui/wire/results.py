@@ -3,12 +3,11 @@
 When only some memories of a change succeed, the answer names each, and the exit status is the first failure's.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memtui.engine.model import Conflict, Done, Outcome, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError
 from memtui.wire import outcomes, values
-from memtui.wire.outcomes import Json
 from memtui.wire.output import Cell, Column, Output
 
 _PAST = {
@@ -24,11 +23,15 @@ _PAST = {
 
 
 def listed(
-    out: Output, items: Iterable[Json], columns: Sequence[Column], rows: Iterable[Sequence[Cell]], none: str = ""
+    out: Output,
+    items: Iterable[Mapping[str, object]],
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Cell]],
+    none: str = "",
 ) -> int:
     """Print `items` as one JSON document, or `rows` as a table; `none` tells a person that there are none."""
     if out.json:
-        out.document(values.listing(items))
+        out.document(values.listing(map(dict, items)))
         return outcomes.DONE
     rows = list(rows)
     if not rows and none and out.terminal:

@@ -28,7 +28,7 @@ from memtui.features.tasks.work import workspace_of
 from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import USAGE_READERS
 from memtui.transcripts.sessions import allowed_files, consent
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -47,15 +47,10 @@ def budget(call: Call) -> int:
 
 
 def _list(call: Call) -> int:
-    found = states(call.engine, call.settings, ask=True)
-    if call.out.json:
-        call.out.document(values.listing(map(budget_json, found)))
-        return outcomes.DONE
-    if not found and call.out.terminal:
-        call.out.say("There are no budgets.")
+    budgets = states(call.engine, call.settings, ask=True)
     columns = (Column("BUDGET"), Column("SPENT"), Column("RESETS", flexible=True))
-    call.out.table(columns, [(one.key, budget_words(one), rfc3339(one.end)) for one in found])
-    return outcomes.DONE
+    rows = ((one.key, budget_words(one), rfc3339(one.end)) for one in budgets)
+    return results.listed(call.out, map(budget_json, budgets), columns, rows, "There are no budgets.")
 
 
 def _admit(call: Call) -> int:

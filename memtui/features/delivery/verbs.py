@@ -17,10 +17,10 @@ from memtui.features.delivery.outbox import KIND, queue, usable_entry
 from memtui.features.delivery.vendors import target_of
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.shown import describe_task, state_label, task_json
-from memtui.features.tasks.verbs import waited
+from memtui.features.tasks.verbs import end_status, waited
 from memtui.features.tasks.work import StandingRow, workspace_of
 from memtui.ui.draw.words import count_words
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -56,13 +56,10 @@ def delivery(call: Call) -> int:
             raise UsageError("memtui delivery test needs a name.", hint="`memtui delivery` lists them.")
         return _send(call, name, "memtui", "memtui can send messages here.")
     rows = [(one, problem_of(call.settings, one)) for one in call.settings.entries("delivery")]
-    if call.out.json:
-        call.out.document(values.listing({"name": one, "usable": not why, "why": why or None} for one, why in rows))
-        return outcomes.DONE
-    if not rows and call.out.terminal:
-        call.out.say("There are no deliveries.")
-    call.out.table((Column("NAME"), Column("HOW", wraps=True)), [(one, why or "usable") for one, why in rows])
-    return outcomes.DONE
+    items = ({"name": one, "usable": not why, "why": why or None} for one, why in rows)
+    cells = ((one, why or "usable") for one, why in rows)
+    columns = (Column("NAME"), Column("HOW", wraps=True))
+    return results.listed(call.out, items, columns, cells, "There are no deliveries.")
 
 
 def problem_of(settings: Settings, name: str) -> str:
@@ -81,18 +78,17 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
     cause = f"{title}-{new_id()}"
     with call.engine.claims.together():
         made = queue(call.engine, call.settings, target, cause, title, text, workspace=lane, client=call.actor.name)
-    ended = [_await_end(call, task) for task in made]
+    table = call.engine.tasks
+
+    def await_end(task: Task) -> Task:
+        return waited(call.session, task, lambda: table.get(task.id).not_before > table.clock() + 15_000)
+
+    ended = list(map(await_end, made))
     if call.out.json:
         call.out.document(values.listing(map(task_json, ended)))
     for task in ended if not call.out.json else ():
         call.out.line(f"{task.id} {state_label(task)}: {describe_task(task)}")
-    bad = next((task.error for task in ended if task.error is not None), None)
-    return outcomes.DONE if bad is None else outcomes.EXIT.get(bad[0], outcomes.REFUSED)
-
-
-def _await_end(call: Call, task: Task) -> Task:
-    table = call.engine.tasks
-    return waited(call.session, task, lambda: table.get(task.id).not_before > table.clock() + 15_000)
+    return next((end_status(task) for task in ended if task.error is not None), outcomes.DONE)
 
 
 def status(session: Session) -> Json:

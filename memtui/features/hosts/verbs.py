@@ -23,7 +23,7 @@ from memtui.features.hosts.remote import (
     working_directory,
 )
 from memtui.safe_text import visible
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results
 from memtui.wire.access import client_access, lowest, switched_off
 from memtui.wire.call import Call
 from memtui.wire.output import Column, Output
@@ -178,23 +178,16 @@ def _restrict_access(given: Call, verb: Verb) -> None:
 
 def host(given: Call) -> int:
     """List the other machines, or test one."""
-    found = hosts(given.settings)
-    name = given.args.text("name")
+    found, name = hosts(given.settings), given.args.text("name")
     if given.args.text("action") == "test":
         if name is None:
             raise UsageError("memtui host test needs a name.", hint=f"There are: {', '.join(found) or 'none'}.")
         return _test(given, host_named(given.settings, name))
-    rows: list[outcomes.Json] = [
-        {"name": one.name, "reached": one.shown, "project": one.project or None} for one in found.values()
-    ]
-    if given.out.json:
-        given.out.document(values.listing(rows))
-    elif not rows and given.out.terminal:
-        given.out.say("There are no other machines. Add [hosts.NAME] to config.toml.")
-    else:
-        columns = (Column("NAME"), Column("REACHED BY", flexible=True), Column("PROJECT"))
-        given.out.table(columns, [(one.name, one.shown, one.project) for one in found.values()])
-    return outcomes.DONE
+    items = ({"name": one.name, "reached": one.shown, "project": one.project or None} for one in found.values())
+    columns = (Column("NAME"), Column("REACHED BY", flexible=True), Column("PROJECT"))
+    rows = ((one.name, one.shown, one.project) for one in found.values())
+    none = "There are no other machines. Add [hosts.NAME] to config.toml."
+    return results.listed(given.out, items, columns, rows, none)
 
 
 def _test(given: Call, one: RemoteHost) -> int:

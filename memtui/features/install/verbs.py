@@ -18,7 +18,7 @@ from memtui.clients.start import client_named, wanted
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.diff.differences import unified_file
 from memtui.errors import RefusedError, UsageError, how_to_add
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column, Output
@@ -173,26 +173,16 @@ def _given(call: Call) -> list[str]:
 
 def _list(call: Call) -> int:
     found = survey(_place(call), call.settings)
-    if call.out.json:
-        call.out.document(values.listing(map(_row, found)))
-        return outcomes.DONE
-    call.out.table(
-        (
-            Column("CLIENT"),
-            Column("LEVEL"),
-            Column("FOUND"),
-            Column("MEMTUI"),
-            Column("FILES", flexible=True, wraps=True),
-        ),
-        [
-            (each.client.name, each.level, "yes" if each.present else "no", _word(each), ", ".join(each.paths))
-            for each in found
-        ],
+    rows = (
+        (each.client.name, each.level, "yes" if each.present else "no", _word(each), ", ".join(each.paths))
+        for each in found
     )
-    for each in found:
+    names = tuple(map(Column, ("CLIENT", "LEVEL", "FOUND", "MEMTUI")))
+    results.listed(call.out, map(_row, found), (*names, Column("FILES", flexible=True, wraps=True)), rows)
+    for each in found if not call.out.json else ():
         if each.problem is not None:
             call.out.say(f"{each.client.name}: {each.problem.message} {each.problem.hint}")
-    if call.out.terminal:
+    if call.out.terminal and not call.out.json:
         call.out.say("memtui install CLIENT shows what it would change; --write makes the change.")
     return outcomes.DONE
 

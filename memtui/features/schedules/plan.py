@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
@@ -36,63 +35,25 @@ _LOCAL_OPTIONS = frozenset({"--fix", "--mute", "--unmute", "--reason"})
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
-class ScheduleRequest(NamedTuple):
-    """A request for a schedule."""
-
-    name: str
-    spec: str
-    words: Sequence[str]
-    zone: str
-    target: str = ""
-    label: str = ""
-
-
-def schedulable() -> tuple[str, ...]:
-    """Return the verbs that a schedule may run."""
-    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
-    return tuple(verb for each in entries.values() for verb in each.schedulable)
-
-
 def add(
-    engine: Engine,
-    settings: Settings,
-    request: ScheduleRequest,
-    *,
-    workspace: str,
-    creator: str,
-    agreed: bool = False,
-    table: TeamSchedules | None = None,
+    engine: Engine, settings: Settings, wanted: PlannedRun, *, agreed: bool = False, table: TeamSchedules | None = None
 ) -> PlannedRun:
     """Create a schedule, in `table` for one of the team; it waits for a person unless one made it or it is `agreed`.
 
-    Raises:
+    Its id and times are set here. Raises:
         UsageError: `E_SCHEDULE`: invalid name, time, zone or command. ConflictError: `E_EXISTS`.
         RefusedError: `E_TOO_MANY`; `E_DELIVERY`: its target is unusable.
     """
-    if not _NAME.fullmatch(request.name):
-        raise invalid(f"{request.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
+    if not _NAME.fullmatch(wanted.name):
+        raise invalid(f"{wanted.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
-    spec = check(request.spec, request.zone, now)
-    words = runnable(settings, request.words, team=table is not None)
-    if request.target:
-        usable_entry(settings, request.target)
-    label = " ".join(request.label.split())[:80] or request.name
-    return (table or engine.schedules).add(
-        PlannedRun(
-            0,
-            request.name,
-            spec,
-            request.zone,
-            words,
-            request.target,
-            label,
-            creator,
-            workspace,
-            now,
-            now,
-            waits=not (agreed or is_person(creator)),
-        )
-    )
+    spec = check(wanted.spec, wanted.zone, now)
+    words = runnable(settings, wanted.words, team=table is not None)
+    if wanted.target:
+        usable_entry(settings, wanted.target)
+    label, waits = " ".join(wanted.label.split())[:80] or wanted.name, not (agreed or is_person(wanted.creator))
+    made = wanted._replace(spec=spec, words=words, label=label, made=now, upto=now, waits=waits)
+    return (table or engine.schedules).add(made)
 
 
 def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) -> tuple[str, ...]:
@@ -108,7 +69,8 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
         if len(text) > MAX_TEXT:
             raise invalid(f"The text is over {MAX_TEXT:,} characters.", "Keep long texts in a file that the job reads.")
         return (JOB, words[1], text)
-    known = schedulable()
+    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
+    known = [verb for each in entries.values() for verb in each.schedulable]
     if not words or words[0] not in known:
         raise invalid(
             f"A schedule cannot run {' '.join(words)[:40] or 'nothing'}.", f"It can run: {', '.join(known)}, job NAME."

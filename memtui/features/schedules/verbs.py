@@ -32,7 +32,6 @@ from memtui.features.schedules.due import (
 from memtui.features.schedules.plan import (
     CHAT_PREFIX,
     JOB,
-    ScheduleRequest,
     add,
     command_text,
     next_due,
@@ -100,20 +99,15 @@ def _add(call: Call, words: list[str]) -> int:
         )
     name, spec, *what = words
     refuse_reserved(name)
-    request = ScheduleRequest(
-        name,
-        spec,
-        split_words(what[0]) if len(what) == 1 else what,
-        call.args.text("zone") or local_zone(),
-        call.args.text("to") or "",
-        call.args.text("label") or "",
-    )
+    run = tuple(split_words(what[0]) if len(what) == 1 else what)
+    zone, target, label = call.args.text("zone") or local_zone(), call.args.text("to"), call.args.text("label")
+    here = workspace_of(call.session.surroundings).id
+    wanted = PlannedRun(0, name, spec, zone, run, target or "", label or "", call.actor.name, here, 0, 0)
     table = _table(call)
     team = table if isinstance(table, TeamSchedules) else None
     if team is not None and not is_person(call.actor.name):
         call.approve("make a schedule of the team", f"Make {name} of {' '.join(what)[:200]!r}?", "ask the user to")
-    here = workspace_of(call.session.surroundings).id
-    made = add(call.engine, call.settings, request, workspace=here, creator=call.actor.name, table=team)
+    made = add(call.engine, call.settings, wanted, table=team)
     when = off_reason(made) or f"next {_next(made, call.engine.schedules.clock())}"
     call.out.fact(schedule_json(call.session, made), f"{made.name}: {command_text(made)}, {when}")
     return outcomes.DONE
@@ -356,14 +350,10 @@ def _add_in_chat(command: ChatCommand) -> ChatReply:
     target = next((one.name for one in places if (one.text("channel"), one.text("to")) == here), "")
     count = max((int(n) for one in _mine(command) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
     zone, name, spec = channel.text("zone") or local_zone(), f"{_prefix(command)}{count}", match[1] or match[2]
-    made = add(
-        engine,
-        command.settings,
-        ScheduleRequest(name, spec, (JOB, job, text), zone, target, mask(text).text[:60]),
-        workspace=workspace_of(command.session.surroundings).id,
-        creator=f"chat:{command.name or command.person or 'unknown'}",
-        agreed=command.listed and channel.text("schedule") == "allowed",
-    )
+    lane, who = workspace_of(command.session.surroundings).id, f"chat:{command.name or command.person or 'unknown'}"
+    wanted = PlannedRun(0, name, spec, zone, (JOB, job, text), target, mask(text).text[:60], who, lane, 0, 0)
+    agreed = command.listed and channel.text("schedule") == "allowed"
+    made = add(engine, command.settings, wanted, agreed=agreed)
     when = f"Next: {_next(made, engine.schedules.clock())}"
     waits = f"It waits for a person: memtui schedule resume {made.name}" if made.waits else when
     return ChatReply(f"{made.id} is scheduled. {waits}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from memtui.config.read import read_environment
 from memtui.engine.ledger.database import DAY_MS
@@ -153,17 +154,8 @@ def _job(context: TaskContext, one: PlannedRun) -> str:
         raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
     who = one.creator.removeprefix("chat:") if one.creator.startswith("chat:") else who_words(one.creator)
     who, label = plain_name(who, "unknown"), plain_name(one.label.replace('"', "'"), one.name)
-    head = f'[Scheduled task "{label}" set by {who}]\n'.encode("utf-8", "replace")
-    child = Child(
-        f"The job {job.name}",
-        job.texts("argv"),
-        cwd,
-        read_environment(),
-        TIME_LIMIT_S,
-        context.cancelled,
-        _error,
-    )
-    return _output(child, head + one.words[2].encode("utf-8", "replace") + b"\n")
+    given = f'[Scheduled task "{label}" set by {who}]\n{one.words[2]}\n'
+    return _output(context, f"The job {job.name}", job.texts("argv"), cwd, given)
 
 
 def _verb(context: TaskContext, one: PlannedRun) -> str:
@@ -171,23 +163,15 @@ def _verb(context: TaskContext, one: PlannedRun) -> str:
     words += ["--actor", f"schedule:{one.name}"]
     if settings.directories.origin == "--home":
         words += ["--home", settings.directories.config]
-    child = Child(
-        f"memtui {one.words[0]}",
-        [sys.executable, *words, *one.words],
-        context.workspace.path,
-        read_environment(),
-        TIME_LIMIT_S,
-        context.cancelled,
-        _error,
-    )
-    return _output(child, b"")
+    return _output(context, f"memtui {one.words[0]}", (sys.executable, *words, *one.words), context.workspace.path)
 
 
-def _output(child: Child, given: bytes) -> str:
-    code, out, told = run(child, given)
+def _output(context: TaskContext, name: str, argv: Sequence[str], cwd: str, given: str = "") -> str:
+    child = Child(name, argv, cwd, read_environment(), TIME_LIMIT_S, context.cancelled, _error)
+    code, out, errors = run(child, given.encode("utf-8", "replace"))
     if code not in (0, _FINDINGS_STATUS):
-        last = mask(told.decode("utf-8", "replace")).text.strip().rpartition("\n")[2]
-        raise _error(f"{child.name} ended with {code}: {last[-300:]}", "Look whether it runs by itself.")
+        last = mask(errors.decode("utf-8", "replace")).text.strip().rpartition("\n")[2]
+        raise _error(f"{name} ended with {code}: {last[-300:]}", "Look whether it runs by itself.")
     text = mask(out.decode("utf-8", "replace")).text  # the whole, because half of a secret is not known as one
     return text[:MAX_OUTPUT] + ("\n(cut)" if len(text) > MAX_OUTPUT else "")
 

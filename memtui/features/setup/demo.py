@@ -18,6 +18,7 @@ from memtui.config.started import Started
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.demo import agent, life_cycle, world
 from memtui.engine import now_ms
+from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address, Write
 from memtui.engine.proposal import Evidence
@@ -27,7 +28,7 @@ from memtui.features.attribution.chat import ChatCommand
 from memtui.features.attribution.turns import begin, end, request
 from memtui.features.channels.verbs import FILE, append, room_of
 from memtui.features.proposals.value import proposal
-from memtui.features.schedules.plan import ScheduleRequest, add
+from memtui.features.schedules.plan import add
 from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
@@ -144,8 +145,9 @@ def furnish(around: Surroundings, settings: Settings) -> None:
         end(engine, GATEWAY, {"turn": turn})
         person, name, _ = _SAID[1]
         approve(ChatCommand(session, settings, GATEWAY, CHAT, person, name, "", kept.id, allowed=True, listed=False))
-        wish = ScheduleRequest("morning", "0 9 * * 1-5", ("digest",), "UTC", label="what changed")
-        add(engine, settings, wish, workspace=workspace_of(around).id, creator="tui")
+        words, lane = ("digest",), workspace_of(around).id
+        wanted = PlannedRun(0, "morning", "0 9 * * 1-5", "UTC", words, "", "what changed", "tui", lane, 0, 0)
+        add(engine, settings, wanted)
 
 
 def _begun(session: Session, person: str, name: str, text: str) -> str:

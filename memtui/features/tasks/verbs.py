@@ -12,7 +12,7 @@ from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import describe_task, format_value, run_json, state_label, task_json
 from memtui.features.tasks.work import noted, workspace_of
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -83,21 +83,14 @@ def waited(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Tas
 
 def _list(call: Call) -> int:
     lane = None if call.options.all_projects else workspace_of(call.session.surroundings).id
-    found = call.engine.tasks.all(lane, limit=call.args.number("limit", 50))
-    if call.out.json:
-        call.out.document(values.listing(map(task_json, found)))
-        return outcomes.DONE
-    if not found and call.out.terminal:
-        call.out.say("There are no tasks.")
-    columns = (Column("TASK", "number"), Column("STATE"), Column("KIND"), Column("WHAT", flexible=True))
-    call.out.table(
-        (*columns, Column("BY", optional=True), Column("AGE", "age")),
-        [
-            (one.seq, state_label(one), one.kind, describe_task(one), who_cell(call.out, one.client), one.updated)
-            for one in found
-        ],
+    tasks = call.engine.tasks.all(lane, limit=call.args.number("limit", 50))
+    names = (Column("TASK", "number"), Column("STATE"), Column("KIND"), Column("WHAT", flexible=True))
+    columns = (*names, Column("BY", optional=True), Column("AGE", "age"))
+    rows = (
+        (task.seq, state_label(task), task.kind, describe_task(task), who_cell(call.out, task.client), task.updated)
+        for task in tasks
     )
-    return outcomes.DONE
+    return results.listed(call.out, map(task_json, tasks), columns, rows, "There are no tasks.")
 
 
 def _find(table: TaskTable, given: str, lane: str) -> Task:

@@ -10,7 +10,7 @@ from memtui.engine.model import Finding
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.tasks.work import ROOT
 from memtui.features.team.postgres import MEMBER, outage, push, require_server, script, store_name, tolerate_outage
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -74,26 +74,18 @@ def _leave(call: Call) -> int:
 def _log(call: Call) -> int:
     names = ("login", "store", "n", "at", "kind", "body")
     rows = require_server(call.settings).call("records", 200)
-    if call.out.json:
-        found = ({**dict(zip(names, row, strict=True)), "at": rfc3339(row[3])} for row in rows)
-        call.out.document(values.listing(found))
-        return outcomes.DONE
+    items = ({**dict(zip(names, row, strict=True)), "at": rfc3339(row[3])} for row in rows)
     columns = (Column("LOGIN"), Column("STORE"), Column("N", "number"), Column("AGE", "age"), Column("KIND"))
-    call.out.table((*columns, Column("WHAT", flexible=True)), rows)
-    return outcomes.DONE
+    return results.listed(call.out, items, (*columns, Column("WHAT", flexible=True)), rows)
 
 
 def _requests(call: Call) -> int:
     names = ("id", "by", "store", "title", "at", "until", "voters", "said", "state", "note")
     rows = [dict(zip(names, row, strict=True)) for row in require_server(call.settings).call("requests")]
-    if call.out.json:
-        found = ({**row, "at": rfc3339(row["at"]), "until": rfc3339(row["until"])} for row in rows)
-        call.out.document(values.listing(found))
-        return outcomes.DONE
+    items = ({**row, "at": rfc3339(row["at"]), "until": rfc3339(row["until"])} for row in rows)
     columns = (Column("ID", "number"), Column("STATE"), Column("BY"), Column("AGE", "age"), Column("SAID"))
-    cells = [(row["id"], row["state"] or "waits", row["by"], row["at"], row["said"], row["title"]) for row in rows]
-    call.out.table((*columns, Column("WHAT", flexible=True, wraps=True)), cells)
-    return outcomes.DONE
+    cells = ((row["id"], row["state"] or "waits", row["by"], row["at"], row["said"], row["title"]) for row in rows)
+    return results.listed(call.out, items, (*columns, Column("WHAT", flexible=True, wraps=True)), cells)
 
 
 def _vote(call: Call) -> int:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
+from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.task import COMPLETED, FAILED, QUEUED, Task
 from memtui.errors import RefusedError
 from memtui.features.delivery import work
 from memtui.features.delivery.outbox import defuse, parts, queue, usable_entry
 from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_after, webhook_signature
-from memtui.features.schedules.plan import ScheduleRequest, add
+from memtui.features.schedules.plan import add
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import may_be_delivered
 from memtui.features.tasks.work import workspace_of
@@ -191,9 +192,9 @@ def test_a_room_in_which_memtui_may_not_speak_is_refused_at_once(session: Sessio
     for change in (('channel = "eng"', 'channel = "mute"'), ('channel = "eng"', ""), ('to = "cid1"', "")):
         config.write_text(text.replace(change[0], change[1], 1))
         settings = load_settings(read_environment())
-        wish = ScheduleRequest("one", "@daily", ("digest",), "UTC", "ding")
+        wanted = PlannedRun(0, "one", "@daily", "UTC", ("digest",), "ding", "", "cli", "w", 0, 0)
         with pytest.raises(RefusedError) as error:
-            add(session.engine, settings, wish, workspace="w", creator="cli")
+            add(session.engine, settings, wanted)
         assert error.value.code == "E_DELIVERY"
     with pytest.raises(RefusedError):
         usable_entry(settings, "nobody")

@@ -22,7 +22,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.schedules import due, work
-from memtui.features.schedules.plan import ScheduleRequest, add
+from memtui.features.schedules.plan import add
 from memtui.features.schedules.state import short
 from memtui.features.schedules.verbs import findings
 from memtui.features.tasks.lanes import work_off
@@ -61,8 +61,8 @@ def settings(session: Session) -> Settings:
 
 
 def make(session: Session, spec: str, *words: str, by: str = "cli", name: str = "one", zone: str = "UTC") -> PlannedRun:
-    wish = ScheduleRequest(name, spec, words, zone)
-    return add(session.engine, settings(session), wish, workspace=lane(session).id, creator=by)
+    wanted = PlannedRun(0, name, spec, zone, words, "", "", by, lane(session).id, 0, 0)
+    return add(session.engine, settings(session), wanted)
 
 
 def until(end: int, coming: Iterator[int]) -> list[int]:

@@ -10,11 +10,12 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
+from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError
 from memtui.features.schedules import due
 from memtui.features.schedules.due import TeamSchedules
-from memtui.features.schedules.plan import ScheduleRequest, add
+from memtui.features.schedules.plan import add
 from memtui.features.schedules.verbs import schedule_json
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import workspace_of
@@ -56,8 +57,9 @@ def machine(server: Server, tmp_path: Path, clock: Clock, monkeypatch: pytest.Mo
 def made(session: Session, server: Server, *words: str) -> None:
     """Make a daily schedule that is due since midnight."""
     found = TeamSchedules(team_server_of(session.settings.team_url))
-    wish = ScheduleRequest("one", "0 0 * * *", words or ("job", "say", "text"), "UTC")
-    add(session.engine, session.settings, wish, workspace="x", creator="cli", table=found)
+    words = words or ("job", "say", "text")
+    wanted = PlannedRun(0, "one", "0 0 * * *", "UTC", words, "", "", "cli", "x", 0, 0)
+    add(session.engine, session.settings, wanted, table=found)
     server.sql("UPDATE memtui.schedule SET upto = upto - 86400000")
 
 
@@ -191,8 +193,9 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
     )
     found = table(server, "ann")
     for number, spec in enumerate(SPECS * sized(1, 5)):
-        wish = ScheduleRequest(f"s{number}", spec, ("job", "say", "text"), ZONES[number % 5])
-        add(owners[0].engine, owners[0].settings, wish, workspace="x", creator="cli", table=found)
+        words, zone = ("job", "say", "text"), ZONES[number % 5]
+        wanted = PlannedRun(0, f"s{number}", spec, zone, words, "", "", "cli", "x", 0, 0)
+        add(owners[0].engine, owners[0].settings, wanted, table=found)
     made, ran, kills = found.all(), list[tuple[int, int]](), 0
     begin, end = clock.now, clock.now + 365 * DAY
     while clock.now < end:
