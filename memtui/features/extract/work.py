@@ -170,7 +170,7 @@ def _kept(text: str, private: list[str]) -> str:
 
 
 def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _remembered(roots: Sequence[Root], after: Iterable[SessionEvent]) -> bool:

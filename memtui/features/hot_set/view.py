@@ -186,11 +186,8 @@ start."""
         given = self.given
         if given is None:
             return "Hot set", []
-        notes: Line = []
-        for words, style in view_rows.share_parts(given):
-            notes += [(" | ", "title")] if notes else []
-            notes.append((words, style))
-        return "Hot set", notes
+        notes: Line = [run for part in view_rows.share_parts(given) for run in ((" | ", "title"), part)]
+        return "Hot set", notes[1:]
 
     def _page_words(self) -> tuple[str, Line]:
         row = self.item
@@ -198,10 +195,8 @@ start."""
             return "Text", []
         if row.item is not None:
             notes: Line = [(f"{count_words(row.item.masked, 'secret')} masked", "warning")] if row.item.masked else []
-            return view_rows.shown_path(row.item, self.look), [
-                *notes,
-                (" as it is given" if notes else "as it is given", "title"),
-            ]
+            notes.append((" as it is given" if notes else "as it is given", "title"))
+            return view_rows.shown_path(row.item, self.look), notes
         if row.left is not None:
             return view_rows.shown_path(row.left, self.look), [("not given", "warning")]
         if row.other is not None:

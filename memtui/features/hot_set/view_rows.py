@@ -94,22 +94,17 @@ def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Lin
     limits, block = found.budgets, found.hot_block
     cells = 4 if width < 76 else 10 if width < 100 else 20 if width < 160 else 32
     text = found.hot_text_bytes
-    first = [
-        *_meter("text", text, limits.hot_bytes, f"{kib(text)} of {kib(limits.hot_bytes)} KiB", cells),
-        ("   ", "dim"),
-        *_meter("est. tokens", block.tokens, limits.hot_tokens, f"{block.tokens:,} of {limits.hot_tokens:,}", cells),
-    ]
+    tokens = f"{block.tokens:,} of {limits.hot_tokens:,}"
+    first = _meter("text", text, limits.hot_bytes, f"{kib(text)} of {kib(limits.hot_bytes)} KiB", cells)
+    first += [("   ", "dim"), *_meter("est. tokens", block.tokens, limits.hot_tokens, tokens, cells)]
     places, signs = len(found.items), min(cells, limits.hot_items) or 1
     index = found.index_block
     by_tokens = index.tokens * limits.index_bytes > index.bytes * limits.index_tokens
     used = (index.tokens, limits.index_tokens) if by_tokens else (index.bytes, limits.index_bytes)
     word = "est. tokens" if width >= 100 else "est. tok"
     words = f"{used[0]:,} of {used[1]:,} {word}" if by_tokens else f"{kib(used[0])} of {kib(used[1])} KiB"
-    second = [
-        *_meter("memories", places, limits.hot_items, f"{places} of {limits.hot_items}", signs),
-        ("   ", "dim"),
-        *_meter("index", *used, f"{words}{_listed(found, width)}", cells),
-    ]
+    second = _meter("memories", places, limits.hot_items, f"{places} of {limits.hot_items}", signs)
+    second += [("   ", "dim"), *_meter("index", *used, f"{words}{_listed(found, width)}", cells)]
     return [fitted(first, width, plain=plain), fitted(second, width, plain=plain)]
 
 
@@ -138,11 +133,13 @@ def _runs(row: HotSetRow, given: Given, width: int, look: HotSetLook) -> Sequenc
     if row.item is not None:
         return _item_runs(row.item, width, look)
     if row.left is not None:
-        return _left_runs(row.left, width, look)
+        why = short_reason(row.left, look.accept)
+        return _memory_runs(row.left, [("-- ", "dim")], [(f" {why}", "problem")], "description", width, look)
     if row.kind in (CUT, REST):
         rule = "-" if plain else "─"
-        said = "other agents" if row.kind == REST else _not_given(len(given.left_out))
-        words = f" {rule * 2} {said} "
+        count = len(given.left_out)
+        not_given = f"not given: {count:,} that {'is' if count == 1 else 'are'} pinned or used"
+        words = f" {rule * 2} {'other agents' if row.kind == REST else not_given} "
         return [(words + rule * max(width - cell_width(words) - 1, 0), "rule")]
     if row.kind == ROOT:
         return _root_runs(row, width, look)
@@ -175,11 +172,6 @@ def _item_runs(item: GivenMemory, width: int, look: HotSetLook) -> Sequence[Run]
     tail += [(f" {size_words(item.bytes):>7} {f'{item.tokens:,}':>6} tok", "description")]
     lead: Line = [(f"{item.place:>2} ", "number")]
     return _memory_runs(item, lead, tail, "name", width, look)
-
-
-def _left_runs(left: LeftOut, width: int, look: HotSetLook) -> Sequence[Run]:
-    why = short_reason(left, look.accept)
-    return _memory_runs(left, [("-- ", "dim")], [(f" {why}", "problem")], "description", width, look)
 
 
 def _memory_runs(
@@ -220,10 +212,6 @@ def shown_path(memory: GivenMemory | LeftOut, look: HotSetLook) -> str:
     return memory.path if shared else look.names.get(memory.address, str(memory.address))
 
 
-def _not_given(count: int) -> str:
-    return f"not given: {count:,} that {'is' if count == 1 else 'are'} pinned or used"
-
-
 def share_words(given: Given) -> str:
     """Summarize a share, as the title does."""
     return ", ".join(words for words, _ in share_parts(given))
@@ -231,17 +219,15 @@ def share_words(given: Given) -> str:
 
 def share_parts(given: Given) -> Line:
     """Summarize a share with styles: `loads 3`, `memtui adds 5`, `1 left out`."""
-    parts: Line = [(f"loads {_some(len(given.itself))}", "title")] if given.door.agent else []
+    parts: Line = (
+        [(f"loads {f'{len(given.itself):,}' if given.itself else 'none'}", "title")] if given.door.agent else []
+    )
     if given.context is None:
         parts.append(("memtui adds none", "warning"))
     else:
         index = "index" if given.context.index_block.text else "none"
         parts.append((f"memtui adds {f'{len(given.context.items):,}' if given.context.items else index}", "title"))
     return [*parts, *([(f"{len(given.left_out):,} left out", "warning")] if given.left_out else [])]
-
-
-def _some(count: int) -> str:
-    return f"{count:,}" if count else "none"
 
 
 def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetLook) -> Page:
@@ -270,11 +256,11 @@ def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetL
 def _first_words(found: Context, width: int, look: HotSetLook) -> Page:
     if found.items or found.left_out:
         return ()
-    said = f"No memory is pinned or used yet, so agents are given the index only. {look.pin} in the tree pins one: its "
-    after = (
+    words = (
+        f"No memory is pinned or used yet, so agents are given the index only. {look.pin} in the tree pins one: its "
         "text is then given to agents that memtui is installed in, at their start; an agent's own goes to that agent."
     )
-    return (*words_page(f"{said}{after}", "", width=width),)
+    return words_page(words, "", width=width)
 
 
 def _text(text: str, width: int, *, plain: bool) -> Page:
@@ -367,7 +353,6 @@ def copied(given: Given, row: HotSetRow) -> str:
     found = given.context
     if found is None:
         return ""
-    item: GivenMemory | None = row.item
-    if item is not None:
-        return found.hot_block.text[item.start : item.end]
+    if row.item is not None:
+        return found.hot_block.text[row.item.start : row.item.end]
     return {ALL: found.text, INDEX: found.index_block.text}.get(row.kind, "")

@@ -5,6 +5,7 @@ No invisible character stands in this file.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from memtui.features.hygiene.model import GuardResult, Rule, ScannedText
 from memtui.safe_text import has_hidden
@@ -52,10 +53,6 @@ def words(text: str) -> int:
     """Count words; two characters of scripts without blanks are one."""
     blankless = len(_WITHOUT_BLANKS.findall(text))
     return blankless // 2 + sum(1 for word in _WORD.findall(text) if not _WITHOUT_BLANKS.match(word))
-
-
-def _line(page: ScannedText, place: int) -> str:
-    return page.text[slice(*page.line_of(place))]
 
 
 def _tags(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
@@ -152,7 +149,8 @@ def _unseen_words(page: ScannedText, found: re.Match[str]) -> GuardResult | None
 
 
 def _far_words(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
-    return None if _TABLE.match(_line(page, found.start(1))) else _unseen_words(page, found)
+    line = page.text[slice(*page.line_of(found.start(1)))]
+    return None if _TABLE.match(line) else _unseen_words(page, found)
 
 
 def _mixed(page: ScannedText, found: re.Match[str]) -> GuardResult | None:
@@ -248,47 +246,38 @@ def _is_letter(sign: str) -> bool:
     return code < 128 and chr(code).isalpha()
 
 
+_of_odd = partial(Rule, needs=_ODD)
+
 HIDDEN = (
-    Rule(
-        "H01",
-        "tag characters, which nobody sees",
-        "E",
-        "the three flags made of them",
-        "strip",
-        _TAGS + "++",
-        _tags,
-        needs=_ODD,
+    _of_odd(
+        *("H01", "tag characters, which nobody sees", "E", "the three flags made of them", "strip"),
+        *(_TAGS + "++", _tags),
     ),
-    Rule(
+    _of_odd(
         *("H02", "signs that turn the direction of text", "E", "closed, in a line of Arabic or Hebrew: I", "strip"),
         *(rf"{_BIDI}(?:[^\n]*{_BIDI})?", _bidi),
-        needs=_ODD,
     ),
-    Rule(
+    _of_odd(
         *("H03", "characters without width inside a word", "W"),
         *("joiners of Persian and Indic scripts, emoji, a mark at the start of a file; between words: I", "strip"),
         r"[\u061C\u180E\u200B-\u200F\u2060-\u2065\u206A-\u206F\uFEFF\uFFF0-\uFFFB\U0001D173-\U0001D17A]++",
         _zero_width,
-        needs=_ODD,
     ),
-    Rule(
+    _of_odd(
         *("H04", "a run of variation selectors, which can carry text", "E"),
         *("one behind an emoji or an ideograph; one behind a Latin letter: W, behind anything else: I", "strip"),
         _SELECTOR + "++",
         _selectors,
-        needs=_ODD,
     ),
-    Rule(
+    _of_odd(
         *("H05", "letters that draw nothing", "W", "in Hangul, braille or between marks; one soft hyphen: I", "strip"),
         *(r"[\u115F\u1160\u3164\uFFA0\u2800\u034F\u00AD]++", _blank_letters),
-        needs=_ODD,
     ),
-    Rule(
+    _of_odd(
         *("H06", "control characters", "E"),
         *("tab, line feed, carriage return before a line feed; a form feed at the start of a line: I", "strip"),
         r"(?:\x1B\[[0-?]{0,64}+[ -/]{0,8}+[@-~]|[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u2028\u2029]|\r(?!\n))++",
         _control,
-        needs=_ODD,
     ),
     Rule(
         *("H07", "an HTML comment of 3 words, which nobody sees when rendered", "W"),

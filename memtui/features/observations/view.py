@@ -180,8 +180,7 @@ withheld until you decide."""
         self._ask_for(self.wanted._replace(line=view_rows.cycle_value(self.wanted.line, name, values), around=None))
 
     def _toggle_projects(self) -> None:
-        everywhere = not self.wanted.everywhere
-        if not everywhere:
+        if self.wanted.everywhere:
             self._ask_for(self.wanted._replace(everywhere=False))
             return
         more = self.host.projects.more_roots
