@@ -10,7 +10,7 @@ from memtui.engine.disk import fsio, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger.database import takes_changes
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.look.catalog import Library
+from memtui.engine.look.library import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
 from memtui.engine.part import EnginePart, Events, Rules

@@ -46,18 +46,16 @@ if TYPE_CHECKING:
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
-    from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable, VoteTable
-    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
-    from memtui.engine.ledger.spend import SpendTable
+    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable, SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
-    from memtui.engine.ledger.turns import TurnTable
-    from memtui.engine.look.catalog import Catalog, Library
-    from memtui.engine.look.row_cache import Remembered
+    from memtui.engine.ledger.turns import JournalTable, TurnTable
+    from memtui.engine.look.catalog import Catalog, Remembered
+    from memtui.engine.look.library import Library
     from memtui.engine.part import Rules
     from memtui.engine.save.commit import Displaced, LateWrites
     from memtui.engine.watch.watch import Reconciler
@@ -225,7 +223,7 @@ class Engine:
     together: Together = lazy("changes.together.Together", *SHARED, "undo")
     undo: Undo = lazy("changes.undo.Undo", *SHARED, "memories")
     """Undo and redo, reverting changes of others, and the trash."""
-    rows: Library = lazy("look.catalog.Library", "roots", "_ledger", "_catalog")
+    rows: Library = lazy("look.library.Library", "roots", "_ledger", "_catalog")
     """The list of memories, and the status of each root."""
     search: Searcher = lazy("find.search.Searcher", "roots", "_ledger", "_catalog")
     watch: Reconciler = lazy("watch.watch.Reconciler", "roots", "_ledger", "_catalog", "events")
@@ -248,7 +246,7 @@ class Engine:
         """
         if self._opened("rows"):
             return self.rows.cached()
-        from memtui.engine.look.row_cache import listing
+        from memtui.engine.look.library import listing
 
         return listing([(root, self._remembered.rows(root)) for root in self.roots.all()])
 
@@ -258,7 +256,7 @@ class Engine:
         return part in self.__dict__
 
     _rules: Rules = lazy("part.Rules", "roots", "_approver")
-    _remembered: Remembered = lazy("look.row_cache.Remembered", "state_dir")
+    _remembered: Remembered = lazy("look.catalog.Remembered", "state_dir")
     _late_writes: LateWrites = lazy("save.commit.LateWrites", "_late_write")
 
     @cached_property

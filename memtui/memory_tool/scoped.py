@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from memtui import mask
 from memtui.engine import Engine
-from memtui.engine.look.folder_listing import FolderItem, FolderItems
+from memtui.engine.look.library import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.memory_tool import answers, call

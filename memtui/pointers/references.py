@@ -37,7 +37,7 @@ from memtui.pointers.rewrite import Rewritten, bring_back, rewrite
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.look.folder_listing import FolderItems as FolderItems
+    from memtui.engine.look.library import FolderItems as FolderItems
 
 
 MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024

@@ -1,21 +1,31 @@
-"""The ledger's file: made privately, repaired from backups, kept when damaged, never in the way of a memory."""
+"""The ledger's file is private, repaired from backups and never in the way; an odd cell is an error with a code."""
 
 import os
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import creation
-from memtui.engine.ledger.creation import LATEST, MIGRATIONS
+from memtui.engine.ledger import creation, memories
+from memtui.engine.ledger.creation import LATEST
+from memtui.engine.ledger.database import MAX_OWN_ROWS, OwnRows
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.model import Saved
+from memtui.engine.ledger.memories import MemoryTable, Record
+from memtui.engine.ledger.migrations import MIGRATIONS
+from memtui.engine.model import Actor, Address, Draft, OpenConflict, Saved, SearchQuery
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
+from tests.engine.settling import settle
+from tests.examples import ALL
 from tests.faults.io_errors import small_disk
-from tests.faults.world import ME, World, at, handles, in_history, ledger_of, sha
+from tests.faults.world import ME, World, at, handles, in_history, ledger_of, new_world, sha
 
 A = at("a.md")
 OLD, NEW = b"old\n", b"new\n"
@@ -253,3 +263,190 @@ def test_a_full_disk_is_called_so_and_the_next_change_goes_on_when_there_is_room
             with pytest.raises(StorageError, match="can be now"):
                 engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
             assert isinstance(engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME), Saved)
+
+
+ODD: tuple[str | bytes | int | float | None, ...] = ("odd", b"\xff\xfe", -7, 2.5, None)
+TRIED = len(ODD) if ALL in os.environ else 1
+"""So many of them in each column, or in each of a third of them, others in each run."""
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return a world whose ledger has a row in every table."""
+    world = new_world(tmp_path_factory.mktemp("odd") / "world")
+    with world.engine() as engine:
+        engine.memories.create(at("a.md"), "one", actor=ME)
+        engine.save(at("a.md"), "two", expected_sha256=sha(b"one"), actor=ME)
+        (world.folder() / "deep").mkdir(mode=0o750)
+        for name in ("gone.md", "deep/old.md"):
+            engine.memories.create(at(name), name, actor=ME)
+            engine.memories.delete([at(name)], actor=ME)
+        engine.memories.create(at("m.md"), "moved", actor=ME)
+        engine.memories.rename(at("m.md"), at("n.md"), actor=ME)
+        engine.pins.set([at("a.md")], pinned=True, actor=ME)
+        engine.pins.record_use(at("a.md"), actor=Actor("agent:x"))
+        engine.drafts.save(Draft(at("a.md"), sha(b"two"), "draft", (0, 0), 1))
+        engine.drafts.save_conflict(OpenConflict(at("a.md"), sha(b"one"), b"yours", b"two", "[]", 1))
+        engine.undo.undo(actor=ME)
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        ((schema,),) = ledger.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchall()
+        loose = re.sub(r" NOT NULL| CHECK \(.*?\)\)", "", str(schema))
+        ledger.execute("PRAGMA writable_schema=ON")
+        ledger.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (loose, table))
+    ledger.close()
+    return world
+
+
+def cells(world: World) -> Iterator[tuple[str, str]]:
+    """Yield every table and column but integer keys."""
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    for (table,) in ledger.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        for _, name, *_, key in ledger.execute(f"PRAGMA table_info({table})").fetchall():
+            if not key:
+                yield str(table), str(name)
+    ledger.close()
+
+
+def looks(engine: Engine) -> Iterator[Callable[[], object]]:
+    """Yield every call that reads the ledger."""
+    for path in ("a.md", "n.md", "gone.md"):
+        for about in (engine.history.of, engine.drafts.conflict, engine.changes.seen_version):
+            yield partial(about, at(path))
+    yield partial(engine.rows.get, at("a.md"))
+    yield partial(engine.history.read, at("a.md"), sha(b"one"))
+    yield from (
+        engine.rows.list,
+        engine.undo.trash.entries,
+        engine.drafts.all,
+        engine.history.actors,
+        engine.changes.unseen,
+        engine.undo.next,
+    )
+    yield from (
+        engine.undo.passed_over,
+        engine.rows.vanished,
+        engine.rows.status,
+        engine.watch.reconcile,
+        engine.history.audit,
+    )
+    yield partial(engine.undo.trash.entries, taken=True)
+    yield partial(engine.history.operations, "1", "99")
+    yield partial(engine.search.find, SearchQuery("two", versions=True))
+    yield partial(engine.save, at("a.md"), "three", expected_sha256=sha(b"two"), actor=ME)
+    yield partial(engine.undo.undo, actor=ME)
+    yield partial(engine.undo.redo, actor=ME)
+    yield partial(engine.memories.restore, at("gone.md"), actor=ME)
+
+
+def odd(world: World, table: str, column: str, value: str | bytes | float | None) -> bool:
+    """Put a value into every row; return False when the column refuses it."""
+    ledger = apsw.Connection(str(world.state / "state.db"))
+    try:
+        ledger.execute(f"UPDATE {table} SET {column} = ?", (value,))
+    except apsw.ConstraintError:
+        return False
+    finally:
+        ledger.close()
+    return True
+
+
+@pytest.mark.hypothesis  # tried whole with the properties
+def test_an_odd_cell_is_never_more_than_an_error_with_a_code(template: World, tmp_path: Path) -> None:
+    blamed, tried, each = [], 0, list(cells(template))
+    for table, column in each if ALL in os.environ else random.sample(each, len(each) // 3):
+        for value in random.sample(ODD, TRIED):
+            world = World(Path(shutil.copytree(template.base, tmp_path / "world", symlinks=True)))
+            tried += odd(world, table, column, value)
+            with world.engine() as engine:
+                for number, look in enumerate(looks(engine)):
+                    try:
+                        str(look())
+                    except MemtuiError:
+                        continue
+                    except Exception as error:  # noqa: BLE001
+                        blamed.append(f"{table}.{column} = {value!r}, look {number}: {error!r}")
+            world.remove()
+    assert not blamed, "\n".join(blamed)
+    assert tried > len(each) // 6 * TRIED
+
+
+def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count how often all records of a root are read."""
+    original, seen = MemoryTable.records, []
+
+    def records(table: MemoryTable, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
+        if not not_seen:
+            seen.append(uid)
+        return original(table, uid, not_seen=not_seen)
+
+    monkeypatch.setattr(MemoryTable, "records", records)
+    return seen
+
+
+def pins(engine: Engine) -> dict[Address, bool]:
+    return {row.address: row.pinned for row in engine.rows.list().items}
+
+
+def begin(world: World, engine: Engine, count: int = 3) -> None:
+    for number in range(count):
+        (world.folder() / f"{number}.md").write_text(f"{number}\n")
+    settle(engine)
+    engine.rows.list()
+
+
+def test_one_save_costs_one_record(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(world, engine)
+    reads = whole_reads(monkeypatch)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
+    assert pins(engine) == {at("0.md"): False, at("1.md"): True, at("2.md"): False}
+    engine.memories.rename(at("1.md"), at("9.md"), actor=ME)
+    engine.memories.delete([at("0.md")], actor=ME)
+    assert pins(engine) == {at("2.md"): False, at("9.md"): True}
+    assert reads == []
+
+
+def test_what_another_process_wrote_is_read_whole(
+    world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(world, engine)
+    reads = whole_reads(monkeypatch)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
+    with world.engine() as other:
+        other.pins.set([at("2.md")], pinned=True, actor=ME)
+    assert pins(engine) == {at("0.md"): False, at("1.md"): True, at("2.md"): True}
+    assert reads
+
+
+def test_very_many_are_read_whole(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(world, engine)
+    monkeypatch.setattr(memories, "MAX_ASKED", 1)
+    reads = whole_reads(monkeypatch)
+    engine.pins.set([at("1.md"), at("2.md")], pinned=True, actor=ME)
+    assert sum(pins(engine).values()) == 2
+    assert reads
+
+
+def test_a_ledger_opened_again_is_read_whole(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(world, engine)
+    engine.pins.set([at("1.md")], pinned=True, actor=ME)
+    ledger_of(engine).close()
+    reads = whole_reads(monkeypatch)
+    assert pins(engine)[at("1.md")]
+    assert reads
+
+
+def test_rows_that_are_forgotten_are_not_guessed() -> None:
+    rows = OwnRows("memories", "usage")
+    start = rows.count
+    rows.note(18, "main", "memories", 7)
+    rows.note(18, "main", "audit", 8)
+    rows.note(18, "main", "usage", 7)
+    assert rows.since(start) == {("memories", 7), ("usage", 7)}
+    rows.note(9, "main", "memories", 7)
+    assert rows.since(start) is None
+    later = rows.count
+    for number in range(MAX_OWN_ROWS + 1):
+        rows.note(18, "main", "memories", number)
+    assert rows.since(later) is None
+    assert rows.since(rows.count) == set()

@@ -1,15 +1,20 @@
 """Pins and uses belong to a memory: not to whatever has its name next, and in every worktree of its repository."""
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Conflict
+from memtui.engine.ledger import usage
+from memtui.engine.ledger.database import Database
+from memtui.engine.model import Actor, Address, Conflict, Root
+from memtui.errors import MemtuiError, StorageError
+from memtui.features.hot_set.assemble import build
 from tests.conftest import Clock
 from tests.engine.settling import settle
-from tests.engine.worktrees import MEMORIES, git, note, repository
+from tests.engine.worktrees import MEMORIES, engine, git, note, repository
 from tests.engine.worktrees import engine as opened
 from tests.faults.world import ME, World, at, sha
 
@@ -247,3 +252,173 @@ def test_a_folder_that_is_another_repository_now_shares_no_more(tmp_path: Path) 
     git(tmp_path / "app", "init", "-q")
     with opened(tmp_path, "app") as engine:
         assert marks(engine, note("app")) == (True, 2)
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """Return a repository whose memory `note` is pinned, was used once and had two texts; `other` has no marks."""
+    repository(tmp_path, note="one\n", other="other\n")
+    with engine(tmp_path, "app") as opened:
+        settle(opened)
+        opened.pins.set([note("app")], pinned=True, actor=ME)
+        opened.pins.record_use(note("app"), actor=AGENT)
+        row = opened.rows.get(note("app"))
+        opened.save(note("app"), b"two\n", expected_sha256=row.sha256, actor=ME)
+    return tmp_path
+
+
+def file(base: Path, name: str = "note") -> Path:
+    return base / "fix" / MEMORIES / f"{name}.md"
+
+
+def first_marks(opened: Engine, name: str = "note", checkout: str = "fix") -> tuple[bool, int]:
+    row = opened.rows.get(note(checkout, name))
+    assert row.unseen is False
+    assert (row.heat > 0) is (row.uses > 0)
+    listed = next(one for one in opened.rows.list().items if one.address == row.address)
+    assert listed == row
+    return row.pinned, row.uses
+
+
+def both(base: Path, name: str = "note") -> tuple[bool, int]:
+    """Return the marks at the first look, which must equal those after recording, and those of a read-only engine."""
+    roots = [Root("memtui:fix", str(base / "fix" / MEMORIES), "memtui", "project", in_checkout=True)]
+    with Engine.open(roots, state_dir=str(base / "state"), read_only=True) as opened:
+        bare = first_marks(opened, name)
+    with engine(base, "fix") as opened:
+        first = first_marks(opened, name)
+    with engine(base, "fix") as opened:
+        settle(opened)
+        assert bare == first == first_marks(opened, name)
+    return first
+
+
+@pytest.mark.parametrize("text", ["one\n", "two\n", "of another branch\n"])
+def test_pins_and_uses_are_there_at_the_first_look(base: Path, text: str) -> None:
+    file(base).write_text(text)
+    assert both(base) == (True, 1)
+    assert both(base, "other") == (False, 0)
+
+
+def test_of_a_deleted_memory_only_a_text_it_had_has_them(base: Path) -> None:
+    with engine(base, "app") as opened:
+        opened.memories.delete([note("app")], actor=ME)
+    file(base).write_text("evil\n")
+    assert both(base) == (False, 0)
+
+
+def test_a_text_of_a_deleted_memory_has_them(base: Path) -> None:
+    with engine(base, "app") as opened:
+        opened.memories.delete([note("app")], actor=ME)
+        opened.memories.create(note("app"), b"evil\n", actor=AGENT)
+    assert both(base) == (True, 1)
+
+
+def test_what_was_reviewed_is_given_where_nothing_may_be_written(base: Path) -> None:
+    with engine(base, "app") as opened:
+        row = opened.rows.get(note("app"))
+        opened.history.review([(row.address, row.sha256 or "")], actor=ME)
+    file(base).write_text("two\n")
+    roots = [Root("memtui:project", str(base / "fix" / MEMORIES), "memtui", "project", in_checkout=True)]
+    for read_only in (True, False):
+        with Engine.open(roots, state_dir=str(base / "state"), read_only=read_only) as opened:
+            row = opened.rows.get(note("project"))
+            assert (row.pinned, row.trust) == (True, "reviewed")
+            assert "two" in build(opened).text
+
+
+def test_a_pin_taken_off_at_the_first_look_is_off_everywhere(base: Path) -> None:
+    with engine(base, "app", "fix") as opened:
+        assert opened.rows.get(note("fix")).pinned
+        opened.pins.set([note("fix")], pinned=False, actor=ME)
+        assert [opened.rows.get(note(one)).pinned for one in ("app", "fix")] == [False, False]
+        opened.undo.undo(actor=ME)
+        assert [opened.rows.get(note(one)).pinned for one in ("app", "fix")] == [True, True]
+
+
+def test_a_file_that_comes_later_has_them_too(base: Path) -> None:
+    git(base / "fix", "rm", "-q", f"{MEMORIES}/note.md")
+    with engine(base, "fix") as opened:
+        settle(opened)
+        file(base).write_text("one\n")
+        assert opened.rows.get(note("fix")).pinned
+
+
+@pytest.mark.parametrize("change", ["pin", "use", "save"])
+def test_what_is_there_is_no_news_whatever_came_first(base: Path, change: str) -> None:
+    with engine(base, "clone") as opened:
+        if change == "pin":
+            opened.pins.set([note("clone")], pinned=True, actor=ME)
+        elif change == "use":
+            opened.pins.record_use(note("clone"), actor=AGENT)
+        else:
+            opened.save(note("clone"), b"x\n", expected_sha256=opened.rows.get(note("clone")).sha256, actor=ME)
+    for _ in range(2):
+        with engine(base, "clone") as opened:
+            assert [row.unseen for row in opened.rows.list().items] == [False, False]
+            assert opened.changes.unseen() == ()
+            opened.watch.reconcile()
+
+
+@pytest.fixture(autouse=True)
+def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "DELAY", 3_600.0)
+
+
+def used(engine: Engine) -> list[int]:
+    """Return the uses of every memory."""
+    return [row.uses for row in engine.rows.list().items]
+
+
+def test_this_process_sees_what_waits_at_once(engine: Engine) -> None:
+    engine.memories.create(A, b"a", actor=ME)
+    for _ in range(5):
+        engine.pins.record_use(A, actor=AGENT, soon=True)
+    assert engine.rows.get(A).uses == 5
+    engine.pins.record_use(A, actor=AGENT, wrote=True, soon=True)
+    row = engine.rows.get(A)
+    assert (row.uses, row.last_written_at) == (6, row.last_used_at)
+
+
+def test_others_see_it_with_the_next_change_or_at_the_end(engine: Engine, world: World) -> None:
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
+    with world.engine() as other:
+        assert used(other) == [0]
+        engine.memories.create(B, b"b", actor=ME)
+        assert used(other) == [1, 0]
+        engine.pins.record_use(B, actor=AGENT, soon=True)
+        engine.close()
+        assert used(other) == [1, 1]
+
+
+def test_a_second_is_the_longest_wait(engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "DELAY", 0.01)
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
+    deadline = time.monotonic() + 20
+    with world.engine() as other:
+        while used(other) != [1] and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert used(other) == [1]
+
+
+def test_what_could_not_be_written_goes_on_waiting(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=AGENT, soon=True)
+    with monkeypatch.context() as patch:
+
+        def fail(self: Database, *, durable: bool) -> object:
+            raise StorageError("no")
+
+        patch.setattr(Database, "transaction", fail)
+        with pytest.raises(MemtuiError):
+            engine.memories.create(B, b"b", actor=ME)
+        engine._ledger.settle()
+    assert engine.rows.get(A).uses == 1
+
+
+def test_a_persons_look_is_no_use(engine: Engine) -> None:
+    engine.memories.create(A, b"a", actor=ME)
+    engine.pins.record_use(A, actor=ME, soon=True)
+    assert engine.rows.get(A).uses == 0

@@ -43,8 +43,8 @@ OWNERS = {
             ("memtui/engine/ledger/erasure.py", "*"): "the same, and damaged copies of it",
             ("memtui/engine/ledger/creation.py", "*"): "the same",
             ("memtui/engine/ledger/salvage.py", "*"): "the same, a copy of one that is damaged",
-            ("memtui/engine/ledger/roots.py", "os.path.realpath"): "which folder a root is; opens nothing",
-            ("memtui/engine/ledger/roots.py", "os.path.lexists"): "whether a root moved; opens nothing",
+            ("memtui/engine/ledger/memories.py", "os.path.realpath"): "which folder a root is; opens nothing",
+            ("memtui/engine/ledger/memories.py", "os.path.lexists"): "whether a root moved; opens nothing",
             ("memtui/engine/find/index.py", "*"): "the search index's own file, in the state folder",
             (
                 "memtui/features/bundles/tarball.py",
@@ -137,7 +137,7 @@ BAD = {
         ("memtui/workbench/tree/tree.py", "import os\nos.path.exists('a')"),
     ],
     "sql": [
-        ("memtui/engine/find/rank.py", "import apsw"),
+        ("memtui/engine/find/finder.py", "import apsw"),
         ("memtui/cli/x.py", "from sqlite3 import connect"),
         ("memtui/engine/watch/watch.py", "run('SELECT sha FROM version')"),
         ("memtui/engine/watch/watch.py", "run('''\n  UPDATE pin SET at = 1''')"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.look.folder_listing import FolderItem, FolderItems
+from memtui.engine.look.library import FolderItem, FolderItems
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, Access
 from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError

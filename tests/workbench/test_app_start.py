@@ -35,7 +35,7 @@ LATER = (
     "memtui.features.hot_set.assemble",
     "memtui.diff",
     "memtui.engine.ledger",
-    "memtui.engine.find.rank",
+    "memtui.engine.find.finder",
     "memtui.engine.watch.watch",
     "memtui.mcp_server",
     "memtui.memory_tool",

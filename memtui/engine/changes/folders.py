@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.look.folder_listing import FolderItems, look
+from memtui.engine.look.library import FolderItems, look
 from memtui.engine.look.roots import make_root
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
 from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled

@@ -16,7 +16,7 @@ from memtui.engine.changes.change import failed, label_of
 from memtui.engine.disk import fsio, handles
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Mute, Record
-from memtui.engine.look.catalog import Library
+from memtui.engine.look.library import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
     APPROVALS,

@@ -13,7 +13,7 @@ from memtui.engine.changes.change import Changer
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.audit import Txn
-from memtui.engine.look.folder_listing import below, kind_of, selected
+from memtui.engine.look.library import below, kind_of, selected
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
 from memtui.engine.part import each, mode, retry_after_repair, too_big, transaction
 from memtui.engine.save import files

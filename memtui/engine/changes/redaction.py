@@ -13,7 +13,7 @@ from hashlib import sha256
 from memtui.engine.disk import fsio, handles, state_file, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger.erasure import Quotes, TextHolder
-from memtui.engine.look import row_cache
+from memtui.engine.look.catalog import forget_rows
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.observation import REDACTED, ObservationMark
 from memtui.engine.part import EnginePart, retry_after_repair, transaction
@@ -73,7 +73,7 @@ class Redaction(EnginePart):
                 self._record(named, approver.note(reason), actor)
         for _, remove in copies:
             remove()
-        row_cache.forget(self._ledger.directory)
+        forget_rows(self._ledger.directory)
         state_file.forget(self._ledger.directory, quotes.within)
         unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
         self._ledger.erasure.erase()

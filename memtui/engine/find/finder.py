@@ -1,6 +1,7 @@
 """One search: prepared rows, which of them match the query and how well, and the hits, read again from disk.
 
-It is apart so that matching stands without the ledger, threads and time around it.
+Names come before descriptions before bodies, adjacent words before scattered ones, whole words before beginnings before
+parts. There is no ledger, thread or time in it.
 """
 
 from __future__ import annotations
@@ -14,20 +15,29 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui import markers, mask
 from memtui.engine.disk import handles
-from memtui.engine.disk.handles import RootHandle
-from memtui.engine.find import rank
 from memtui.engine.find.index import Grades, Held, IndexAnswer, words
-from memtui.engine.ledger.versions import StoredVersion
-from memtui.engine.model import Address, Hit, Memory, Root, SearchQuery, SearchResult
+from memtui.engine.frontmatter.read import describe
+from memtui.engine.model import Address, Hit, Memory, Root, SearchQuery, SearchResult, Version
 from memtui.errors import MemtuiError
-from memtui.matching import Query, Term, fold
+from memtui.matching import INFIX, Query, Span, Term, fold
 
 if TYPE_CHECKING:
-    from memtui.engine.ledger.versions import VersionTable
+    from memtui.engine.disk.handles import RootHandle
+    from memtui.engine.ledger.versions import StoredVersion, VersionTable
 
 SCREEN = 40
 """Hits that are reported before the others are read."""
+SNIPPET = 160
+NAME, DESCRIPTION, BODY = range(3)
+_FIELDS = ("name", "description", "body")
+_STEP = 2 * (INFIX + 1)
+"""Grades of one field; a name has twice as many, for matches only in its folders."""
+_MASKED = 1_024
+"""Characters after the match that are searched for secrets; far more than a snippet has."""
+_CONSIDERED = 200
+"""Matches of a body among which the displayed line is chosen."""
 
 
 class ListedRoot(NamedTuple):
@@ -200,10 +210,10 @@ class SearchRun:
         found: dict[int, int] = {}
         for form in term.forms:
             for index in [index for index, about in enumerate(plan.abouts) if form in about]:
-                found[index] = rank.level(rank.DESCRIPTION, term.grade(plan.abouts[index]) or 0)
+                found[index] = level(DESCRIPTION, term.grade(plan.abouts[index]) or 0)
         for form in term.forms:
             for index in [index for index, name in enumerate(plan.names) if form in name]:
-                found[index] = rank.level(rank.NAME, rank.grade_name(term, plan.names[index]) or 0)
+                found[index] = level(NAME, grade_name(term, plan.names[index]) or 0)
         return found
 
     def take(self, answer: IndexAnswer | None) -> None:
@@ -222,7 +232,7 @@ class SearchRun:
         for term, found in zip(self.terms, self._loose, strict=True):
             grade = term.grade(folded)
             if grade is not None:
-                found[index] = rank.level(rank.BODY, grade)
+                found[index] = level(BODY, grade)
 
     def look_at_old(self, text: StoredVersion, row: Memory, folded: str, versions: VersionTable) -> None:
         """Match the query against an old version: its text must hold a term, and every one its name lacks."""
@@ -251,7 +261,7 @@ class SearchRun:
         old = sorted(self._old, key=lambda one: one[0])
         for _, text, row, versions in old[: max(limit - len(indexes), 0)]:
             data = versions.stored([text.blob]).get(text.blob, b"")
-            hit = rank.find(self._query, row, decode(data), text.version)
+            hit = find(self._query, row, decode(data), text.version)
             if hit is not None:
                 hits.append(hit)
         if len(self._plan.listed) > 1:
@@ -273,16 +283,16 @@ class SearchRun:
                 found.difference_update(excluded)
         place, count = self._plan.place, max(len(self._plan.rows), 1)
         if len(wanted) == 1:
-            ranks = {level: rank.rank([level], None) * count for level in set(wanted[0].values())}
+            ranks = {level: rank([level], None) * count for level in set(wanted[0].values())}
             only = wanted[0]
             return [ranks[only[index]] + place[index] for index in found]
         whole = levels[-1] if query.whole is not None else {}
-        return [rank.rank([one[index] for one in wanted], whole.get(index)) * count + place[index] for index in found]
+        return [rank([one[index] for one in wanted], whole.get(index)) * count + place[index] for index in found]
 
     def _levels(self, number: int) -> dict[int, int]:
         found: dict[int, int] = {}
         if self._wanted.bodies:
-            body = rank.level(rank.BODY, 0)
+            body = level(BODY, 0)
             by_text = self._graded[number]
             if by_text:
                 found = {index: body + by_text[text] for index, text in enumerate(self._numbers) if text in by_text}
@@ -293,7 +303,7 @@ class SearchRun:
     def _hit(self, index: int) -> Hit | None:
         """Return a row's hit from its text on disk now; None when that no longer matches."""
         if index not in self._made:
-            look = rank.find_given if self._wanted.given else rank.find
+            look = find_given if self._wanted.given else find
             row = self._plan.rows[index]
             data = self._data(row)
             if data is None or (not self._sure and hashlib.sha256(data).hexdigest() != row.sha256):
@@ -347,3 +357,161 @@ def _by_folder(rows: Iterable[Memory]) -> dict[tuple[str, str], list[Memory]]:
     for row in rows:
         found.setdefault((row.address.root, row.address.path.rpartition("/")[0]), []).append(row)
     return found
+
+
+def level(field: int, grade: int) -> int:
+    """Combine a field and a grade (`Term.grade`, `grade_name`) into one number; smaller is better."""
+    return field * _STEP + grade
+
+
+def grade_name(term: Term, folded: str) -> int | None:
+    """Grade a folded path: a match in its last component is better than one in its folders."""
+    found = term.grade(folded.rpartition("/")[2])
+    if found is not None:
+        return found
+    found = term.grade(folded)
+    return None if found is None else found + INFIX + 1
+
+
+def rank(levels: list[int], whole: int | None) -> int:
+    """Rank a hit from the best level of each term, and of all words in a row.
+
+    The worst field that was needed counts first, then whether the words are adjacent.
+    """
+    worst = max(levels)
+    apart = 2 * (worst - worst % _STEP) + worst % _STEP + (_STEP if len(levels) > 1 else 0)
+    if whole is None:
+        return apart
+    return min(apart, 2 * (whole - whole % _STEP) + whole % _STEP)
+
+
+def _best(term: Term, name: str, description: str, body: str) -> int | None:
+    grade = grade_name(term, name)
+    if grade is not None:
+        return level(NAME, grade)
+    for field, text in ((DESCRIPTION, description), (BODY, body)):
+        grade = term.grade(text)
+        if grade is not None:
+            return level(field, grade)
+    return None
+
+
+def graded(query: Query, name: str, description: str, folded: str) -> tuple[int, int] | None:
+    """Return the rank of one memory (the smaller, the better) and the best field; `folded` is its case-folded text.
+
+    None when a term is missing, or an excluded one is there.
+    """
+    texts = (fold(name), fold(description), " ".join(folded.split()) if query.phrases else folded)
+    if not query.allows(*texts):
+        return None
+    levels = []
+    for term in query.terms:
+        best = _best(term, *texts)
+        if best is None:
+            return None
+        levels.append(best)
+    whole = _best(query.whole, *texts) if query.whole is not None else None
+    good = rank(levels, whole)
+    return good, min(levels) // _STEP if whole is None or good % (2 * _STEP) >= _STEP else whole // _STEP
+
+
+def find(query: Query, memory: Memory, text: str, version: Version | None = None) -> Hit | None:
+    """Match a query against a memory, or an old version of it.
+
+    Of an old `version` the text must hold the query, or what the memory's name leaves of it, and is what is shown.
+    """
+    folded = text.casefold()
+    shown = (memory.address.path, "" if version is not None else memory.description)
+    best = graded(query, *shown, folded)
+    places = query.spans_in(text, folded) if best is not None else []
+    if best is None or (version is not None and not places):
+        return None
+    field = BODY if version is not None else best[1]
+    if field != BODY:
+        spans = query.spans(shown[field])
+        snippet, marks = _shown(shown[field], 0, spans, spans[0][0] if spans else 0)
+        return Hit(memory, _FIELDS[field], None, snippet, None, marks, len(places))
+    start, line, column = _line(query, text, places)
+    snippet, marks = _shown(text, start, places, column)
+    return Hit(memory, _FIELDS[field], line, snippet, column + 1, marks, len(places), version)
+
+
+def find_given(query: Query, memory: Memory, text: str) -> Hit | None:
+    """Match a query against what an agent may see of a memory, so that no secret is found by its beginning."""
+    shown = given_text(text)
+    about = memory.description if shown is text else describe(shown.encode("utf-8", "replace")).description
+    return find(query, memory._replace(description=mask.shown(about)), shown)
+
+
+def given_text(text: str) -> str:
+    """Mask secrets and cut private parts of a text, keeping its lines; returns the same object if there are none."""
+    cut = markers.cut(text)
+    spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
+    spans += [(secret.start, secret.end, f"{mask.BEGIN}{secret.kind}]") for secret in mask.secrets(text)]
+    if cut.no_memory or not spans:
+        return "" if cut.no_memory else text
+    pieces, at = [], 0
+    for start, end, said in sorted(spans):
+        if end > at:
+            pieces += [text[at:start], said, "\n" * text.count("\n", max(start, at), end)]
+            at = end
+    return mask.shown("".join((*pieces, text[at:])))
+
+
+def given_texts(*files: bytes | None) -> list[bytes | None]:
+    """Prepare versions of a file for an agent to compare: each as `given_text`, without private parts of any."""
+    texts = [(data or b"").decode("utf-8", "replace") for data in files]
+    private = [line for text in texts for line in markers.phrases(text, markers.cut(text).spans)]
+    given = (markers.cut_again(given_text(text), private)[0].encode("utf-8", "replace") for text in texts)
+    return [None if data is None else text for data, text in zip(files, given, strict=True)]
+
+
+def _line(query: Query, body: str, places: list[Span]) -> tuple[int, int, int]:
+    """Return the line to show: its start, its number from 1, and the column (from 0) of its first match.
+
+    The first one with all words adjacent, else the first one with the most of them.
+    """
+    best = (-1, -1)
+    chosen = places[0][0]
+    seen = -1
+    for at, _ in places[:_CONSIDERED] if len(query.terms) > 1 else ():
+        start = body.rfind("\n", 0, at) + 1
+        if start == seen:
+            continue
+        seen = start
+        end = body.find("\n", start)
+        folded = fold(body[start : end if end >= 0 else len(body)][: 20 * SNIPPET])
+        held = [term for term in query.terms if term.is_in(folded)]
+        together = query.whole is not None and query.whole.is_in(folded)
+        value = (len(held) + together, sum(len(term.forms[0]) for term in held))
+        if value > best:
+            best, chosen = value, at
+    start = body.rfind("\n", 0, chosen) + 1
+    return start, body.count("\n", 0, chosen) + 1, chosen - start
+
+
+def _shown(text: str, start: int, places: list[Span], column: int) -> tuple[str, tuple[Span, ...]]:
+    """Return a masked snippet of the line that begins at `start`, and where it matches."""
+    end = text.find("\n", start)
+    end = end if end >= 0 else len(text)
+    masked = mask.around(text, start, min(end, start + column + _MASKED))
+    line = masked.text + text[start + column + _MASKED : end]
+    if masked.secrets:
+        places = [masked.moved(one - start, other - start) for one, other in places if start <= one < end]
+        column, start = masked.moved(column, column + 1)[0], 0
+    first = max(0, min(column - SNIPPET // 4, len(line) - SNIPPET))
+    blank = line.rfind(" ", first, column)
+    if first and blank >= 0 and column - blank > SNIPPET // 8:  # Begin with a whole word.
+        first = blank + 1
+    piece = line[first : first + SNIPPET]
+    shown = piece.strip()
+    lead = "…" if first else ""
+    begin = start + first + len(piece) - len(piece.lstrip())
+    marks = []
+    for one, other in places:
+        left, right = max(one - begin, 0), min(other - begin, len(shown))
+        if left < right:
+            marks.append((left + len(lead), right + len(lead)))
+        elif one > begin + len(shown):
+            break
+    return lead + shown + ("…" if first + SNIPPET < len(line) else ""), tuple(marks)

@@ -255,18 +255,11 @@ class TextIndex:
         return self._vocabulary
 
 
-class _Asked:
-    def __init__(
-        self,
-        database: apsw.Connection,
-        known: _Known,
-        vocabulary: str | None,
-        stop: Callable[[], bool],
-    ) -> None:
-        self._database = database
-        self._known = known
-        self._vocabulary = vocabulary
-        self._stop = stop
+class _Asked(NamedTuple):
+    database: apsw.Connection
+    known: _Known
+    vocabulary: str | None
+    stop: Callable[[], bool]
 
     def grades(self, term: Term) -> Grades:
         first, *more = map(self._grades, term.forms)
@@ -282,7 +275,7 @@ class _Asked:
             found: Grades = {}
             for grade, pattern in holding:
                 found.update(dict.fromkeys(self._match(pattern), grade))
-            odd = found.keys() & self._known.odd
+            odd = found.keys() & self.known.odd
             for number in odd:
                 del found[number]
             found.update(self._looked_at(form, odd))
@@ -290,38 +283,35 @@ class _Asked:
         patterns = [" OR ".join([pattern for _, pattern in some]) for some in holders.values() if some is not None]
         if patterns:
             matching = self._match(" AND ".join([f"({pattern})" for pattern in patterns]))
-            return dict(self._looked_at(form, self._known.all & set(matching)))
-        return {} if self._vocabulary is None else dict(self._looked_at(form, self._known.all))
+            return dict(self._looked_at(form, self.known.all & set(matching)))
+        return {} if self.vocabulary is None else dict(self._looked_at(form, self.known.all))
 
     def _holders(self, word: str) -> list[tuple[int, str]] | None:
         """Return queries for words with this part, with grades, best ones last; None when there are too many."""
         exact = (EXACT, f'"{word}"')
-        if self._vocabulary is None:
+        if self.vocabulary is None:
             return [(PREFIX, f'"{word}" *'), exact]
-        longer = _longer(self._vocabulary, word)
+        longer = _longer(self.vocabulary, word)
         if longer is None:
             return None
         found = []
-        for grade, some in (
-            (INFIX, [one for one in longer if not one.startswith(word)]),
-            (PREFIX, [one for one in longer if one.startswith(word)]),
-        ):
+        for grade in (INFIX, PREFIX):
+            some = [f'"{other}"' for other in longer if other.startswith(word) is (grade == PREFIX)]
             for start in range(0, len(some), _AT_ONCE):
-                found.append((grade, " OR ".join([f'"{one}"' for one in some[start : start + _AT_ONCE]])))
+                found.append((grade, " OR ".join(some[start : start + _AT_ONCE])))
         return [*found, exact]
 
     def _match(self, pattern: str) -> list[int]:
-        rows = self._database.execute(_MATCH, (pattern,))
-        return [number for (number,) in rows]
+        return [number for (number,) in self.database.execute(_MATCH, (pattern,))]
 
     def _looked_at(self, form: str, candidates: Collection[int]) -> Iterator[tuple[int, int]]:
         """Yield those of some texts that hold a form, by reading each."""
         term = Term((form,))
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT id, folded FROM bodies WHERE id IN (SELECT value FROM json_each(?))", (str(list(candidates)),)
         )
         for count, (number, folded) in enumerate(rows if candidates else ()):
-            if count % _FEW == 0 and self._stop():
+            if count % _FEW == 0 and self.stop():
                 return
             if form in folded:
                 yield number, term.grade(folded) or 0

@@ -188,7 +188,7 @@ class Searcher:
         listed = [root for root in self._known() if chosen(root.root, wanted)]
         if listed:
             running = SearchRun(query, wanted, self._planned(listed), self._reading, sure=False)
-            answer = self._ask(running, stop, inside=False)
+            answer = self._index.ask(running.folders, running.terms, inside=False, stop=stop)
             if answer is not None and not stop():
                 running.take(answer)
                 found = running.found(complete=False, limit=min(wanted.limit, SCREEN))
@@ -197,7 +197,7 @@ class Searcher:
 
     def _look(self, running: SearchRun, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
         """Match texts, indexed ones by the index, others by reading; return false when stopped."""
-        answer = self._ask(running, stop, inside=True)
+        answer = self._index.ask(running.folders, running.terms, inside=True, stop=stop)
         if stop():
             return False
         running.take(answer)
@@ -228,9 +228,6 @@ class Searcher:
                 self._waiting[sha] = folded
                 room -= len(folded)
             yield row, folded
-
-    def _ask(self, running: SearchRun, stop: Stop, *, inside: bool) -> IndexAnswer | None:
-        return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
 
     def _build(self, listed: list[ListedRoot], unread: list[Memory], answer: IndexAnswer | None) -> None:
         """Start a thread that brings the index in step with the rows."""
@@ -296,5 +293,5 @@ class Searcher:
             yield folded
 
 
-def _differ(one: ListedRoot, other: ListedRoot) -> bool:
-    return one.items is not other.items or one.root is not other.root
+def _differ(new: ListedRoot, old: ListedRoot) -> bool:
+    return new.items is not old.items or new.root is not old.root

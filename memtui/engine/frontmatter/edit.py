@@ -2,8 +2,7 @@
 
 A YAML dumper would lose comments, order, quotes and line ends, so none is used: each spelling of a value is spliced in,
 read back, and kept only when exactly that value changed. Anything else is refused. The parser's events give the
-position
-of a value, so that no text is searched for signs that mean something else in quotes, comments or block scalars.
+position of a value, so that no text is searched for signs that mean something else in quotes or comments.
 """
 
 from __future__ import annotations
@@ -123,42 +122,33 @@ class FieldSpan(NamedTuple):
 def outline(text: str) -> ValueSpan:
     """Locate everything in a block the guard accepts as fields; one without a field gives empty fields."""
     walk = events(text)
-    for event in walk:
-        if hasattr(event, "start_mark") and type(event).__name__ in _STARTS:
-            found = _node(event, walk, text)
-            if found.kind == FIELDS:
-                return found
-            break
-    return ValueSpan(FIELDS, 0, 0, 0)
-
-
-_STARTS = ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent")
+    first = next((event for event in walk if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent))), None)
+    node = None if first is None else _node(first, walk, text)
+    return node if node is not None and node.kind == FIELDS else ValueSpan(FIELDS, 0, 0, 0)
 
 
 def _node(event: Any, walk: Iterator[Any], text: str) -> ValueSpan:
-    start, column, name = event.start_mark.index, event.start_mark.column, type(event).__name__
-    if name == "ScalarEvent":
+    start, column, end = event.start_mark.index, event.start_mark.column, event.end_mark.index
+    if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""
-        end = event.end_mark.index
         if style in ("|", ">"):
             end = start + len(text[start:end].rstrip())
         return ValueSpan(TEXT, start, end, column, event.value, style)
-    brackets, end = "[" if event.flow_style else "", start
+    is_list, brackets = isinstance(event, yaml.SequenceStartEvent), "[" if event.flow_style else ""
     items: list[ValueSpan] = []
     fields: list[FieldSpan] = []
     for part in walk:
-        if type(part).__name__ in ("SequenceEndEvent", "MappingEndEvent"):
-            end = part.end_mark.index
+        end = part.end_mark.index
+        if isinstance(part, yaml.CollectionEndEvent):
             break
-        if name == "SequenceStartEvent":
+        if is_list:
             items.append(_node(part, walk, text))
         else:
             key = (part.value, part.start_mark.index, part.end_mark.index)
             fields.append(FieldSpan(*key, _node(next(walk), walk, text)))
     if not brackets:
         end = max([item.end for item in items] + [max(field.end, field.node.end) for field in fields], default=start)
-    kind = LIST if name == "SequenceStartEvent" else FIELDS
-    return ValueSpan(kind, start, end, column, "", brackets, tuple(items), tuple(fields))
+    return ValueSpan(LIST if is_list else FIELDS, start, end, column, "", brackets, tuple(items), tuple(fields))
 
 
 class Splice(NamedTuple):
@@ -224,14 +214,17 @@ def _scalar(text: str, holder: ValueSpan, field: FieldSpan, value: str, newline:
     if node.kind != TEXT:
         raise refused(f"The field {field.key!r} holds a list or further fields, not one text.")
     old = text[node.start : node.end]
-    if node.style in ("|", ">"):
-        if "#" in old.partition("\n")[0]:
-            raise refused(f"A comment stands behind the {node.style} of the field {field.key!r}.")
-        if "\n" in value:
-            yield (Splice(node.start, node.end, block(value, " " * (holder.column + 2), newline)),)
+    _refuse_comment_behind(field, old)
+    if node.style in ("|", ">") and "\n" in value:
+        yield (Splice(node.start, node.end, block(value, " " * (holder.column + 2), newline)),)
     space = "" if node.end > node.start else " "
     for written in spellings(value, node.style, old if not node.style else ""):
         yield (Splice(node.start, node.end, space + written),)
+
+
+def _refuse_comment_behind(field: FieldSpan, old: str) -> None:
+    if field.node.style in ("|", ">") and "#" in old.partition("\n")[0]:
+        raise refused(f"A comment stands behind the {field.node.style} of the field {field.key!r}.")
 
 
 # --- a field that is missing
@@ -278,8 +271,8 @@ def _texts(node: ValueSpan) -> Iterator[tuple[int, int]]:
     """Yield the spans of a value's texts, names included; of a block scalar, what is below its first line."""
     if node.kind == TEXT:
         yield node.start, node.end
-    for one in node.items:
-        yield from _texts(one)
+    for part in node.items:
+        yield from _texts(part)
     for field in node.fields:
         yield field.start, field.end
         yield from _texts(field.node)
@@ -305,8 +298,7 @@ def _list(text: str, field: FieldSpan, values: tuple[str, ...], newline: str) ->
     if node.kind == FIELDS:
         raise refused(f"The field {field.key!r} holds further fields, not a list.")
     if node.kind == TEXT:
-        if node.style in ("|", ">") and "#" in text[node.start : node.end].partition("\n")[0]:
-            raise refused(f"A comment stands behind the {node.style} of the field {field.key!r}.")
+        _refuse_comment_behind(field, text[node.start : node.end])
         space = "" if node.end > node.start else " "
         yield (Splice(node.start, node.end, space + flow_list(values)),)
         return

@@ -38,12 +38,7 @@ class GuardReport(NamedTuple):
 
 
 class _StopError(Exception):
-    """Ends the walk of the guard."""
-
-    def __init__(self, status: str, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.reason = reason
+    """Ends the walk of the guard, with the status and reason of its report."""
 
 
 class _Frame:
@@ -91,7 +86,7 @@ def survey(text: str) -> GuardReport:
     try:
         return walk.run()
     except _StopError as stop:
-        return GuardReport(stop.status, stop.reason)
+        return GuardReport(*stop.args)
     except yaml.MarkedYAMLError as error:
         if _is_nesting(error):
             return GuardReport(UNSAFE, _TOO_DEEP)
@@ -143,20 +138,27 @@ class _Walk:
             return GuardReport(
                 OTHER, f"What stands between the two lines --- is {what}, not fields, so it is read as text."
             )
-        status, reason = OK, ""
         if self.duplicate:
-            status, reason = DUPLICATE, f"The front matter has the field {self.duplicate!r} twice; the last one counts."
-        return GuardReport(status, reason)
+            text = f"The front matter has the field {self.duplicate!r} twice; the last one counts."
+            return GuardReport(DUPLICATE, text)
+        return GuardReport(OK, "")
 
     def _take(self, event: Any) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1 or event.explicit or event.version or event.tags:
-                where = _at(self.text, _start(event))
-                raise _StopError(BROKEN, f"The front matter holds a YAML directive or a second document{where}")
+                raise self._stop(event, BROKEN, "holds a YAML directive or a second document")
         elif isinstance(event, yaml.NodeEvent):
-            self._refuse_unsafe(event)
-            self._node_starts(event)
+            for unsafe, name in (
+                (isinstance(event, yaml.AliasEvent), "an alias (*)"),
+                (event.anchor is not None, "an anchor (&)"),
+                (getattr(event, "tag", None) is not None, "a tag (!)"),
+            ):
+                if unsafe:
+                    raise self._stop(event, UNSAFE, f"uses {name}, which is never followed")
+            self.root = event if self.root is None else self.root
+            if self.frames and self.frames[-1].at_key:
+                self._key(event, self.frames[-1])
             if isinstance(event, yaml.ScalarEvent):
                 self._node_ends()
             else:
@@ -167,29 +169,14 @@ class _Walk:
             self.frames.pop()
             self._node_ends()
 
-    def _refuse_unsafe(self, event: Any) -> None:
-        where = _at(self.text, _start(event))
-        if isinstance(event, yaml.AliasEvent):
-            raise _StopError(UNSAFE, f"The front matter uses an alias (*), which is never followed{where}")
-        if event.anchor is not None:
-            raise _StopError(UNSAFE, f"The front matter uses an anchor (&), which is never followed{where}")
-        if event.tag is not None:
-            raise _StopError(UNSAFE, f"The front matter uses a tag (!), which is never followed{where}")
-
-    def _node_starts(self, event: Any) -> None:
-        if self.root is None:
-            self.root = event
-        frame = self.frames[-1] if self.frames else None
-        if frame and frame.at_key:
-            self._key(event, frame)
+    def _stop(self, event: Any, status: str, text: str) -> _StopError:
+        return _StopError(status, f"The front matter {text}{_at(self.text, event.start_mark.index)}")
 
     def _key(self, event: Any, frame: _Frame) -> None:
         if not isinstance(event, yaml.ScalarEvent):
-            where = _at(self.text, _start(event))
-            raise _StopError(BROKEN, f"The front matter uses a list or a mapping as the name of a field{where}")
+            raise self._stop(event, BROKEN, "uses a list or a mapping as the name of a field")
         if event.value == "<<" and not event.style:
-            where = _at(self.text, _start(event))
-            raise _StopError(UNSAFE, f"The front matter uses a merge key (<<), which is never followed{where}")
+            raise self._stop(event, UNSAFE, "uses a merge key (<<), which is never followed")
         if event.value in frame.keys:
             self.duplicate = self.duplicate or event.value
         frame.keys.add(event.value)
@@ -203,11 +190,6 @@ def _problem(seen: GuardReport) -> Problem | None:
     if not seen.reason:
         return None
     return Problem(_CODES.get(seen.status, "front-matter"), seen.reason)
-
-
-def _start(event: Any) -> int:
-    index: int = event.start_mark.index
-    return index
 
 
 def _at(text: str, index: int) -> str:

@@ -1,22 +1,22 @@
-"""Transactions and their audit records: intended changes, their outcomes, and what undo takes back next."""
+"""Transactions and their audit records: intended changes, their outcomes, what undo takes back next, and the trash."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.engine.approval import Approver
-from memtui.engine.ledger.database import LedgerTable, checked, insert, key_of, path_of
-from memtui.engine.ledger.roots import TRUST
+from memtui.engine.ledger.database import Database, LedgerTable, checked, insert, key_of, path_of
+from memtui.engine.ledger.memories import TRUST
 from memtui.engine.ledger.usage import usage_of
 from memtui.engine.ledger.versions import RECORDED
-from memtui.engine.model import LOCAL
+from memtui.engine.model import LOCAL, Address, AuditRecord, Operation, TrashEntry
 
 MOVED = "moved to another root"
 """Audit note of the deletion that ends a move between roots; such a memory is not in the trash."""
 
 
-class OpenIntent(NamedTuple):
-    """A change that was begun and not ended: what recovery needs to finish it or roll it back."""
+class AuditStep(NamedTuple):
+    """One change of one memory, as recovery finishes it or undo takes it back."""
 
     seq: int
     txn: int
@@ -29,7 +29,15 @@ class OpenIntent(NamedTuple):
     before: str | None
     after: str | None
     temp: str | None
-    note: str = ""
+    note: str
+    dated: int | None
+    """Modification time of the file that was removed, in nanoseconds."""
+
+
+_STEP = "seq, txn, root, path, new_root, new_path, actor, operation, before, after, temp, note, dated"
+_STEP_CELLS = "iiipIPttHHTtI"
+_RECORD = "seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
+_RECORD_CELLS = "iIipIPttHHitt"
 
 
 class Txn:
@@ -85,7 +93,7 @@ class AuditTable(LedgerTable):
 
     def complete(self, txn: int) -> None:
         """Mark a transaction with a cause as complete; without the mark it counts as partly done."""
-        self._write("UPDATE txns SET whole = 1 WHERE id = ?", (txn,), durable=False)
+        self._write("UPDATE txns SET whole = 1 WHERE id = ?", txn, durable=False)
 
     def intend(
         self,
@@ -105,24 +113,11 @@ class AuditTable(LedgerTable):
     ) -> int:
         """Write the audit record of one change; return its number."""
         new_uid, new_path = target or (None, None)
+        names = {"root": uid, "path": os.fsencode(path), "new_root": new_uid, "new_path": path_of(new_path)}
+        texts = {"before": key_of(before), "after": key_of(after), "temp": temp, "note": note, "dated": dated}
         with self._database.transaction() as db:
             number = insert(
-                db,
-                "audit",
-                txn=txn,
-                root=uid,
-                path=os.fsencode(path),
-                new_root=new_uid,
-                new_path=path_of(new_path),
-                actor=actor,
-                operation=operation,
-                before=key_of(before),
-                after=key_of(after),
-                at=self.clock(),
-                state=state,
-                temp=temp,
-                note=note,
-                dated=dated,
+                db, "audit", txn=txn, **names, actor=actor, operation=operation, **texts, at=self.clock(), state=state
             )
             if state == "done":
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
@@ -204,19 +199,12 @@ class AuditTable(LedgerTable):
                 (key, actor, self.clock(), seen, uid, os.fsencode(path)),
             )
 
-    @checked
-    def open_intents(self, uid: int) -> list[OpenIntent]:
+    def open_intents(self, uid: int) -> tuple[AuditStep, ...]:
         """Return the unfinished intents of a root. Under the root's lock they belong to a dead process."""
-        rows = self._database.rows(
-            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, temp, note"
-            " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
-            (uid,),
-            kinds="iiipIPttHHTt",
-        )
-        return [OpenIntent(*row) for row in rows]
+        sql = f"SELECT {_STEP} FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq"
+        return self._all(AuditStep, sql, uid, kinds=_STEP_CELLS)
 
-    @checked
-    def moved_to(self, intent: OpenIntent) -> tuple[int, str] | None:
+    def moved_to(self, intent: AuditStep) -> tuple[int, str] | None:
         """Return (root, path) of the memory whose deletion ended a move to another root, or None."""
         return self._database.row(
             "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn"
@@ -229,14 +217,12 @@ class AuditTable(LedgerTable):
 
     def begun(self, uid: int) -> dict[tuple[str, str | None], str]:
         """Return who is about to write which version in a root: actors by (path, sha-256); see `open_intents`."""
-        return {(one.path, one.after): one.actor for one in self.open_intents(uid)}
+        return {(intent.path, intent.after): intent.actor for intent in self.open_intents(uid)}
 
     def roots_with_intents(self) -> list[int]:
         """Return the roots that have unfinished intents."""
-        rows = self._database.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
-        return [uid for (uid,) in rows]
+        return self._column("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
 
-    @checked
     def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
         """Return the last change memtui made to a memory: (after, actor, at, before)."""
         return self._database.row(
@@ -245,22 +231,6 @@ class AuditTable(LedgerTable):
             (uid, os.fsencode(path)),
             kinds="HtiH",
         )
-
-
-class AuditStep(NamedTuple):
-    """One finished change of a transaction, as undo needs it."""
-
-    uid: int
-    path: str
-    new_uid: int | None
-    new_path: str | None
-    operation: str
-    before: str | None
-    after: str | None
-    note: str = ""
-    dated: int | None = None
-    """Modification time of the file that was removed, in nanoseconds."""
-    seq: int = 0
 
 
 class UndoTransaction(NamedTuple):
@@ -278,16 +248,10 @@ class UndoTransaction(NamedTuple):
 class UndoTable(LedgerTable):
     """Finds the transactions that can be taken back."""
 
-    @checked
     def steps(self, txn: int) -> list[AuditStep]:
         """Return the finished changes of a transaction, in order."""
-        rows = self._database.rows(
-            "SELECT root, path, new_root, new_path, operation, before, after, note, dated, seq FROM audit"
-            " WHERE txn = ? AND state = 'done' ORDER BY seq",
-            (txn,),
-            kinds="ipIPtHHtIi",
-        )
-        return [AuditStep(*row) for row in rows]
+        sql = f"SELECT {_STEP} FROM audit WHERE txn = ? AND state = 'done' ORDER BY seq"
+        return [*self._all(AuditStep, sql, txn, kinds=_STEP_CELLS)]
 
     def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """Return the next transaction to undo among those that stayed within these roots."""
@@ -309,18 +273,16 @@ class UndoTable(LedgerTable):
             kinds="itp",
         )
 
-    @checked
-    def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
+    def between(self, uids: Collection[int], kind: str, after: int) -> list[int]:
         """Return later transactions that span several roots of which one is closed, newest first; see `elsewhere`."""
-        rows = self._database.rows(
+        return self._column(
             f"SELECT t.id {_OPEN} GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({_listed(uids)}))"
             " ORDER BY t.id DESC",
-            (kind == "undo", after),
+            kind == "undo",
+            after,
             kinds="i",
         )
-        return tuple(txn for (txn,) in rows)
 
-    @checked
     def reached(self, txn: int) -> dict[int, str]:
         """Return the folder of each root that a transaction changed, by root id."""
         sql = (
@@ -331,17 +293,17 @@ class UndoTable(LedgerTable):
 
     def _newest(self, where: str, uids: Collection[int]) -> UndoTransaction | None:
         known = _listed(uids)
-        found = self._database.row(
+        return self._first(
+            UndoTransaction,
             f"SELECT id, kind, operation, label, reverses, at, actor FROM txns t WHERE effective = 1 AND {where}"
             " AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
             f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known}))) ORDER BY id DESC LIMIT 1",
             kinds="itttIit",
         )
-        return None if found is None else UndoTransaction(*found)
 
     def mark_undone(self, txn: int) -> None:
         """Take a transaction off the undo (or redo) stack."""
-        self._write("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
+        self._write("UPDATE txns SET undone = 1 WHERE id = ?", txn)
 
     def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
         """Return one transaction that changed something, if it stayed within these roots."""
@@ -357,3 +319,177 @@ _OPEN = (
 
 def _listed(uids: Collection[int]) -> str:
     return ", ".join(str(int(uid)) for uid in uids)
+
+
+HELD_UP_MS = 5_000
+"""How long an unfinished change delays the report of later changes."""
+
+
+def taken_back(database: Database, first: int) -> Collection[int]:
+    """Return the transactions from number `first` on that were undone and not redone since."""
+    found: set[int] = set()
+    for number, what in database.rows(
+        "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
+        (first,),
+        kinds="ii",
+    ):
+        if number not in found:
+            found.add(what)
+    return found
+
+
+class ActivityTable(LedgerTable):
+    """Operations, audit records and the trash; apart from what a change writes, so that a view never shapes it."""
+
+    def operations(self, first: int, last: int) -> tuple[Operation, ...]:
+        """Return the operations from number `first` to `last`, oldest first.
+
+        One that was undone and redone counts as done, as does one that an undo could not take back.
+        """
+        reversed_ = taken_back(self._database, first)
+        return tuple(
+            Operation(str(number), kind, label, count, number in reversed_, gone)
+            for number, kind, label, count, gone in self._database.rows(
+                "SELECT t.id, t.kind, t.label, count(a.seq), ifnull(sum(a.state = 'done' AND a.before NOT NULL"
+                " AND a.after IS NULL AND a.new_path IS NULL AND a.note != ?), 0) FROM txns t"
+                " LEFT JOIN audit a ON a.txn = t.id WHERE t.id BETWEEN ? AND ? GROUP BY t.id ORDER BY t.id",
+                (MOVED, first, last),
+                kinds="ittii",
+            )
+        )
+
+    @checked
+    def audit_records(
+        self,
+        names: dict[int, str],
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        memory: tuple[int, str] | None = None,
+        limit: int = 200,
+        before: int | None = None,
+        txn: int | None = None,
+        but: str | None = None,
+    ) -> tuple[AuditRecord, ...]:
+        """Return audit records, newest first, filtered by the options that are given.
+
+        Args:
+            names: root ids by ledger id; other roots are named by their folder.
+            since: milliseconds.
+            memory: (root, path), under its old or its new name.
+            before: only records older than this record number.
+            but: an operation to leave out.
+        """
+        only = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
+        asked = (*only, ("operation != ?", but))
+        where = ["1", *(clause for clause, value in asked if value is not None)]
+        values: list[str | int | bytes] = [value for _, value in asked if value is not None]
+        if memory is not None:
+            uid, path = memory
+            where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
+            values += [uid, os.fsencode(path), uid, os.fsencode(path)]
+        rows = self._database.rows(
+            f"SELECT {_RECORD} FROM audit WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
+            (*values, limit),
+            kinds=_RECORD_CELLS,
+        )
+        every = {**self.folders(), **names}
+        return tuple(_audit_record(row, every) for row in rows)
+
+    @checked
+    def changes_after(self, names: dict[int, str], seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
+        """Return changes of memories after a record, oldest first, and the record number to continue from.
+
+        Changes made for a task or a run are left out. A change in progress holds back the later ones, so that none is
+        skipped; one that a process left unfinished does so for `HELD_UP_MS` and then counts as done.
+        """
+        rows = self._database.rows(
+            f"SELECT {_RECORD}, (SELECT cause FROM txns WHERE id = txn) FROM audit WHERE seq > ? ORDER BY seq LIMIT ?",
+            (seq, limit),
+            kinds=f"{_RECORD_CELLS}T",
+        )
+        every = {**self.folders(), **names} if rows else {}
+        found, young = list[AuditRecord](), self.clock() - HELD_UP_MS
+        for *row, cause in rows:
+            record = _audit_record(row, every)
+            if record.state == "intent" and record.at > young:
+                break
+            seq = record.seq
+            differs = record.before != record.after or record.new_address is not None
+            if cause is None and record.state in ("intent", "done") and differs:
+                found.append(record)
+        return tuple(found), seq
+
+    def last(self) -> int:
+        """Return the number of the newest record, or of the one before a change in progress; 0 for none."""
+        begun = "SELECT min(seq) - 1 FROM audit WHERE state = 'intent' AND at > ?"
+        since = self.clock() - HELD_UP_MS
+        return int(self._cell(f"SELECT coalesce(({begun}), max(seq), 0) FROM audit", since, kinds="i"))
+
+    def folders(self) -> dict[int, str]:
+        """Return the folder of every root, by ledger id."""
+        return dict(self._database.rows("SELECT id, path FROM roots", kinds="ip"))
+
+    def actors(self) -> tuple[str, ...]:
+        """Return all actors in the audit, the most recently active first."""
+        return tuple(self._column("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t"))
+
+    def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
+        """Tell whether a record of one of these roots has this text before or after it."""
+        found = self._database.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
+        return found is not None and found[0] in uids and bytes.fromhex(sha) in found[1:]
+
+    def deleted(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Return `trash`, and deleted memories whose name another text has now, newest first.
+
+        A text that came back under any name of its root is no longer deleted.
+        """
+        back = {
+            (names[root], after): seq
+            for root, after, seq in self._database.rows(
+                "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after",
+                kinds="ihi",
+            )
+            if root in names
+        }
+        found = []
+        for seq, current, entry in self._gone(names):
+            came_back = back.get((entry.address.root, entry.sha256), 0) > seq
+            taken = current is not None and current != entry.sha256 and not came_back
+            if taken or current is None:
+                found.append(entry._replace(taken=taken))
+        return tuple(found)
+
+    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Return deleted memories whose last text is still stored, newest first."""
+        return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
+
+    def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
+        """Return the last deletion of each memory whose text is stored and did not come back, newest first:
+
+        record number, the version now under the name, and the entry.
+        """
+        return [
+            (seq, current, TrashEntry(Address(names[root], path), sha, size, actor, at, str(txn or "")))
+            for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(
+                "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
+                " JOIN memories m ON m.root = a.root AND m.path = a.path"
+                " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
+                " LEFT JOIN txns t ON t.id = a.txn"
+                " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
+                "   AND new_path IS NULL GROUP BY root, path)"
+                f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
+                " AND NOT EXISTS (SELECT 1 FROM audit back WHERE back.root = a.root AND back.path = a.path"
+                "   AND back.seq > a.seq AND back.state = 'done' AND back.new_path IS NULL AND back.after = a.before)"
+                " ORDER BY a.seq DESC",
+                (MOVED,),
+                kinds="iiphitiIH",
+            )
+            if root in names
+        ]
+
+
+def _audit_record(row: Iterable[Any], names: dict[int, str]) -> AuditRecord:
+    seq, txn, root, path, new_root, new_path, *rest = row
+    new = Address(names[new_root], new_path) if new_path is not None else None
+    return AuditRecord(seq, str(txn or ""), Address(names[root], path), new, *rest)

@@ -8,13 +8,12 @@ damaged ledger loads it.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -49,12 +48,8 @@ from memtui.engine.ledger.salvage import (
 )
 from memtui.errors import StorageError
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    Entry = tuple[Any, ...]
-else:
-    Entry = tuple
+Entry = tuple[Any, ...]
+"""A row of the schema."""
 
 _NOTHING = Salvaged(((0, LAST_KEY),), {}, 0)
 _ANEW = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
@@ -91,9 +86,8 @@ class Mended(NamedTuple):
             )
         lost = _counted(self.lost)
         said = f"could not be saved: {lost}" if lost else "nothing of it is lost"
-        behind = (
-            f" Only a backup had {', '.join(_WORDS.get(name, name) for name in self.behind)}." if self.behind else ""
-        )
+        only = ", ".join(_WORDS.get(name, name) for name in self.behind)
+        behind = f" Only a backup had {only}." if only else ""
         part = f" The backup of {made} gave a part of it: {since} are lost there." if self.backup else ""
         return f"The ledger was damaged and is mended; {said}.{part}{behind}"
 
@@ -221,7 +215,7 @@ def _build(
     filled: Counter[str] = Counter()
     backup = False
     lost: Counter[str] = Counter()
-    if any(one.holes for one in salvaged.values()):
+    if any(table.holes for table in salvaged.values()):
         with _of_version(old, version, clock) as source:
             join = Join(new, source)
             join.fill(salvaged)
@@ -233,7 +227,7 @@ def _build(
     new.execute("COMMIT")
     migrate(new, clock)
     _check(new)
-    read_at_all = any(one.rows for one in salvaged.values())
+    read_at_all = any(table.rows for table in salvaged.values())
     behind = tuple(name for name in filled if read_at_all and not salvaged[name].rows)
     return Mended(read_at_all, dict(+lost), behind, backup)
 
@@ -352,7 +346,7 @@ def rebuilt(path: str, beside: str, clock: Callable[[], int]) -> Iterator[str | 
 def _version(scratch: str) -> int:
     """Read the schema version from the migrations table, which is always on the second page."""
     _put(scratch, [("table", "migrations", "migrations", 2, "CREATE TABLE migrations (version INTEGER PRIMARY KEY)")])
-    with _open(scratch) as database, contextlib.suppress(*BAD):
+    with _scratch(scratch) as database, suppress(*BAD):
         ((steps,),) = database.execute("SELECT max(version) FROM migrations")
         if steps is not None and steps > 0:
             return int(steps)
@@ -363,17 +357,12 @@ def _left(scratch: str) -> list[Entry]:
     """Read the schema entries that are left, each page as a table of its own."""
     numbers = pages_with(scratch, _TABLE_LEAF, b"CREATE ")
     names = [f"page{number}" for number in numbers]
-    _put(
-        scratch,
-        [
-            ("table", name, name, number, f"CREATE TABLE {name} ({_SCHEMA})")
-            for name, number in zip(names, numbers, strict=True)
-        ],
-    )
+    places = zip(names, numbers, strict=True)
+    _put(scratch, [("table", name, name, number, f"CREATE TABLE {name} ({_SCHEMA})") for name, number in places])
     entries: dict[int, Entry] = {}
-    with _open(scratch) as database:
+    with _scratch(scratch) as database:
         for name in names:
-            with contextlib.suppress(*BAD):
+            with suppress(*BAD):
                 for own, *entry in database.execute(f"SELECT rowid, {_SCHEMA} FROM {name}"):
                     if entry[0] in ("table", "index") and isinstance(entry[3], int):
                         entries[own] = tuple(entry)
@@ -394,17 +383,17 @@ def _fitting(scratch: str, schema: list[Entry]) -> int:
     """Count the tables that are where a schema says; 0 when too many are not."""
     _put(scratch, schema)
     there = 0
-    with _open(scratch) as database:
+    with _scratch(scratch) as database:
         named = tables(database)
         for table in named:
-            with contextlib.suppress(*BAD):
+            with suppress(*BAD):
                 list(database.execute(f"SELECT * FROM {quoted(table.name)} NOT INDEXED LIMIT 1"))
                 there += 1
     return 0 if (len(named) - there) * _MISSED > len(named) else there
 
 
 def _put(scratch: str, schema: list[Entry], version: int = LATEST) -> None:
-    with _open(scratch) as database:
+    with _scratch(scratch) as database:
         database.execute("BEGIN")
         database.execute("DELETE FROM sqlite_schema")
         database.executemany(f"INSERT INTO sqlite_schema ({_SCHEMA}) VALUES (?, ?, ?, ?, ?)", schema)
@@ -413,7 +402,7 @@ def _put(scratch: str, schema: list[Entry], version: int = LATEST) -> None:
 
 
 @contextmanager
-def _open(scratch: str) -> Iterator[apsw.Connection]:
+def _scratch(scratch: str) -> Iterator[apsw.Connection]:
     with closing(apsw.Connection(scratch, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.execute("PRAGMA writable_schema=ON")
         database.execute("PRAGMA synchronous=OFF")

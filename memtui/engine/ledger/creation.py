@@ -9,13 +9,13 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import closing
 
 import apsw
 
-from memtui.engine.ledger import migrations
+from memtui.engine.ledger.migrations import MIGRATIONS
 from memtui.errors import StorageError
 
-MIGRATIONS = migrations.MIGRATIONS
 LATEST = len(MIGRATIONS)
 
 
@@ -45,7 +45,10 @@ def open_readable(names: Iterable[str]) -> apsw.Connection | None:
         if not os.path.isfile(name) or os.path.islink(name):
             continue
         try:
-            database = apsw.Connection(_unchanging(name), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            # Alone, without its log and without writing.
+            escaped = name.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            database = apsw.Connection(f"file:{escaped}?immutable=1", flags=flags)
         except apsw.Error:
             continue
         try:
@@ -57,29 +60,17 @@ def open_readable(names: Iterable[str]) -> apsw.Connection | None:
     return None
 
 
-def _unchanging(path: str) -> str:
-    """Return the URI that opens a file alone, without a log and without writing."""
-    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file:{escaped}?immutable=1"
-
-
 def is_sound(path: str, wait: int) -> bool:
     """Tell whether a complete ledger has a name; `wait` is in milliseconds."""
     if not size(path):
         return False
     try:
-        database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+            database.set_busy_timeout(wait)
+            ((answer, *_),) = database.execute("PRAGMA quick_check(1)")
+            return answer == "ok" and bool(version_of(database)) and has_tables(database)
     except apsw.Error:
         return False
-    try:
-        database.set_busy_timeout(wait)
-        if next(iter(database.execute("PRAGMA quick_check(1)")))[0] != "ok":
-            return False
-        return bool(version_of(database)) and has_tables(database)
-    except apsw.Error:
-        return False
-    finally:
-        database.close()
 
 
 ASIDE = ".damaged-"
@@ -139,14 +130,11 @@ def begin(target: str, clock: Callable[[], int]) -> None:
     for suffix in ("-wal", "-shm"):
         _remove(target + suffix)  # of a ledger that was removed: they would be taken for the new one's
     part = fresh(target)
-    database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with closing(apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         # Nobody misses a half one, and the whole one is flushed before it gets its name.
         database.execute("PRAGMA journal_mode=MEMORY")
         database.execute("PRAGMA synchronous=OFF")
         migrate(database, clock)
-    finally:
-        database.close()
     finish(part, target)
 
 
@@ -165,12 +153,9 @@ def _remove(path: str) -> None:
 
 def finish(part: str, target: str) -> None:
     """Turn on the write-ahead log, flush a complete ledger and give it its name."""
-    database = apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with closing(apsw.Connection(part, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.execute("PRAGMA synchronous=OFF")  # it is flushed below, as a whole
         database.execute("PRAGMA journal_mode=WAL")
-    finally:
-        database.close()
     handle = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

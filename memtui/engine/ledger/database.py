@@ -1,4 +1,4 @@
-"""The ledger's SQLite connection: opened on first use, shared by threads, repaired when it is damaged.
+"""The ledger's SQLite connection: opened on first use, shared by threads, repaired when it is damaged; and its errors.
 
 WAL with full durability for what must survive a power cut. apsw brings a SQLite without the WAL race of older system
 libraries. A ledger that cannot be read is moved aside and kept; it never makes a memory unreadable.
@@ -7,12 +7,13 @@ libraries. A ledger that cannot be read is moved aside and kept; it never makes 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 import apsw
 
@@ -30,28 +31,77 @@ from memtui.engine.ledger.creation import (
     size,
     version_of,
 )
-from memtui.engine.ledger.refusals import NO_SPACE, damaged, is_full, no_ledger, no_space, not_mended, translated
 from memtui.engine.ledger.usage import PendingUses, Use, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
-if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    Row = tuple[Any, ...]
-    Reader = TypeVar("Reader", bound=Callable[..., Any])
-else:
-    Row = tuple
+Row = tuple[Any, ...]
+Made = TypeVar("Made")
+Reader = TypeVar("Reader", bound=Callable[..., Any])
 
 
-class _Errors:
-    """Context manager that translates SQLite's errors; one stateless instance serves all."""
+def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
+    """Return the refusal of a change, with its reason."""
+    return StorageError(
+        f"Changes are off: {reason}.",
+        code=code,
+        unharmed="Memories stay readable and unchanged.",
+        hint="Run `memtui doctor` to see why.",
+    )
 
-    def __enter__(self) -> None:
-        pass
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
-            raise translated(error) from error
+def damaged(error: Exception | str) -> StorageError:
+    """Return the error of a damaged record."""
+    return StorageError(
+        f"A record in the ledger is damaged: {error}.",
+        code="E_STORE_DAMAGED",
+        unharmed="All memories on disk are as they were.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+NO_SPACE = "there is no space left"
+
+
+def is_full(error: Exception) -> bool:
+    """Tell whether a disk is full; SQLite calls that an I/O error where its shared memory does not fit."""
+    if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC:
+        return True
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+
+
+def _no_space() -> StorageError:
+    return StorageError(
+        "There is no space left for the ledger, so the version could not be kept first.",
+        code="E_DISK_FULL",
+        unharmed="The memory on disk is as it was.",
+        hint="Free some space, then try again.",
+    )
+
+
+def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(error)
+    if isinstance(error, apsw.BusyError):
+        return BusyError(
+            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
+        )
+    if is_full(error):
+        return _no_space()
+    return StorageError(
+        f"The ledger answered with an error: {error}.",
+        code="E_IO" if isinstance(error, apsw.IOError) else "E_STORE",
+        unharmed="The memory on disk is as it was.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+@contextlib.contextmanager
+def errors() -> Iterator[None]:
+    """Translate SQLite's errors in a block."""
+    try:
+        yield
+    except (apsw.Error, UnicodeDecodeError) as error:
+        raise _translated(error) from error
 
 
 def new_id() -> str:
@@ -59,9 +109,6 @@ def new_id() -> str:
     from uuid import uuid4  # loading it takes longer than a question to the ledger
 
     return str(uuid4())
-
-
-ERRORS = _Errors()
 
 
 BUSY_MS = 10_000
@@ -75,7 +122,6 @@ _PLAIN = {"p": "b", "h": "b", "f": "i"}
 _READ: dict[str, Callable[[Any], object]] = {"p": os.fsdecode, "h": bytes.hex, "f": bool}
 
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
-
 
 MAX_OWN_ROWS = 4_096
 """Rows written by this process that are remembered by their ids; beyond that, a table is read whole."""
@@ -145,57 +191,54 @@ class Database:
 
     def rows(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> list[Row]:
         """Run a query; `kinds` has the expected type of each cell, see `_values`."""
-        with self.guard, ERRORS:
+        with self.guard:
             if self.waiting.uses and not self._within():
                 self.settle()
-            found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
-        return _values(found, kinds)
-
-    def peek(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
-        """Return the first row of a query that pending uses cannot affect; they are not written for it."""
-        with self.guard, ERRORS:
-            found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
-        return None if found is None else _values([found], kinds)[0]
+            return self._read(sql, values, kinds)
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """Return the first row of a query, or None; see `rows`."""
-        found = self.rows(sql, values, kinds=kinds)
-        return found[0] if found else None
+        return next(iter(self.rows(sql, values, kinds=kinds)), None)
 
-    def transaction(self, *, durable: bool = True) -> Transaction:
-        """Return a transaction for a `with` block; see `Transaction`."""
-        return Transaction(self, durable)
+    def peek(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
+        """Return the row of a query that pending uses cannot affect; they are not written for it."""
+        return next(iter(self._read(sql, values, kinds)), None)
 
-    def enter(self, durable: bool) -> tuple[apsw.Connection, list[Use] | None]:
-        """Begin or join a transaction, for `Transaction`; return the uses it writes, None when it joined."""
-        self.guard.acquire()
-        try:
+    def _read(self, sql: str, values: tuple[Value, ...], kinds: str) -> list[Row]:
+        with self.guard, errors():
+            rows: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
+        return _values(rows, kinds)
+
+    @contextlib.contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[apsw.Connection]:
+        """Make a block one transaction; nested ones join the outer one.
+
+        A `durable` one survives a power cut once committed; each survives a kill. Raises `StorageError` when nothing
+        was written, and `BusyError` when another process kept the ledger for ten seconds.
+        """
+        with self.guard:
             if self._db is not None and self._db.in_transaction:
-                return self._db, None  # the outer block looks after errors and the end
-            with ERRORS:
-                begun: tuple[apsw.Connection, list[Use]] = self._retry(lambda: self._begin(durable))
-                return begun
-        except BaseException:
-            self.guard.release()
-            raise
+                yield self._db  # the outer block looks after errors and the end
+                return
+            with errors():
+                database, uses = self._retry(lambda: self._begin(durable))
+            try:
+                yield database
+            except BaseException as error:
+                self._end(database, uses, error)
+                raise
+            self._end(database, uses, apsw.CorruptError("a damaged page was met") if self._hurt else None)
 
-    def leave(self, database: apsw.Connection, uses: list[Use] | None, error: BaseException | None) -> None:
-        """End what `enter` began, unless it joined one; for `Transaction`."""
+    def _end(self, database: apsw.Connection, uses: list[Use], error: BaseException | None) -> None:
+        self._hurt = False
         try:
-            if uses is not None:
-                if self._hurt and error is None:
-                    error = apsw.CorruptError("a damaged page was met")
-                self._hurt = False
-                try:
-                    with ERRORS:
-                        self._end(database, uses, error)
-                except MemtuiError as failure:
-                    if not isinstance(failure.__cause__, _DAMAGE):
-                        raise
-                    self._mend()
-                    raise MendedError from failure
-        finally:
-            self.guard.release()
+            with errors():
+                self._commit(database, uses, error)
+        except MemtuiError as failure:
+            if not isinstance(failure.__cause__, _DAMAGE):
+                raise
+            self._mend()
+            raise MendedError from failure
 
     def _begin(self, durable: bool) -> tuple[apsw.Connection, list[Use]]:
         database = self._begun(durable)
@@ -204,8 +247,8 @@ class Database:
             self._note_day(database)
             if uses:
                 write(database, uses)
-        except BaseException as error:  # noqa: BLE001 - `_end` raises it again
-            self._end(database, uses, error)
+        except BaseException as error:  # noqa: BLE001 - `_commit` raises it again
+            self._commit(database, uses, error)
         return database, uses
 
     def _begun(self, durable: bool) -> apsw.Connection:
@@ -221,7 +264,8 @@ class Database:
             database.execute("ROLLBACK")
             self.close()
 
-    def _end(self, database: apsw.Connection, uses: list[Use], error: BaseException | None) -> None:
+    def _commit(self, database: apsw.Connection, uses: list[Use], error: BaseException | None) -> None:
+        """Commit, or roll back and raise the error."""
         try:
             if error is not None:
                 raise error
@@ -261,7 +305,7 @@ class Database:
     def without_waiting(self) -> Iterator[None]:
         """Make a block fail with `BusyError` instead of waiting for another process's transaction."""
         with self.guard:
-            with ERRORS:
+            with errors():
                 self._retry(self.connection).set_busy_timeout(0)
             try:
                 yield
@@ -271,7 +315,7 @@ class Database:
 
     def change_counter(self) -> tuple[int, int]:
         """Return a pair that differs from an earlier one when any process has committed since."""
-        with self.guard, ERRORS:
+        with self.guard, errors():
             (version,) = self._retry(lambda: next(iter(self.connection().execute("PRAGMA data_version"))))
             return int(version), self.connection().total_changes()
 
@@ -296,7 +340,7 @@ class Database:
 
         Another process may have repaired or removed the file; writing on into the old one would lose the records.
         """
-        with self.guard, ERRORS:
+        with self.guard, errors():
             self._retry(self._up_to_date)
             return self._opened
 
@@ -312,13 +356,13 @@ class Database:
 
     def reopen(self) -> None:
         """Open again a ledger that could not be kept on disk, or raise; ids read before are invalid."""
-        with self.guard, ERRORS:
+        with self.guard, errors():
             if self.mode == "memory" and not self.read_only:
                 self.close()
             self._retry(self._up_to_date)
             if self.mode == "memory" and not self.read_only:
                 if self.in_the_way == NO_SPACE:
-                    raise no_space()
+                    raise _no_space()
                 raise no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
 
     def _on_disk(self) -> tuple[int, int] | None:
@@ -413,7 +457,12 @@ class Database:
         try:
             self._replace(met)
         except (OSError, apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
-            raise not_mended(error) from error
+            raise StorageError(
+                f"The ledger is damaged and cannot be mended now: {error}.",
+                code="E_DISK_FULL" if is_full(error) else "E_STORE",
+                unharmed="All memories and the damaged ledger are as they were.",
+                hint="Free some space, then try again; `memtui doctor` tells how the ledger is.",
+            ) from error
 
     def _replace(self, met: tuple[int, int] | None) -> None:
         """Put a sound ledger in place of a damaged or missing one, unless `met` was replaced by another process."""
@@ -438,7 +487,7 @@ class Database:
             fsio.close(guard)
 
     def backups(self) -> list[str]:
-        """Return the paths of the backups; see `creation.backups`."""
+        """Return the paths of the backups, oldest first."""
         return backups(self.directory, self.clock())
 
     def _tell_done(self, database: apsw.Connection) -> None:
@@ -451,27 +500,6 @@ class Database:
 def takes_changes(database: Database) -> bool:
     """Tell whether an open ledger can be changed."""
     return database.mode == "normal" and not database.read_only
-
-
-class Transaction:
-    """One `with` block of `Database.transaction`; nested ones join the outer one.
-
-    A `durable` one survives a power cut once committed; each survives a kill. Raises `StorageError` when nothing was
-    written, and `BusyError` when another process kept the ledger for ten seconds.
-    """
-
-    __slots__ = ("_database", "_durable", "_owner", "_uses")
-
-    def __init__(self, owner: Database, durable: bool) -> None:
-        self._owner = owner
-        self._durable = durable
-
-    def __enter__(self) -> apsw.Connection:
-        self._database, self._uses = self._owner.enter(self._durable)
-        return self._database
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._owner.leave(self._database, self._uses, error)
 
 
 def checked(read: Reader) -> Reader:
@@ -519,6 +547,11 @@ def path_of(name: str | None) -> bytes | None:
     return None if name is None else os.fsencode(name)
 
 
+def listed(states: Iterable[str]) -> str:
+    """Return plain words as an SQL list."""
+    return ", ".join(f"'{state}'" for state in states)
+
+
 def insert(db: apsw.Connection, table: str, /, **values: Any) -> int:
     """Insert a row inside a transaction; return its id."""
     db.execute(
@@ -535,11 +568,25 @@ class LedgerTable:
         self.clock = database.clock
         """Milliseconds since the epoch."""
 
-    def _cell(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str) -> Any:
-        found = self._database.row(sql, values, kinds=kinds)
-        return None if found is None else found[0]
+    def _all(self, make: Callable[..., Made], sql: str, *values: Value, kinds: str) -> tuple[Made, ...]:
+        """Return what `make` makes of the cells of each row."""
+        return tuple(make(*row) for row in self._database.rows(sql, values, kinds=kinds))
 
-    def _write(self, sql: str, values: tuple[Value, ...], *, durable: bool = True) -> bool:
+    def _first(self, make: Callable[..., Made], sql: str, *values: Value, kinds: str) -> Made | None:
+        row = self._database.row(sql, values, kinds=kinds)
+        return None if row is None else make(*row)
+
+    def _column(self, sql: str, *values: Value, kinds: str) -> list[Any]:
+        return [cell for (cell,) in self._database.rows(sql, values, kinds=kinds)]
+
+    def _cell(self, sql: str, *values: Value, kinds: str) -> Any:
+        row = self._database.row(sql, values, kinds=kinds)
+        return None if row is None else row[0]
+
+    def _has(self, sql: str, *values: Value) -> bool:
+        return self._database.row(sql, values) is not None
+
+    def _write(self, sql: str, *values: Value, durable: bool = True) -> bool:
         """Run one statement in a transaction; return whether a row changed."""
         with self._database.transaction(durable=durable) as db:
             db.execute(sql, values)

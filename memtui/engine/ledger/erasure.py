@@ -63,7 +63,12 @@ def revealing_pieces(text: bytes, others: Iterable[bytes], names: str = "") -> s
 OPENING_MS = 250
 """How long opening the ledger waits for others to finish an earlier redaction."""
 _LOGGED = (("txns", "id", "label"), ("audit", "seq", "note"), ("versions", "id", "note"))
-_QUOTING = (*_LOGGED, ("blobs", "id", "reason"))
+_QUOTING = (
+    *((*column, GONE) for column in (*_LOGGED, ("blobs", "id", "reason"), ("observation_log", "seq", "reason"))),
+    ("observation_log", "seq", "was_patch", ""),
+    ("observation_marks", "name", "patch", ""),
+)
+"""Tables with their keys and columns of words that may quote a text, and what is left there instead."""
 _DAMAGED = "state.db.damaged-"
 
 
@@ -269,24 +274,14 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
             if number in memories and quotes.within(decisions):
                 database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
     quotes = Quotes(every)
-    _unquote(database, quotes)
+    for table, number, column, left in _QUOTING:
+        for key, words in list(database.execute(f"SELECT {number}, {column} FROM {table} WHERE {column} != ''")):
+            if quotes.within(words):
+                database.execute(f"UPDATE {table} SET {column} = ? WHERE {number} = ?", (left, key))
     for number, held in list(proposals.texts(database)):
         if any(sha256(text).digest() in marks or _holds(quotes, text) for text in held):
             proposals.forget(database, number, GONE)
     tasks.unquote(database, quotes.within)
-    observations.unquote(database, quotes.within)
-
-
-def _unquote(database: apsw.Connection, quotes: Quotes) -> None:
-    """Clear labels, notes and reasons that hold a part of a text."""
-    for table, number, column in _QUOTING:
-        quoting = [
-            found
-            for found, words in database.execute(f"SELECT {number}, {column} FROM {table} WHERE {column} != ''")
-            if quotes.within(words)
-        ]
-        for found in quoting:
-            database.execute(f"UPDATE {table} SET {column} = ? WHERE {number} = ?", (GONE, found))
 
 
 def _pieces(database: apsw.Connection, key: bytes, mark: Mark, names: str) -> set[str]:

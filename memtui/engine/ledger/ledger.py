@@ -14,27 +14,30 @@ import apsw
 from memtui.engine.disk import fsio
 from memtui.engine.lazy import lazy
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_damaged
-from memtui.engine.ledger.database import DAY_MS, ERRORS, Database, takes_changes
-from memtui.engine.ledger.memories import MemoryTable, MuteTable, PinTable, SurfacedTable
-from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
+from memtui.engine.ledger.database import DAY_MS, Database, errors, takes_changes
+from memtui.engine.ledger.memories import (
+    MemoryTable,
+    MuteTable,
+    PinTable,
+    RepositoryTable,
+    ReviewTable,
+    RootTable,
+    SurfacedTable,
+)
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
-    from memtui.engine.ledger.activity import ActivityTable
-    from memtui.engine.ledger.audit import AuditTable, UndoTable
-    from memtui.engine.ledger.drafts import DraftTable
+    from memtui.engine.ledger.audit import ActivityTable, AuditTable, UndoTable
     from memtui.engine.ledger.erasure import ErasureTable
-    from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable, VoteTable
-    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
-    from memtui.engine.ledger.spend import SpendTable
+    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable, SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import CursorTable, TouchTable
-    from memtui.engine.ledger.turns import TurnTable
-    from memtui.engine.ledger.versions import VersionTable
+    from memtui.engine.ledger.turns import JournalTable, TurnTable
+    from memtui.engine.ledger.versions import DraftTable, VersionTable
 
 BACKUPS = 3
 MAX_BACKUP = 512 * 1024 * 1024
@@ -43,10 +46,10 @@ MAX_BACKUP = 512 * 1024 * 1024
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
-    activity: ActivityTable = lazy("ledger.activity.ActivityTable", "self")
+    activity: ActivityTable = lazy("ledger.audit.ActivityTable", "self")
     audit: AuditTable = lazy("ledger.audit.AuditTable", "self")
     cursors: CursorTable = lazy("ledger.touches.CursorTable", "self")
-    drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
+    drafts: DraftTable = lazy("ledger.versions.DraftTable", "self", "memories", "versions")
     erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")
     surfaced: SurfacedTable = lazy("ledger.memories.SurfacedTable", "self", "memories")
     undo: UndoTable = lazy("ledger.audit.UndoTable", "self")
@@ -57,11 +60,11 @@ class Ledger(Database):
     touches: TouchTable = lazy("ledger.touches.TouchTable", "self", "cursors")
     origins: OriginTable = lazy("ledger.origins.OriginTable", "self", "versions", "touches")
     schedules: ScheduleTable = lazy("ledger.schedules.ScheduleTable", "self")
-    spend: SpendTable = lazy("ledger.spend.SpendTable", "self")
+    spend: SpendTable = lazy("ledger.schedules.SpendTable", "self")
     claims: ClaimTable = lazy("ledger.schedules.ClaimTable", "self")
     turns: TurnTable = lazy("ledger.turns.TurnTable", "self", "journal")
     votes: VoteTable = lazy("ledger.proposals.VoteTable", "self", "proposals", "journal")
-    journal: JournalTable = lazy("ledger.journal.JournalTable", "self")
+    journal: JournalTable = lazy("ledger.turns.JournalTable", "self")
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""
@@ -96,7 +99,7 @@ class Ledger(Database):
         """Mend the ledger, or bring back what a moved-aside one (None: the newest) still has; return the result."""
         from memtui.engine.ledger import backup_repair
 
-        with self.guard, ERRORS:
+        with self.guard, errors():
             self.reopen()
             if not takes_changes(self):
                 self._retry(self._writable)
@@ -150,7 +153,7 @@ class Ledger(Database):
             if os.stat(self.path).st_size > MAX_BACKUP:
                 return False
             fsio.make_root(folder)
-            with self.guard, ERRORS:
+            with self.guard, errors():
                 self._retry(lambda: self._copy_out(folder, part, target))
         except OSError as error:
             raise StorageError(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import DAY_MS, LedgerTable, checked, insert
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, insert
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import Retention
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark
@@ -40,12 +40,10 @@ class ObservationTable(LedgerTable):
         self._database.rows("SELECT 1")
         return self._database.mode in ("normal", "newer")
 
-    @checked
     def secret(self) -> bytes:
         """Return the key of all hashes."""
         return bytes(self._cell("SELECT secret FROM observing", kinds="b") or b"")
 
-    @checked
     def generation(self) -> int:
         """Return the number of the file in use; 0: there is none yet."""
         return int(self._cell("SELECT generation FROM observing", kinds="i") or 0)
@@ -56,43 +54,35 @@ class ObservationTable(LedgerTable):
             db.execute("UPDATE observing SET generation = generation + 1 WHERE generation = ?", (before,))
             return self.generation()
 
-    @checked
     def marks(self) -> tuple[ObservationMark, ...]:
         """Return every mark, by name."""
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM observation_marks ORDER BY name", kinds=_CELLS)
-        return tuple(ObservationMark(*row) for row in rows)
+        return self._all(ObservationMark, f"SELECT {_COLUMNS} FROM observation_marks ORDER BY name", kinds=_CELLS)
 
-    @checked
     def mark(self, name: bytes) -> ObservationMark | None:
         """Return the mark on a card, or None."""
         sql = f"SELECT {_COLUMNS} FROM observation_marks WHERE name = ?"
-        found = self._database.row(sql, (name,), kinds=_CELLS)
-        return None if found is None else ObservationMark(*found)
+        return self._first(ObservationMark, sql, name, kinds=_CELLS)
 
-    @checked
     def withheld(self) -> frozenset[tuple[int, str]]:
         """Return (root, path) of the memories with a card that a person withholds from agents."""
         return self._memories("SELECT root, path FROM observation_marks WHERE state OR deleted_at NOT NULL")
 
     def _memories(self, sql: str, *values: int | bytes) -> frozenset[tuple[int, str]]:
-        return frozenset((root, path) for root, path in self._database.rows(sql, values, kinds="ip"))
+        return frozenset(self._database.rows(sql, values, kinds="ip"))
 
-    @checked
     def withheld_texts(self) -> frozenset[str]:
         """Return the SHA-256 of every known version of those memories, so that copies are withheld too."""
         sql = (
             "SELECT DISTINCT b.sha FROM observation_marks o JOIN memories m ON m.root = o.root AND m.path = o.path "
             "JOIN versions v ON v.memory = m.id JOIN blobs b ON b.id = v.blob WHERE o.state OR o.deleted_at NOT NULL"
         )
-        return frozenset(sha for (sha,) in self._database.rows(sql, kinds="h"))
+        return frozenset(self._column(sql, kinds="h"))
 
-    @checked
     def known_before(self, at: int) -> frozenset[tuple[int, str]]:
         """Return (root, path) of the memories that have a version from before a time in milliseconds."""
         sql = "SELECT root, path FROM memories m WHERE EXISTS (SELECT 1 FROM versions WHERE memory = m.id AND at < ?)"
         return self._memories(sql, at)
 
-    @checked
     def holders(self, shas: Sequence[str]) -> frozenset[tuple[int, str]]:
         """Return (root, path) of the memories that have a version with one of these SHA-256."""
         sql = (
@@ -101,18 +91,15 @@ class ObservationTable(LedgerTable):
         )
         return self._memories(sql, *map(bytes.fromhex, shas))
 
-    @checked
     def newest(self) -> int:
         """Return the number of the newest decision; 0: there is none."""
         return int(self._cell("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i"))
 
-    @checked
     def decided_after(self, seq: int) -> tuple[int, frozenset[bytes]]:
         """Return the number of the newest decision, and the cards decided after decision `seq`."""
-        rows = self._database.rows(
-            "SELECT seq, name FROM observation_log WHERE seq > ? ORDER BY seq", (seq,), kinds="ib"
-        )
-        return (rows[-1][0] if rows else seq), frozenset(bytes(name) for _, name in rows)
+        sql = "SELECT seq, name FROM observation_log WHERE seq > ? ORDER BY seq"
+        rows = self._database.rows(sql, (seq,), kinds="ib")
+        return (rows[-1][0] if rows else seq), frozenset(name for _, name in rows)
 
     def put(self, mark: ObservationMark, *, actor: str, reason: str = "", step: int | None = None) -> ObservationMark:
         """Store a decision; the mark has the `seq` of the decision it is based on.
@@ -190,11 +177,10 @@ class ObservationTable(LedgerTable):
                 self._log(name, known, None, actor, "", again)
                 db.execute("DELETE FROM observation_marks WHERE name = ?", (name,))
 
-    @checked
     def log(self, name: bytes) -> tuple[MarkDecision, ...]:
         """Return the decisions about a card, oldest first."""
         sql = "SELECT seq, before, after, actor, at, reason FROM observation_log WHERE name = ? ORDER BY seq"
-        return tuple(MarkDecision(*row) for row in self._database.rows(sql, (name,), kinds="itttit"))
+        return self._all(MarkDecision, sql, name, kinds="itttit")
 
     def forget_sessions(self) -> None:
         """Delete decisions about cards of sessions; redacted ones stay."""
@@ -240,18 +226,6 @@ def remove_files(directory: str, goes: Callable[[int], bool]) -> None:
                         fsio.unlink(folder, entry.name)
                     except (IsADirectoryError, PermissionError):  # a folder of somebody's, which only is in the way
                         fsio.rename(folder, entry.name, folder, f"{FILES}{number}.db{more}{_ASIDE}")
-
-
-def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
-    """Clear what people wrote over cards, and their reasons, where it holds a part of a redacted text."""
-    for table, key, column, left in (
-        ("observation_marks", "name", "patch", ""),
-        ("observation_log", "seq", "was_patch", ""),
-        ("observation_log", "seq", "reason", GONE),
-    ):
-        for number, words in list(database.execute(f"SELECT {key}, {column} FROM {table} WHERE {column} != ''")):
-            if within(words):
-                database.execute(f"UPDATE {table} SET {column} = ? WHERE {key} = ?", (left, number))
 
 
 def forget(database: apsw.Connection, names: list[bytes]) -> None:

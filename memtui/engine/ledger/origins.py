@@ -72,20 +72,25 @@ def attribute(
     """Return the origins of the lines that a version added; `first` is the level of lines that no call explains."""
     if past.actor != "outside":
         return (LineOrigin(past.at, past.actor, PROVEN),) * len(new)
-    same = [one for one in writes if one.sha == past.sha]
-    blind = [one for one in writes if one.exact and one.sha is None and not one.added]  # what they wrote is not known
-    near = [one for one in blind if abs(past.at - one.at) <= NEAR_MS]
+    same = [touch for touch in writes if touch.sha == past.sha]
+    near = [
+        touch
+        for touch in writes
+        if touch.exact and touch.sha is None and not touch.added  # what it wrote is not known
+        if abs(past.at - touch.at) <= NEAR_MS
+    ]
     rest, level = LineOrigin(past.at, past.actor, first), LINES
     if same:
-        rivals = [one.number for one in same if one.session != same[-1].session]
-        rest, level = LineOrigin(past.at, past.actor, MATCHED, same[-1].number, max(rivals, default=0)), MATCHED
-        writes = [one for one in writes if one.session == same[-1].session and one.at <= same[-1].at]
+        last = same[-1]
+        rivals = [touch.number for touch in same if touch.session != last.session]
+        rest, level = LineOrigin(past.at, past.actor, MATCHED, last.number, max(rivals, default=0)), MATCHED
+        writes = [touch for touch in writes if touch.session == last.session and touch.at <= last.at]
     elif near:
         rest = LineOrigin(past.at, past.actor, NEAR, near[-1].number)
-    wrote = [(one, {one.added[at : at + DIGEST] for at in range(0, len(one.added), DIGEST)}) for one in writes]
+    wrote = [(touch, {touch.added[at : at + DIGEST] for at in range(0, len(touch.added), DIGEST)}) for touch in writes]
     found: list[LineOrigin] = []
     for line in new:
-        by = next((one for one, lines in reversed(wrote) if digest(line) in lines), None) if line.strip() else None
+        by = next((touch for touch, lines in reversed(wrote) if digest(line) in lines), None) if line.strip() else None
         if by is not None:
             found.append(rest._replace(level=level, touch=by.number))
         else:
@@ -132,18 +137,15 @@ class OriginTable(LedgerTable):
         """Compute origins of memories with more versions than this, or with these: they are about to be deleted."""
         where = ["m.versions > ?"] if more_than else []
         values: list[int | bytes] = [more_than] if more_than else []
-        named = [bytes.fromhex(sha) for sha in shas]
-        if named:
+        if named := [bytes.fromhex(sha) for sha in shas]:
             where.append(f"b.sha IN ({', '.join('?' * len(named))})")
             values += named
         if where:
-            rows = self._database.rows(
+            sql = (
                 "SELECT DISTINCT m.root, m.path FROM memories m JOIN versions v ON v.memory = m.id"
-                f" JOIN blobs b ON b.id = v.blob WHERE {' OR '.join(where)}",
-                tuple(values),
-                kinds="ip",
+                f" JOIN blobs b ON b.id = v.blob WHERE {' OR '.join(where)}"
             )
-            for uid, path in rows:
+            for uid, path in self._database.rows(sql, tuple(values), kinds="ip"):
                 self.of(uid, path)
 
     @checked
@@ -182,15 +184,16 @@ class OriginTable(LedgerTable):
         self._keep(uid, path, found, newest)
         return last, known
 
-    def _past(self, uid: int, path: str) -> list[_PastVersion]:
-        rows = self._database.rows(
+    def _past(self, uid: int, path: str) -> tuple[_PastVersion, ...]:
+        return self._all(
+            _PastVersion,
             "SELECT b.sha, v.actor, v.at, v.operation, v.note FROM versions v JOIN memories m ON m.id = v.memory"
             " JOIN blobs b ON b.id = v.blob WHERE m.root = ? AND m.path = ?"
             " AND (v.note = '' OR v.operation = 'renamed') ORDER BY v.id",
-            (uid, os.fsencode(path)),
+            uid,
+            os.fsencode(path),
             kinds="htitt",
         )
-        return [_PastVersion(*row) for row in rows]
 
     def _text(self, sha: str) -> str | None:
         try:
@@ -215,21 +218,16 @@ class OriginTable(LedgerTable):
 
     def _was_noticed(self, uid: int, path: str, one: _PastVersion) -> bool:
         """Tell whether a version was made while memtui watched; otherwise it was there before."""
-        return bool(
-            self._database.row(
-                "SELECT 1 FROM audit WHERE root = ? AND path = ? AND after = ? AND operation = ? LIMIT 1",
-                (uid, os.fsencode(path), bytes.fromhex(one.sha), one.operation),
-            )
-        )
+        sql = "SELECT 1 FROM audit WHERE root = ? AND path = ? AND after = ? AND operation = ? LIMIT 1"
+        return self._has(sql, uid, os.fsencode(path), bytes.fromhex(one.sha), one.operation)
 
     def _kept(self, uid: int, path: str) -> dict[str, tuple[str, str]]:
         """Return by version the one it was compared with and its runs; under `""` what they were computed from."""
-        rows = self._database.rows(
+        sql = (
             "SELECT o.sha, o.before, o.runs FROM origins o JOIN memories m ON m.id = o.memory"
-            " WHERE m.root = ? AND m.path = ?",
-            (uid, os.fsencode(path)),
-            kinds="hht",
+            " WHERE m.root = ? AND m.path = ?"
         )
+        rows = self._database.rows(sql, (uid, os.fsencode(path)), kinds="hht")
         return {sha: (before, runs) for sha, before, runs in rows}
 
     def _keep(self, uid: int, path: str, found: Mapping[str, tuple[str, Origins]], newest: str) -> None:

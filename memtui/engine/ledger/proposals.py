@@ -15,8 +15,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import handles
-from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert
+from memtui.engine.ledger.audit import taken_back
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, listed
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
 from memtui.engine.proposal import (
@@ -36,7 +36,7 @@ from memtui.errors import ConflictError, NotFoundError
 if TYPE_CHECKING:
     import apsw
 
-    from memtui.engine.ledger.journal import JournalTable
+    from memtui.engine.ledger.turns import JournalTable
 
 _COLUMNS = (
     "id, run, proposer, kind, steps, marks, why, confidence, fingerprint, state, at, decided_by, decided_at, txn, note,"
@@ -67,7 +67,7 @@ class ProposalTable(LedgerTable):
             return ()
         with self._database.transaction() as db:
             of = self.turn(db) if turn is None else turn
-            return tuple(self._add(db, one._replace(turn=one.turn or of)) for one in chosen)
+            return tuple(self._add(db, new._replace(turn=new.turn or of)) for new in chosen)
 
     def _add(self, db: apsw.Connection, new: Proposal) -> Proposal:
         if not new.evidence:
@@ -81,16 +81,19 @@ class ProposalTable(LedgerTable):
         for (number,) in list(db.execute("SELECT id FROM proposals WHERE fingerprint = ?", (new.fingerprint,))):
             if self.get(str(number)).state in WAITING:
                 self._conclude(db, number, "superseded", note="It was proposed anew.")
-        db.execute(
-            "INSERT INTO proposals (run, proposer, kind, steps, marks, why, confidence, fingerprint, basis, state, at,"
-            " note, folders, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
-                *(new.fingerprint, _basis(new), new.state, self.clock(), new.note, json.dumps(new.folders)),
-                new.turn,
-            ),
+        number = insert(
+            db,
+            "proposals",
+            **{name: getattr(new, name) for name in ("run", "kind", "why", "confidence", "fingerprint", "state")},
+            proposer=new.by,
+            steps=steps_json(new.steps),
+            marks=json.dumps(new.marks),
+            basis=_basis(new),
+            at=self.clock(),
+            note=new.note,
+            folders=json.dumps(new.folders),
+            turn=new.turn,
         )
-        number = db.last_insert_rowid()
         db.executemany(
             "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(number, nth, *one) for nth, one in enumerate(new.evidence)],
@@ -122,7 +125,7 @@ class ProposalTable(LedgerTable):
     def all(self, states: Collection[str] = (), *, limit: int = -1) -> tuple[Proposal, ...]:
         """Return proposals of all projects in some states (none given: all), oldest first."""
         back = ", ".join(map(str, self._taken_back()))
-        wanted = ", ".join(f"'{state}'" for state in STATES if state in states or not states)
+        wanted = listed(state for state in STATES if state in states or not states)
         opened = f"OR id IN ({back})" if not states or "open" in states else ""
         where = f"(state IN ({wanted}) AND id NOT IN ({back})) {opened} ORDER BY id LIMIT ?"
         return tuple(self._read(where, (limit,)))
@@ -130,14 +133,13 @@ class ProposalTable(LedgerTable):
     @checked
     def of(self, txns: Collection[str]) -> dict[str, list[Proposal]]:
         """Return the proposals that these undo steps applied, by step, oldest first; also of steps undone since."""
-        numbers = ", ".join(str(int(one)) for one in txns if one)
-        where = f"txn IN ({numbers})"
-        rows = self._database.rows(f"SELECT id, txn FROM proposals WHERE {where}", kinds="ii") if numbers else ()
-        steps = {int(number): str(txn) for number, txn in rows}
-        found: dict[str, list[Proposal]] = {}
-        for one in self._read(f"{where} ORDER BY id", ()) if steps else ():
-            found.setdefault(steps[int(one.id)], []).append(one)
-        return found
+        where = f"txn IN ({', '.join(str(int(txn)) for txn in txns if txn)})"
+        rows = self._database.rows(f"SELECT id, txn FROM proposals WHERE {where}", kinds="ii")
+        steps = {str(number): str(txn) for number, txn in rows}
+        by_step: dict[str, list[Proposal]] = {}
+        for proposal in self._read(f"{where} ORDER BY id", ()) if steps else ():
+            by_step.setdefault(steps[proposal.id], []).append(proposal)
+        return by_step
 
     def _read(self, where: str, values: tuple[str | int, ...]) -> list[Proposal]:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM proposals WHERE {where}", values, kinds=_CELLS)
@@ -170,8 +172,7 @@ class ProposalTable(LedgerTable):
     def refusal(self, new: Proposal) -> str | None:
         """Return the id of the proposal by which a person refused all of this kind; see `NEVER`."""
         like = "SELECT id FROM proposals WHERE standing AND proposer = ? AND kind = ? AND folders = ?"
-        found = self._cell(like, (new.by, new.kind, json.dumps(new.folders)), kinds="i")
-        return None if found is None else str(found)
+        return self._first(str, like, new.by, new.kind, json.dumps(new.folders), kinds="i")
 
     def counter(self) -> tuple[int, int]:
         """Return a value that changes when the answers may have changed."""
@@ -199,7 +200,7 @@ class ProposalTable(LedgerTable):
 
     def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:
         """Return the rejected hunks of a proposal as (step, hunk), both from 0."""
-        hunks = self._cell("SELECT hunks FROM proposals WHERE id = ?", (int(number),), kinds="t")
+        hunks = self._cell("SELECT hunks FROM proposals WHERE id = ?", int(number), kinds="t")
         return frozenset((step, hunk) for step, hunk in json.loads(hunks or "[]"))
 
     def decide_hunk(self, number: str, step: int, hunk: int, *, rejected: bool) -> None:
@@ -262,8 +263,8 @@ class ProposalTable(LedgerTable):
 
     def claimed(self) -> dict[str, str]:
         """Return the proposals being applied: ids, and the cause of each."""
-        found = self._database.rows("SELECT id, cause FROM proposals WHERE state = 'applying'", kinds="it")
-        return {str(number): cause for number, cause in found}
+        rows = self._database.rows("SELECT id, cause FROM proposals WHERE state = 'applying'", kinds="it")
+        return {str(number): cause for number, cause in rows}
 
     def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
         """Give applied proposals their state and note, by id; `txn` applied those that are `applied`."""
@@ -282,13 +283,12 @@ class ProposalTable(LedgerTable):
 
     def keep_base(self, *texts: bytes) -> None:
         """Store the texts that proposals start from, so that they can be merged with later ones."""
-        for_sha = {sha256(data).digest(): data for data in texts}
-        known = "SELECT 1 FROM blobs WHERE sha = ?"
-        new = {sha: data for sha, data in for_sha.items() if self._database.row(known, (sha,)) is None}
+        by_sha = {sha256(data).digest(): data for data in texts}
+        new = [sha for sha in by_sha if not self._has("SELECT 1 FROM blobs WHERE sha = ?", sha)]
         if new:
             with self._database.transaction():
-                for sha, data in new.items():
-                    self._versions.store(data, sha.hex())
+                for sha in new:
+                    self._versions.store(by_sha[sha], sha.hex())
 
     def base(self, sha: str) -> bytes | None:
         """Return the text a proposal starts from, or None; raises what `VersionTable.blob` does."""
@@ -300,8 +300,7 @@ class ProposalTable(LedgerTable):
 
     def prune(self, retention: Retention) -> int:
         """Delete the texts of proposals decided long ago, keeping fingerprint and decision; return how many."""
-        states = ", ".join(f"'{state}'" for state in DECIDED)
-        past = f"steps != '' AND state IN ({states}) AND day <= (SELECT max(id) FROM days) - ?"
+        past = f"steps != '' AND state IN ({listed(DECIDED)}) AND day <= (SELECT max(id) FROM days) - ?"
         with self._database.transaction() as db:
             back = self._taken_back()
             rows = list(db.execute(f"SELECT id FROM proposals WHERE {past}", (retention.days,)))
@@ -313,10 +312,9 @@ class ProposalTable(LedgerTable):
 
 def forget(db: apsw.Connection, number: int, note: str = "") -> None:
     """Delete all texts of a proposal and keep its decision; one that waits is superseded, and `note` says why."""
-    decided = ", ".join(f"'{state}'" for state in DECIDED)
     db.execute(
         "UPDATE proposals SET steps = '', marks = '[]', why = '', hunks = '', note = ?1,"
-        f" state = iif(state IN ({decided}), state, 'superseded') WHERE id = ?2",
+        f" state = iif(state IN ({listed(DECIDED)}), state, 'superseded') WHERE id = ?2",
         (note, number),
     )
     db.execute("DELETE FROM evidence WHERE proposal = ?", (number,))
@@ -329,7 +327,7 @@ def forget_of(db: apsw.Connection, name: bytes, note: str = "") -> None:
     With a `note`, because it is redacted, in every state; otherwise applied ones stay, as undo needs them.
     """
     word = b32encode(name).decode().lower()
-    states = ", ".join(f"'{one}'" for one in (STATES if note else (*WAITING, "rejected", "superseded")))
+    states = listed(STATES if note else (*WAITING, "rejected", "superseded"))
     rows = db.execute(
         "SELECT DISTINCT p.id FROM proposals p JOIN evidence e ON e.proposal = p.id"
         f" WHERE (e.kind = 'observation' AND e.name = ?1 OR e.place = ?2) AND p.state IN ({states})",
@@ -397,15 +395,15 @@ class VoteTable(LedgerTable):
         `judge` turns each voter's newest answer into `accepted`, `rejected` or empty, and why. Raises `E_DECIDED`.
         """
         with self._database.transaction() as db:
-            one = self._proposals.get(number)
-            if one.state not in VOTED_ON:
-                by = f" by {one.decided_by}" if one.decided_by else ""
-                said = f"Proposal {number} is {one.state}{by} by now."
-                raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
-            steps = steps_sha(one)
+            proposal = self._proposals.get(number)
+            if proposal.state not in VOTED_ON:
+                by = f" by {proposal.decided_by}" if proposal.decided_by else ""
+                text = f"Proposal {number} is {proposal.state}{by} by now."
+                raise ConflictError(text, code="E_DECIDED", hint=proposal.note or "Nothing is left to do.")
+            steps = steps_sha(proposal)
             insert(db, "votes", proposal=int(number), steps=steps, at=self.clock(), **vote._asdict())
             body = {"proposal": int(number), "steps": steps.hex(), "voter": vote.voter, "yes": vote.yes}
-            state, why = judge(self.of(one))
+            state, why = judge(self.of(proposal))
             if state:
                 self._proposals.decide([number], state, by=f"{vote.name} ({vote.voter})", note=why)
             self._journal.add("vote", {**body, "decided": state})
@@ -413,24 +411,21 @@ class VoteTable(LedgerTable):
 
     def count(self) -> int:
         """Return the number of votes on all proposals."""
-        ((count,),) = self._database.rows("SELECT count(*) FROM votes", kinds="i")
-        return int(count)
+        return int(self._cell("SELECT count(*) FROM votes", kinds="i"))
 
-    def of(self, one: Proposal) -> Mapping[str, Vote]:
+    def of(self, proposal: Proposal) -> Mapping[str, Vote]:
         """Return each voter's newest answer to the present steps; only the newest of each person."""
-        rows = self._database.rows(
+        sql = (
             "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
-            " AND steps = ? ORDER BY id",
-            (int(one.id), steps_sha(one)),
-            kinds="ttft",
+            " AND steps = ? ORDER BY id"
         )
-        found: dict[str, Vote] = {}
-        for voter, name, yes, person in rows:
-            found = {before: vote for before, vote in found.items() if vote.person != person}
-            found[voter] = Vote(voter, name, yes, person)
-        return found
+        newest: dict[str, Vote] = {}
+        for vote in self._all(Vote, sql, int(proposal.id), steps_sha(proposal), kinds="ttft"):
+            newest = {voter: before for voter, before in newest.items() if before.person != vote.person}
+            newest[vote.voter] = vote
+        return newest
 
 
-def steps_sha(one: Proposal) -> bytes:
+def steps_sha(proposal: Proposal) -> bytes:
     """Return the digest of a proposal's steps, which a vote is for."""
-    return sha256(steps_json(one.steps).encode()).digest()
+    return sha256(steps_json(proposal.steps).encode()).digest()

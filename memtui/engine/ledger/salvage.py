@@ -12,20 +12,14 @@ import errno
 import os
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    Row = tuple[Any, ...]
-    Values = dict[str, Any]
-else:
-    Row, Values = tuple, dict
+Row = tuple[Any, ...]
+Values = dict[str, Any]
 
 LAST_KEY = (1 << 63) - 1
 _PAGE = 4096
@@ -191,14 +185,10 @@ def _parts(database: apsw.Connection, table: Table, holes: list[Hole]) -> dict[i
 
 def _indexes(database: apsw.Connection, table: Table) -> Iterable[tuple[str, tuple[str, ...]]]:
     try:
-        names = [
-            name
-            for name, partial in database.execute("SELECT name, partial FROM pragma_index_list(?)", (table.name,))
-            if not partial
-        ]
+        rows = list(database.execute("SELECT name FROM pragma_index_list(?) WHERE NOT partial", (table.name,)))
         found = [
             (name, tuple(c for (c,) in database.execute("SELECT name FROM pragma_index_info(?)", (name,))))
-            for name in names
+            for (name,) in rows
         ]
     except BAD:
         return []
@@ -207,9 +197,9 @@ def _indexes(database: apsw.Connection, table: Table) -> Iterable[tuple[str, tup
 
 def unique(database: apsw.Connection, table: Table) -> list[tuple[str, ...]]:
     """Return the sets of columns that are unique, besides the row number."""
-    names = list(database.execute('SELECT name, "unique" FROM pragma_index_list(?) ORDER BY seq DESC', (table.name,)))
+    sql = 'SELECT name FROM pragma_index_list(?) WHERE "unique" ORDER BY seq DESC'
     known = dict(_indexes(database, table))
-    return [known[name] for name, one in names if one and name in known]
+    return [known[name] for (name,) in database.execute(sql, (table.name,)) if name in known]
 
 
 def quoted(name: str) -> str:

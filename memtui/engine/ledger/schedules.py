@@ -1,20 +1,22 @@
-"""Schedules: what is to run when, in which lane, who made each, and how its last runs ended; and one-time claims.
+"""What work without a person goes by: schedules, one-time claims, and the tokens spent by budget.
 
-A claim is taken by the first process that reaches a due time or a message: one row with one primary key, stored with
-its result in one transaction.
+A schedule tells what is to run when, in which lane, who made it, and how its last runs ended. A claim is taken by the
+first process that reaches a due time or a message: one row with one primary key, stored with its result in one
+transaction. Tokens are numbers reported by a model, or estimates until there are some.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import NamedTuple, TypeVar
 
-from memtui.engine.ledger.database import DAY_MS, LedgerTable, Transaction, checked
-from memtui.errors import ConflictError, NotFoundError, RefusedError
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, checked, insert
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 
 MOST = 100
-KEPT_MS = 400 * DAY_MS
+CLAIM_KEPT_MS = 400 * DAY_MS
 """How long a claim is kept."""
 _SCHEDULE = "id, name, spec, zone, words, target, label, creator, workspace, made, upto, paused, failures, waits"
 _KINDS = "itttttttt" + "iitif"
@@ -61,12 +63,11 @@ class ScheduleTable(LedgerTable):
                 )
             if len(self._found("1")) >= MOST:
                 raise RefusedError(f"There are {MOST} schedules already.", code="E_TOO_MANY", hint="Remove one first.")
-            values = made._replace(words=json.dumps(made.words), waits=int(made.waits))[1:]  # type: ignore[arg-type]
-            marks = ", ".join("?" * len(values))
-            db.execute(f"INSERT INTO schedules ({_SCHEDULE.removeprefix('id, ')}) VALUES ({marks})", values)
+            values = {**made._asdict(), "words": json.dumps(made.words), "waits": int(made.waits)}
+            del values["id"]
+            insert(db, "schedules", **values)
             return self.get(made.name)
 
-    @checked
     def get(self, name: str) -> PlannedRun:
         """Return the schedule of this name; raises `E_NOT_FOUND`."""
         found = self._found("name = ?", name)
@@ -74,14 +75,13 @@ class ScheduleTable(LedgerTable):
             raise NotFoundError(f"There is no schedule {name!r}.", hint="`memtui schedule ls` lists them.")
         return found[0]
 
-    @checked
     def all(self, workspace: str | None = None) -> tuple[PlannedRun, ...]:
         """Return the schedules of a lane, or all, oldest first."""
         return self._found("1") if workspace is None else self._found("workspace = ?", workspace)
 
     def remove(self, schedule: int) -> bool:
         """Remove a schedule; return whether there was one."""
-        return self._write("DELETE FROM schedules WHERE id = ?", (schedule,))
+        return self._write("DELETE FROM schedules WHERE id = ?", schedule)
 
     def reached(self, schedule: int, upto: int) -> None:
         """Record the newest claimed due time. Call inside the claim's transaction."""
@@ -102,12 +102,13 @@ class ScheduleTable(LedgerTable):
             return found[0].failures if found else 0
 
     def _set(self, schedule: int, what: str, *values: str | int) -> None:
-        self._write(f"UPDATE schedules SET {what} WHERE id = ?", (*values, schedule))
+        self._write(f"UPDATE schedules SET {what} WHERE id = ?", *values, schedule)
 
+    @checked
     def _found(self, where: str, *values: str | int) -> tuple[PlannedRun, ...]:
-        rows = self._database.rows(f"SELECT {_SCHEDULE} FROM schedules WHERE {where} ORDER BY id", values, kinds=_KINDS)
-        made = (PlannedRun(*row) for row in rows)
-        return tuple(one._replace(words=tuple(map(str, json.loads(str(one.words))))) for one in made)
+        sql = f"SELECT {_SCHEDULE} FROM schedules WHERE {where} ORDER BY id"
+        made = self._all(PlannedRun, sql, *values, kinds=_KINDS)
+        return tuple(run._replace(words=tuple(map(str, json.loads(str(run.words))))) for run in made)
 
 
 class OnceClaim(NamedTuple):
@@ -125,7 +126,7 @@ class OnceClaim(NamedTuple):
 class ClaimTable(LedgerTable):
     """Claims by key."""
 
-    def together(self) -> Transaction:
+    def together(self) -> AbstractContextManager[object]:
         """Return a transaction."""
         return self._database.transaction()
 
@@ -138,7 +139,7 @@ class ClaimTable(LedgerTable):
             )
             if not db.changes():
                 return None
-            db.execute("DELETE FROM claims WHERE at < ?", (now - KEPT_MS,))
+            db.execute("DELETE FROM claims WHERE at < ?", (now - CLAIM_KEPT_MS,))
             return make()
 
     def mark(self, key: str, state: str, *, tries: int | None = None) -> bool:
@@ -146,15 +147,15 @@ class ClaimTable(LedgerTable):
         return self._write(
             "UPDATE claims SET state = ?1, tries = coalesce(?2, tries)"
             " WHERE key = ?3 AND (state != ?1 OR tries != coalesce(?2, tries))",
-            (state, tries, key),
+            state,
+            tries,
+            key,
         )
 
-    @checked
     def get(self, key: str) -> OnceClaim | None:
         """Return a claim by its key."""
         return next(iter(self._claims("key = ?", key)), None)
 
-    @checked
     def of(self, prefix: str, limit: int = 100) -> tuple[OnceClaim, ...]:
         """Return the claims whose keys begin with `prefix`, newest first."""
         where = "key >= ? AND key < ? ORDER BY at DESC, key DESC LIMIT ?"
@@ -162,4 +163,78 @@ class ClaimTable(LedgerTable):
 
     def _claims(self, where: str, *values: str | int) -> tuple[OnceClaim, ...]:
         sql = f"SELECT key, at, state, tries, note FROM claims WHERE {where}"
-        return tuple(OnceClaim(*row) for row in self._database.rows(sql, values, kinds="titit"))
+        return self._all(OnceClaim, sql, *values, kinds="titit")
+
+
+DEBIT_KEPT_MS = 100 * DAY_MS
+"""How long debits are kept: longer than any window."""
+LARGEST = 10**12
+
+
+class Spent(NamedTuple):
+    """Spending of a budget."""
+
+    real: int = 0
+    estimate: int = 0
+
+
+class Debit(NamedTuple):
+    """One debit."""
+
+    key: str
+    ref: str
+    at: int
+    amount: int
+    real: int
+
+
+class SpendTable(LedgerTable):
+    """Debits by budget and reference."""
+
+    def debit(self, key: str, ref: str, amount: int, *, real: bool, at: int, reason: str = "") -> bool:
+        """Count something once; return whether anything is new.
+
+        A reported number replaces its estimate, and a smaller number. Raises `UsageError` for an implausible one.
+        """
+        if abs(amount) > LARGEST or (amount < 0 and not reason):
+            raise UsageError(f"{amount} is no number of tokens.", hint="Only a reset with a reason is below 0.")
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM spend WHERE at < ?", (self.clock() - DEBIT_KEPT_MS,))
+            db.execute(
+                "INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (key, ref) DO UPDATE SET"
+                " amount = excluded.amount, real = 1, sent = 0"
+                " WHERE excluded.real AND (NOT real OR excluded.amount > amount)",
+                (key, ref, at, amount, int(real), reason),
+            )
+            return bool(db.changes())
+
+    def spent(self, key: str, begin: int, end: int) -> Spent:
+        """Sum up a window, `begin` included and `end` not, in milliseconds."""
+        found = self._first(
+            Spent,
+            "SELECT coalesce(sum(iif(real, amount, 0)), 0), coalesce(sum(iif(real, 0, amount)), 0) FROM spend"
+            " WHERE key = ? AND at >= ? AND at < ?",
+            key,
+            begin,
+            end,
+            kinds="ii",
+        )
+        return found or Spent()
+
+    def newest(self, key: str, begin: int, end: int, limit: int) -> tuple[Debit, ...]:
+        """Return the debits of a window, newest first; see `spent`."""
+        return self._debits("key = ? AND at >= ? AND at < ? ORDER BY at DESC, ref LIMIT ?", key, begin, end, limit)
+
+    def _debits(self, where: str, *values: str | int) -> tuple[Debit, ...]:
+        sql = f"SELECT key, ref, at, amount, real FROM spend WHERE {where}"
+        return self._all(Debit, sql, *values, kinds="ttiii")
+
+    def unsent(self, key: str, limit: int) -> tuple[Debit, ...]:
+        """Return debits of a budget not marked `sent`, resets excepted."""
+        return self._debits("key = ? AND NOT sent AND amount > 0 LIMIT ?", key, limit)
+
+    def sent(self, debits: Iterable[Debit]) -> None:
+        """Mark debits as reported to the team's server."""
+        same = "UPDATE spend SET sent = 1 WHERE key = ? AND ref = ? AND at = ? AND amount = ? AND real = ?"
+        with self._database.transaction() as db:
+            db.executemany(same, debits)

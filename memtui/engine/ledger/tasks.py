@@ -10,12 +10,13 @@ from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
+from typing import Any
 
 import apsw
 
 from memtui.engine.disk import handles
-from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, new_id
+from memtui.engine.ledger.audit import taken_back
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked, insert, listed, new_id
 from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.ledger.touches import CursorTable, SessionCursor
 from memtui.engine.proposal import WAITING, Proposal
@@ -82,11 +83,9 @@ class TaskTable(LedgerTable):
             task = f"{kind}-{new_id()}"
             if turn := self._proposals.turn(db):
                 text = _json({**request, "turn": turn})
-            db.execute(
-                "INSERT INTO tasks (id, workspace, kind, state, client, trigger, request, digest, key, created,"
-                " updated, not_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (task, workspace, kind, QUEUED, client, trigger, text, digest, key, now, now, not_before),
-            )
+            asked = {"client": client, "trigger": trigger, "request": text, "digest": digest, "key": key}
+            times = {"created": now, "updated": now, "not_before": not_before}
+            insert(db, "tasks", id=task, workspace=workspace, kind=kind, state=QUEUED, **asked, **times)
             return self._tell(db, task)
 
     def _met(self, kind: str, workspace: str, client: str, key: str | None, digest: str, now: int) -> Task | None:
@@ -94,14 +93,14 @@ class TaskTable(LedgerTable):
             same = self._find(
                 "workspace = ? AND client = ? AND key = ? AND created > ?", workspace, client, key, now - KEY_MS
             )
-            if same is not None and not self._find("id = ? AND digest = ?", same.id, digest):
+            if same is not None:
+                if self._find("id = ? AND digest = ?", same.id, digest):
+                    return same
                 raise ConflictError(
                     f"The key {key!r} was used for another request within a day.",
                     code="E_TASK",
                     hint="Use a new key for a new request.",
                 )
-            if same is not None:
-                return same
         due = "workspace = ? AND kind = ? AND not_before <= ?"
         if kind == "dream":
             return self._find(f"{due} AND state IN (?, ?)", workspace, kind, now, *OPEN)
@@ -133,20 +132,16 @@ class TaskTable(LedgerTable):
         row = self._database.peek(f"SELECT {_TASK} FROM tasks WHERE id = ?", (task,), kinds=_TASK_KINDS)
         if row is None:
             raise NotFoundError(f"There is no task {task}.", code="E_TASK", hint="`memtui tasks` lists them.")
-        return _task(row)
+        return _task(*row)
 
-    @checked
     def all(self, workspace: str | None = None, states: Collection[str] = (), *, limit: int = 200) -> tuple[Task, ...]:
         """Return tasks of a lane or all, in some states or any, newest first."""
-        where, values = ["1"], list[str | int]()
-        if workspace is not None:
-            where, values = ["workspace = ?"], [workspace]
+        lane = () if workspace is None else (workspace,)
+        where = ["1", *("workspace = ?" for _ in lane)]
         if states:
             where.append(f"state IN ({', '.join('?' * len(states))})")
-            values += states
-        return self._tasks(f"{' AND '.join(where)} ORDER BY seq DESC LIMIT ?", *values, limit)
+        return self._tasks(f"{' AND '.join(where)} ORDER BY seq DESC LIMIT ?", *lane, *states, limit)
 
-    @checked
     def next_due(self, workspace: str, now: int) -> Task | None:
         """Return the next task of a lane: those somebody waits for first, then by age."""
         return self._find(
@@ -300,38 +295,30 @@ class TaskTable(LedgerTable):
         asked = {"workspace": workspace, "kind": kind, "task": task}
         chosen = {name: value for name, value in asked.items() if value is not None}
         where = " AND ".join(["1", *(f"{name} = ?" for name in chosen)])
-        rows = self._database.rows(
-            f"SELECT {_RUN} FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?",
-            (*chosen.values(), limit),
-            kinds="ttttttttttii",
-        )
-        return tuple(Run(*row)._replace(counts=_mapping(row[9])) for row in rows)
+        sql = f"SELECT {_RUN} FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?"
+        runs = self._all(Run, sql, *chosen.values(), limit, kinds="ttttttttttii")
+        return tuple(run._replace(counts=_mapping(str(run.counts))) for run in runs)
 
     @checked
     def events_after(self, seq: int, limit: int = MAX_EVENTS) -> tuple[TaskEvent, ...]:
         """Return the kept events after an event, oldest first."""
-        found = self._database.rows(
-            "SELECT seq, at, kind, client, payload FROM task_events WHERE seq > ? ORDER BY seq LIMIT ?",
-            (seq, limit),
-            kinds="iittt",
-        )
-        return tuple(TaskEvent(number, at, kind, client, _mapping(text)) for number, at, kind, client, text in found)
+        sql = "SELECT seq, at, kind, client, payload FROM task_events WHERE seq > ? ORDER BY seq LIMIT ?"
+        return self._all(lambda *row: TaskEvent(*(*row[:4], _mapping(row[4]))), sql, seq, limit, kinds="iittt")
 
     def last_event(self) -> int:
         """Return the number of the newest event; 0 for none."""
         found = self._database.peek("SELECT coalesce(max(seq), 0) FROM task_events")
         return int(found[0]) if found else 0
 
-    @checked
     def transaction_of(self, cause: str) -> Cause | None:
         """Return what was written for a task or run, whole or in part; None when nothing of it stands."""
-        found = self._database.row(
+        return self._first(
+            lambda txn, *more: Cause(str(txn), *more),
             "SELECT id, whole, actor FROM txns WHERE cause = ? AND (whole OR (effective AND NOT undone))"
             " ORDER BY whole DESC, id DESC",
-            (cause,),
+            cause,
             kinds="ift",
         )
-        return None if found is None else Cause(str(found[0]), *found[1:])
 
     def _change(
         self,
@@ -367,18 +354,17 @@ class TaskTable(LedgerTable):
         return now
 
     def _find(self, where: str, *values: str | int) -> Task | None:
-        found = self._tasks(f"{where} LIMIT 1", *values)
-        return found[0] if found else None
+        return next(iter(self._tasks(f"{where} LIMIT 1", *values)), None)
 
+    @checked
     def _tasks(self, where: str, *values: str | int) -> tuple[Task, ...]:
-        rows = self._database.rows(f"SELECT {_TASK} FROM tasks WHERE {where}", values, kinds=_TASK_KINDS)
-        found = tuple(map(_task, rows))
-        wrote = [int(task.txn) for task in found if task.txn is not None]
+        tasks = self._all(_task, f"SELECT {_TASK} FROM tasks WHERE {where}", *values, kinds=_TASK_KINDS)
+        wrote = [int(task.txn) for task in tasks if task.txn is not None]
         back = taken_back(self._database, min(wrote)) if wrote else ()
-        return tuple(task._replace(undone=task.txn is not None and int(task.txn) in back) for task in found)
+        return tuple(task._replace(undone=task.txn is not None and int(task.txn) in back) for task in tasks)
 
 
-def _task(row: Row) -> Task:
+def _task(*row: Any) -> Task:
     *known, code, message, progress, trigger, stopping = row
     error = None if code is None else (code, message or "")
     task = Task(*(*known, error, progress, trigger, stopping))
@@ -401,7 +387,7 @@ def _mapping(text: str) -> dict[str, object]:
 
 
 def _prune(db: apsw.Connection, workspace: str, now: int) -> None:
-    ended = f"state IN ({', '.join(repr(state) for state in ENDED)})"
+    ended = f"state IN ({listed(ENDED)})"
     db.execute(f"UPDATE tasks SET request = NULL WHERE {ended} AND request NOT NULL AND updated < ?", (now - TEXT_MS,))
     db.execute(f"DELETE FROM tasks WHERE {ended} AND updated < ?", (now - KEPT_MS,))
     ((count,),) = db.execute("SELECT count(*) FROM tasks WHERE workspace = ?", (workspace,))

@@ -7,11 +7,11 @@ counts once. No content is kept: of the prompt only its position, of written tex
 import os
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.usage import Use, write
 from memtui.engine.model import Address
 
@@ -43,20 +43,16 @@ class SessionCursor(NamedTuple):
 class CursorTable(LedgerTable):
     """Positions in session files."""
 
-    @checked
     def get(self, consumer: str, file: str) -> SessionCursor | None:
         """Return a consumer's position in a file; None when it has not read it."""
-        found = self._database.row(
-            "SELECT device, inode, place, head, tail, version, leaf FROM cursors WHERE consumer = ? AND file = ?",
-            (consumer, os.fsencode(file)),
-            kinds="iiibbit",
-        )
-        return SessionCursor(*found) if found is not None else None
+        sql = "SELECT device, inode, place, head, tail, version, leaf FROM cursors WHERE consumer = ? AND file = ?"
+        return self._first(SessionCursor, sql, consumer, os.fsencode(file), kinds="iiibbit")
 
     def move(self, consumer: str, file: str, cursor: SessionCursor) -> None:
         """Store a consumer's position. Call inside the transaction that stores what was read."""
-        values = consumer, os.fsencode(file), *cursor
-        self._write("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        self._write(
+            "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", consumer, os.fsencode(file), *cursor
+        )
 
 
 class PromptPlace(NamedTuple):
@@ -151,18 +147,14 @@ class TouchTable(LedgerTable):
         found = {line_digest(key, line): None for line in lines if line.strip()}
         return b"".join([*found][:_LINES])
 
-    @checked
     def file(self, file: str) -> SessionFile | None:
         """Return what is known of a session file; None when it was never read."""
-        row = self._database.row(
+        return self._first(
+            lambda taint, *row: SessionFile(*(file, *row[3:], _place(file, *row[:3]), taint)),
             "SELECT taint, place, length, prompt, agent, session, cwd, began, ended FROM session_files WHERE file = ?",
-            (os.fsencode(file),),
+            os.fsencode(file),
             kinds="tIIBtttii",
         )
-        if row is None:
-            return None
-        taint, place, length, sha, *more = row
-        return SessionFile(*(file, *more, _place(file, place, length, sha), taint))
 
     def keep(
         self,
@@ -223,15 +215,13 @@ class TouchTable(LedgerTable):
 
     def _is_counted(self, one: Touch) -> bool:
         """Tell whether memtui's own door counted this use: the last one was then, and of no other call."""
-        return bool(
-            self._database.row(
-                "SELECT 1 FROM memories m JOIN usage u ON u.id = m.usage"
-                " WHERE m.root = ?1 AND m.path = ?2 AND abs(u.last_used_at - ?3) <= ?4 AND NOT EXISTS (SELECT 1 FROM"
-                " touches t WHERE t.root = ?1 AND t.path = ?2 AND t.kind = 'opened' AND t.at = u.last_used_at"
-                " AND t.call != ?5)",
-                (one.uid, os.fsencode(one.path), one.at, SAME_USE_MS, one.call),
-            )
+        sql = (
+            "SELECT 1 FROM memories m JOIN usage u ON u.id = m.usage"
+            " WHERE m.root = ?1 AND m.path = ?2 AND abs(u.last_used_at - ?3) <= ?4 AND NOT EXISTS (SELECT 1 FROM"
+            " touches t WHERE t.root = ?1 AND t.path = ?2 AND t.kind = 'opened' AND t.at = u.last_used_at"
+            " AND t.call != ?5)"
         )
+        return self._has(sql, one.uid, os.fsencode(one.path), one.at, SAME_USE_MS, one.call)
 
     def forget(self) -> int:
         """Delete all touches and never store earlier ones again; return how many there were."""
@@ -243,7 +233,6 @@ class TouchTable(LedgerTable):
             db.execute("INSERT INTO forgotten_touches VALUES (?)", (self.clock(),))
         return int(count)
 
-    @checked
     def sessions(
         self,
         names: Mapping[int, str],
@@ -293,7 +282,6 @@ class TouchTable(LedgerTable):
         )
         return SessionTouches(agent, session, cwd or "", min(began, first or began), max(ended, last or ended), uses)
 
-    @checked
     def counts(self, uid: int, path: str) -> UseCounts:
         """Return how many of the last sessions in its folder loaded a memory, and how many opened it."""
         rows = self._database.rows(
@@ -308,28 +296,28 @@ class TouchTable(LedgerTable):
         many = {kind: count for _, kind, count in rows}
         return UseCounts(many.get("loaded", 0), many.get("opened", 0), rows[0][0] if rows else 0)
 
-    @checked
     def never_opened(self, uid: int, since: int, least: int) -> frozenset[str]:
         """Return paths that every session since a time was given and none opened or changed.
 
         Empty unless at least `least` sessions were given them, and sessions from before that time are known.
         """
         given = f"SELECT path, agent, session FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind = 'loaded'"
-        rows = self._database.rows(
+        found = self._column(
             f"WITH given AS ({given} GROUP BY 1, 2, 3), starts AS (SELECT DISTINCT agent, session FROM given)"
             " SELECT path FROM given GROUP BY path HAVING count(*) >= ?3 AND count(*) = (SELECT count(*) FROM starts)"
             f" AND path NOT IN (SELECT path FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind != 'loaded')"
             f" AND EXISTS (SELECT 1 FROM touches WHERE root = ?1 AND {_LIVE} AND at <= ?2)",
-            (uid, since, least),
+            uid,
+            since,
+            least,
             kinds="p",
         )
-        return frozenset(path for (path,) in rows)
+        return frozenset(found)
 
     def of(self, uid: int, path: str) -> tuple[Touch, ...]:
         """Return what calls did to a memory, each once, oldest first."""
         return self._touches("root = ? AND path = ?", uid, os.fsencode(path))
 
-    @checked
     def taints(self) -> dict[tuple[int, str, str], str]:
         """Return what sessions had read from outside before they wrote a text: by root, path and SHA-256, or `""`."""
         rows = self._database.rows(
@@ -349,15 +337,14 @@ class TouchTable(LedgerTable):
         found = self._touches(f"id IN ({', '.join('?' * len(wanted))})", *wanted)
         return {one.number: one for one in found}
 
-    @checked
     def _touches(self, where: str, *values: int | bytes) -> tuple[Touch, ...]:
-        rows = self._database.rows(
+        return self._all(
+            _touch,
             "SELECT call, kind, root, path, at, sha, added, taint, exact, file, place, length, prompt, agent, session,"
             f" min(id) FROM touches WHERE {where} AND {_LIVE} GROUP BY agent, call, kind, root, path ORDER BY at",
-            values,
+            *values,
             kinds="ttipiHbtfpIIBtti",
         )
-        return tuple(map(_touch, rows))
 
 
 def line_digest(key: bytes, line: str) -> bytes:
@@ -369,5 +356,5 @@ def _place(file: str, offset: int | None, length: int | None, sha: bytes | None)
     return None if offset is None or length is None or sha is None else PromptPlace(file, offset, length, sha)
 
 
-def _touch(row: Row) -> Touch:
+def _touch(*row: Any) -> Touch:
     return Touch(*(*row[:9], _place(*row[9:13]), *row[13:]))

@@ -1,21 +1,227 @@
-"""Turns: one prompt that a session executes, who asked it and in which chat; and the people behind gateways.
+"""Turns, who asked them in which chat, and the journal of who caused which change.
 
-A gateway reports them as they happen (`request`, `begin`, `end`), or they are read from a session file (`keep_read`).
-Who asked is what the gateway claims: it is shown as a claim and grants no right. It is apart so that a command without
-a session loads none of it.
+A gateway reports turns as they happen, or they are read from a session file. Who asked is a claim: it grants no right.
+The journal begins with the first turn, vote or other entry that belongs in it. Each record has the hash of the one
+before it; it has ids, digests and addresses, never a text. Whoever can write the file can forge all of it: only a head
+that is kept elsewhere reveals that.
 """
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b, sha256
 from typing import Any, NamedTuple
 
 import apsw
 
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, new_id
-from memtui.engine.ledger.journal import JournalTable
-from memtui.errors import BusyError, NotFoundError, UsageError
+from memtui.engine.ledger.versions import GONE
+from memtui.engine.model import APPROVALS, SETTING
+from memtui.errors import BusyError, NotFoundError, StorageError, UsageError
 from memtui.safe_text import visible
+
+_FIRST = b"\0" * 32
+_ACTS = "seq, txn, root, path, new_path, actor, operation, before, after, at, state, note, new_root"
+_KEY = "SELECT key FROM fingerprint_key WHERE name = 'people'"
+
+
+class JournalRecord(NamedTuple):
+    """One record."""
+
+    n: int
+    at: int
+    kind: str
+    body: str
+    """A JSON object, byte for byte as it was hashed."""
+    prev: bytes
+    hash: bytes
+
+    def made(self) -> bytes:
+        """Compute its hash."""
+        return sha256(f"{self.n}\0{self.at}\0{self.kind}\0{self.body}\0".encode() + self.prev).digest()
+
+
+class Verified(NamedTuple):
+    """Result of a successful verification."""
+
+    records: int
+    head: str
+    """Empty when there is no record."""
+
+
+class JournalTable(LedgerTable):
+    """The append-only journal."""
+
+    def add(self, kind: str, body: Mapping[str, object]) -> int:
+        """Append a record, beginning the journal if need be; return its number. Call inside its transaction."""
+        with self._database.transaction(durable=False) as db:
+            return _add(db, self.clock(), kind, body)
+
+    def tell_done(self, db: apsw.Connection) -> None:
+        """Append records of the audit records that this transaction finished. Call at its end."""
+        ((key,),) = db.execute(_KEY)
+        for (seq,) in list(db.execute("SELECT seq FROM journal_due GROUP BY seq ORDER BY min(rowid)")):
+            row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
+            cause = db.execute(
+                "SELECT t.id, t.person, c.channel, c.chat, c.thread FROM txns x JOIN turns t ON t.id = x.turn"
+                " LEFT JOIN chats c ON c.id = t.chat WHERE x.id = ?",
+                (row[1],),
+            )
+            turn, person, *chat = next(iter(cause), ("", "", None, None, None))
+            named = {"turn": turn, "person": person, **self.chat(*chat)}
+            ((root,),) = db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],))
+            operation = row[6]
+            kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
+            said = {"said": row[11]} if kind == "setting" else {}
+            _add(db, self.clock(), kind, {"root": root, **_told(row, key), **named, **said})
+        db.execute("DELETE FROM journal_due")
+
+    def records(
+        self, after: int = 0, *, kind: str = "", but: str = "", limit: int = 200, **wanted: tuple[str, ...]
+    ) -> list[JournalRecord]:
+        """Return records after a number, oldest first; with 0 the newest ones.
+
+        Args:
+            but: leave out this operation.
+            wanted: for fields of the body, the values they may have.
+        """
+        only = (("n > ?", after), ("kind = ?", kind), ("coalesce(body ->> 'operation', '') <> ?", but))
+        where = [clause for clause, value in only if value != ""]
+        values: list[str | int] = [value for _, value in only if value != ""]
+        for name, some in wanted.items():
+            where.append(f"body ->> '{name}' IN ({', '.join('?' * len(some))})")
+            values += some
+        order = "" if after else " DESC"
+        found = self._read(f"{' AND '.join(where)} ORDER BY n{order} LIMIT ?", *values, limit)
+        return found if after else found[::-1]
+
+    def _read(self, where: str, *values: str | int) -> list[JournalRecord]:
+        sql = f"SELECT n, at, kind, body, prev, hash FROM journal WHERE {where}"
+        return [*self._all(JournalRecord, sql, *values, kinds="iittbb")]
+
+    def hashed(self, *parts: str) -> str:
+        """Return a keyed hash that names a person or a chat in records."""
+        key = self._cell(_KEY, kinds="b")
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
+
+    def chat(self, channel: str | None, chat: str | None, thread: str | None) -> dict[str, str]:
+        """Return the fields that name a chat in records; empty where there is no chat."""
+        return {"channel": channel, "chat": self.hashed(channel, chat or "", thread or "")} if channel else {}
+
+    def head(self) -> str:
+        """Return the end of the chain as `LOG:N:HASH`; empty when there is no record."""
+        ends = self._database.rows(
+            "SELECT n, hash FROM journal WHERE n = 1 OR n = (SELECT max(n) FROM journal) ORDER BY n", kinds="ib"
+        )
+        return f"{ends[0][1].hex()[:8]}:{ends[-1][0]}:{ends[-1][1].hex()}" if ends else ""
+
+    @checked
+    def verify(self, head: str = "") -> Verified:
+        """Check every record and the audit records they are about, against a `head` that was kept elsewhere.
+
+        Raises `E_CHAIN`, which names the first changed record, or `UsageError` for a malformed head.
+        """
+        log, number, digest = _parts(head)
+        n, first, prev = 0, b"", _FIRST
+        audit, wrong = self._audit(), dict[int, int]()
+        for n, found in enumerate(self._chain(), 1):
+            first = first or found.hash
+            if found.n != n:
+                raise _broken(n, "is missing")
+            if found.prev != prev or found.hash != found.made():
+                raise _broken(n, "was changed, or the one before it")
+            if log and first.hex()[:8] != log:
+                raise _broken(1, f"belongs to another journal than {log}")
+            if n == number and found.hash.hex() != digest:
+                raise _broken(n, "is another one than the head that was kept")
+            body = json.loads(found.body)
+            if "seq" in body:  # the newest of several records counts: what was done may turn out to be a conflict
+                wrong.pop(body["seq"], None)
+                if not _fits(body, audit.get(body["seq"])):
+                    wrong[body["seq"]] = n
+            prev = found.hash
+        if number > n:
+            raise _broken(n + 1, f"is missing: there were {number}")
+        for seq, told in wrong.items():
+            raise _broken(told, f"tells otherwise than record {seq} of the audit")
+        return Verified(n, self.head())
+
+    def _chain(self) -> Iterator[JournalRecord]:
+        after = 0
+        while some := self._read("n > ? ORDER BY n LIMIT 2000", after):
+            yield from some
+            after = some[-1].n
+
+    def _audit(self) -> dict[int, dict[str, object]]:
+        rows = self._database.rows(
+            f"SELECT {_ACTS}, (SELECT t.id FROM txns x JOIN turns t ON t.id = x.turn WHERE x.id = txn) FROM audit"
+            " WHERE seq IN (SELECT body ->> 'seq' FROM journal WHERE json_valid(body))",
+            kinds="iIibBttBBittIT",
+        )
+        ((key,),) = self._database.rows(_KEY, kinds="b")
+        return {row[0]: {**_told(row[:13], key), "ended": row[10], "note": row[11], "turn": row[13]} for row in rows}
+
+
+def _add(db: apsw.Connection, now: int, kind: str, body: Mapping[str, object]) -> int:
+    last = next(iter(db.execute("SELECT n, hash FROM journal ORDER BY n DESC LIMIT 1")), None)
+    if last is None:
+        last = 1, _put(db, 1, now, "begin", {"log": os.urandom(8).hex()}, _FIRST)
+    _put(db, last[0] + 1, now, kind, body, last[1])
+    return int(last[0]) + 1
+
+
+def _put(db: apsw.Connection, n: int, now: int, kind: str, body: Mapping[str, object], prev: bytes) -> bytes:
+    kept = {name: value for name, value in body.items() if value not in (None, "")}
+    made = JournalRecord(n, now, kind, json.dumps(kept, separators=(",", ":")), prev, b"")
+    made = made._replace(hash=made.made())
+    db.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", tuple(made))
+    return made.hash
+
+
+def _told(row: Row, key: bytes) -> dict[str, object]:
+    """Return what `log` shows of an audit record; of its note a keyed hash, because a note may quote a text."""
+    seq, txn, root, path, new_path, actor, operation, before, after, at, state, note, new_root = row
+    noted = blake2b(note.encode("utf-8", "surrogatepass"), key=key, digest_size=16).hexdigest()
+    places = {"uid": root, "to_uid": new_root, "noted": noted, "state": "" if state == "done" else state}
+    texts = {"before": before.hex() if before else None, "after": after.hex() if after else None}
+    moved = {"to": os.fsdecode(new_path)} if new_path is not None else {}
+    told = {"seq": seq, "txn": txn, "path": os.fsdecode(path), **moved, "actor": actor, "operation": operation}
+    return {**told, **texts, **places, "at": at}
+
+
+def _fits(body: dict[str, object], audit: dict[str, object] | None) -> bool:
+    if audit is None:
+        return False
+    names = ["txn", "path", "to", "actor", "operation", "before", "at"]
+    if "noted" in body:
+        names += ["after", "uid", "to_uid", "state", "turn"]
+        names += ["noted"] if audit["note"] != GONE else []  # a redaction takes notes away
+    elif audit["ended"] == "done":  # written by an older memtui, which told of no other end
+        names.append("after")
+    elif audit["ended"] != "conflict":
+        return False
+    return all(body.get(name) == (audit.get(name) or None) for name in names)
+
+
+def _parts(head: str) -> tuple[str, int, str]:
+    log, _, rest = head.partition(":")
+    number, _, digest = rest.partition(":")
+    if not head:
+        return "", 0, ""
+    if len(log) != 8 or not number.isdecimal() or len(number) > 15 or len(digest) != 64:
+        raise UsageError(f"{head[:100]!r} is no head.", hint="Write it as `memtui log --verify` gave it: LOG:N:HASH.")
+    return log, int(number), digest
+
+
+def _broken(n: int, what: str) -> StorageError:
+    return StorageError(
+        f"Record {n} of the journal {what}.",
+        code="E_CHAIN",
+        unharmed="All memories on disk are as they were.",
+        hint="Compare it with a head that was kept elsewhere; a backup of the ledger may still have it.",
+        details={"record": n},
+    )
+
 
 QUIET_MS = 30 * 60_000
 """A turn without activity for so long is lost."""
@@ -171,18 +377,17 @@ class TurnTable(LedgerTable):
         with self._database.transaction() as db:
             return self._chat(db, chat, self.clock()) or 0
 
-    @checked
     def chats(self) -> tuple[Chat, ...]:
         """Return the known chats, the most recently used first."""
         sql = "SELECT channel, chat, thread, several FROM chats ORDER BY at DESC LIMIT 1000"
-        return tuple(Chat(*row) for row in self._database.rows(sql, kinds="tttf"))
+        return self._all(Chat, sql, kinds="tttf")
 
     def open_chat(self, session: str, via: str, chat: Chat) -> bool:
         """Record that a session was given its chat's memory; return whether it was the first time."""
         with self._database.transaction():
             self.keep_session(session, via, "", chat)
             opened = "UPDATE chat_sessions SET opened = ? WHERE session = ? AND via = ? AND opened IS NULL"
-            return self._write(opened, (self.clock(), session, via))
+            return self._write(opened, self.clock(), session, via)
 
     def keep_asked(self, chat: Chat, *asked: str) -> None:
         """Store what somebody has to confirm in a chat (what, who, code), replacing an earlier question."""
@@ -232,34 +437,34 @@ class TurnTable(LedgerTable):
 
     def people(self, name: str) -> tuple[str, ...]:
         """Return the ids of people with a name."""
-        rows = self._database.rows(
+        sql = (
             "SELECT id FROM people WHERE name = ?1 UNION SELECT person FROM turns WHERE length(?2) >= 6"
-            " AND substr(person, 1, length(?2)) = ?2",
-            (name, name.removeprefix("person ")),
-            kinds="t",
+            " AND substr(person, 1, length(?2)) = ?2"
         )
-        return tuple(one for (one,) in rows)
+        return tuple(self._column(sql, name, name.removeprefix("person "), kinds="t"))
 
     def keep_session(self, session: str, via: str, sender: str, chat: Chat) -> None:
         """Record the chat of a session; a gateway's own report takes precedence."""
         with self._database.transaction():
             self._write(
                 "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (session, self.chat(chat), via, sender),
+                session,
+                self.chat(chat),
+                via,
+                sender,
             )
 
-    @checked
     def read_session(self, session: str) -> tuple[str, str, Chat] | None:
         """Return agent, sender and chat of a session whose turns are read from its file, or None."""
-        row = self._database.row(
+        return self._first(
+            lambda via, sender, *chat: (via, sender, Chat(*chat)),
             "SELECT s.via, s.sender, c.channel, c.chat, c.thread, c.several FROM chat_sessions s"
             " JOIN chats c ON c.id = s.chat WHERE s.session = ?1"
             " AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND source = 'told')"
             " ORDER BY s.sender = '' LIMIT 1",
-            (session,),
+            session,
             kinds="tttttf",
         )
-        return None if row is None else (row[0], row[1], Chat(*row[2:]))
 
     def keep_read(self, turns: Iterable[ReadTurn]) -> None:
         """Store prompts of sessions that `read_session` knows, each once."""
@@ -276,21 +481,15 @@ class TurnTable(LedgerTable):
                 now = self.clock()
                 turn, where = new_id(), self._chat(db, chat, now)
                 who = self._person(db, via, chat, person, name, one.at)
-                said = {
-                    "session": one.session,
-                    "via": via,
-                    "person": who,
-                    "prompt": one.prompt,
-                    "schedule": one.schedule,
-                }
+                said = {"session": one.session, "via": via, "prompt": one.prompt, "schedule": one.schedule}
                 times = dict.fromkeys(("requested", "begun", "ended", "sign"), one.at)
-                insert(db, "turns", id=turn, chat=where, source=READ, state=ENDED, **said, **times)
+                insert(db, "turns", id=turn, chat=where, source=READ, state=ENDED, person=who, **said, **times)
                 self._told(turn, one.prompt)
 
     @property
     def known(self) -> bool:
         """Whether there ever was a turn."""
-        return self._database.row("SELECT 1 FROM turns LIMIT 1") is not None
+        return self._has("SELECT 1 FROM turns LIMIT 1")
 
     def get(self, turn: str) -> TurnRecord:
         """Return a turn by id; raises `NotFoundError`."""
@@ -315,7 +514,6 @@ class TurnTable(LedgerTable):
             f"WHERE t.requested >= ?{only} ORDER BY t.requested DESC, t.id LIMIT ?", since, *quiet, limit
         )
 
-    @checked
     def makers(self, uid: int, path: str) -> dict[str, TurnRecord]:
         """Return the turn that made each version of a memory, by the door's session or the session file."""
         if not self.known:
@@ -331,7 +529,6 @@ class TurnTable(LedgerTable):
         )
         return self._named(rows)
 
-    @checked
     def of_records(self, seqs: Iterable[int]) -> dict[int, TurnRecord]:
         """Return the turns behind audit records, by record number, where known."""
         if not self.known:
@@ -356,9 +553,8 @@ class TurnTable(LedgerTable):
         """Return the turn of a prompt in a session file, by the SHA-256 of its line."""
         return next(iter(self._turns("WHERE t.session = ? AND t.prompt = ?", session, prompt)), None)
 
-    @checked
     def _turns(self, where: str, *values: str | int | bytes) -> tuple[TurnRecord, ...]:
-        return tuple(TurnRecord(*row) for row in self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS))
+        return self._all(TurnRecord, f"{_TURN} {where}", *values, kinds=_KINDS)
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:

@@ -1,15 +1,19 @@
-"""Texts that memories had: stored once by content, compressed, removed only by retention or redaction."""
+"""Texts that memories had: stored once by content, compressed, removed only by retention or redaction.
+
+Unfinished work is beside them, as a draft that is dropped goes on the history: unsaved texts, and decisions about
+conflicts whose result is not written yet.
+"""
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, key_of, path_of
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, key_of
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.usage import usage_for
-from memtui.engine.model import Retention, Version
+from memtui.engine.model import Address, Draft, OpenConflict, Retention, Version
 from memtui.errors import NotFoundError, RefusedError, StorageError
 
 _WORTH_PACKING = 256
@@ -99,12 +103,11 @@ class VersionTable(LedgerTable):
 
     def is_kept(self, uid: int, path: str, data: bytes, sha: str) -> bool:
         """Tell whether a text is a memory's recorded version, and intact."""
-        found = self._database.peek(
+        sql = (
             "SELECT packed, data FROM blobs WHERE sha = ?3"
-            " AND (SELECT sha FROM memories WHERE root = ?1 AND path = ?2) = ?3",
-            (uid, os.fsencode(path), bytes.fromhex(sha)),
+            " AND (SELECT sha FROM memories WHERE root = ?1 AND path = ?2) = ?3"
         )
-        return _is_whole(found, data)
+        return _is_whole(self._database.peek(sql, (uid, os.fsencode(path), bytes.fromhex(sha))), data)
 
     def heal(self, data: bytes, sha: str) -> None:
         """Store a text again unless it is intact; for a text that is about to leave the disk."""
@@ -236,22 +239,14 @@ class VersionTable(LedgerTable):
 
     def _note_outside(self, uid: int, item: Observation, before: bytes | None) -> None:
         """Write the audit record of a change by others. Call inside a transaction."""
-        moved = item.old_path is not None
+        path = os.fsencode(item.path)
+        names: dict[str, object] = {"path": path}
+        if item.old_path is not None:
+            names = {"path": os.fsencode(item.old_path), "new_root": uid, "new_path": path}
+        texts = {"before": before, "after": key_of(item.sha256)}
+        done = {"actor": item.actor, "operation": item.kind, "at": item.at, "state": "done"}
         with self._database.transaction() as db:
-            insert(
-                db,
-                "audit",
-                root=uid,
-                path=os.fsencode(item.old_path if item.old_path is not None else item.path),
-                new_root=uid if moved else None,
-                new_path=path_of(item.path) if moved else None,
-                actor=item.actor,
-                operation=item.kind,
-                before=before,
-                after=key_of(item.sha256),
-                at=item.at,
-                state="done",
-            )
+            insert(db, "audit", root=uid, **names, **texts, **done)
 
     def blob(self, sha: str) -> bytes | None:
         """Return a stored text, None if it never was; raises `E_STORE_DAMAGED` or `E_REDACTED`."""
@@ -265,12 +260,7 @@ class VersionTable(LedgerTable):
             return None
         packed, body, reason = found
         if body is None:
-            raise RefusedError(
-                f"The text of version {sha[:12]} was removed: {reason}.",
-                code="E_REDACTED",
-                unharmed="Its record is kept.",
-                hint="Choose another version.",
-            )
+            raise _redacted(f"The text of version {sha[:12]} was removed: {reason}.")
         try:
             data = unpack(packed, body)
         except zlib.error:
@@ -284,30 +274,29 @@ class VersionTable(LedgerTable):
             )
         return data
 
-    @checked
     def history(self, uid: int, path: str) -> tuple[Version, ...]:
         """Return the versions of a memory, newest first."""
-        rows = self._database.rows(
+        return self._all(
+            Version,
             "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
             " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
             " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
-            (uid, os.fsencode(path)),
+            uid,
+            os.fsencode(path),
             kinds="hititft",
         )
-        return tuple(Version(*row) for row in rows)
 
-    @checked
     def old_texts(self, uid: int) -> tuple[StoredVersion, ...]:
         """Return the stored versions of a root without their texts (see `stored`), each text once, newest first."""
-        rows = self._database.rows(
+        return self._all(
+            lambda path, blob, *version: StoredVersion(path, blob, Version(*version)),
             "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.redacted, v.note"
             " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
             " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
             " WHERE m.root = ? AND b.data IS NOT NULL AND NOT v.redacted ORDER BY v.id DESC",
-            (uid,),
+            uid,
             kinds="pihititft",
         )
-        return tuple(StoredVersion(path, blob, Version(*version)) for path, blob, *version in rows)
 
     def stored(self, blobs: Sequence[int]) -> dict[int, bytes]:
         """Return stored texts by row id, for searching; damaged and redacted ones are left out."""
@@ -326,7 +315,7 @@ class VersionTable(LedgerTable):
         """Return the full sha-256 of a version, from at least six hex digits; raises `NotFoundError`."""
         wanted = prefix.lower()
         known = self.history(uid, path) if len(wanted) >= 6 else ()
-        found = {one.sha256 for one in known if one.sha256.startswith(wanted)}
+        found = {version.sha256 for version in known if version.sha256.startswith(wanted)}
         if len(found) != 1:
             reason = "matches several versions" if found else "is no version of this memory"
             raise NotFoundError(
@@ -342,12 +331,7 @@ class VersionTable(LedgerTable):
         sha = self.find_version(uid, path, prefix)
         data = self.blob(sha)
         if all(version.redacted for version in self.history(uid, path) if version.sha256 == sha):
-            raise RefusedError(
-                f"The text of version {sha[:12]} was removed from this memory.",
-                code="E_REDACTED",
-                unharmed="Its record is kept.",
-                hint="Choose another version.",
-            )
+            raise _redacted(f"The text of version {sha[:12]} was removed from this memory.")
         return data
 
     def prune(self, retention: Retention) -> int:
@@ -404,3 +388,104 @@ class VersionTable(LedgerTable):
                     """
                 )
         return removed
+
+
+def _redacted(text: str) -> RefusedError:
+    return RefusedError(text, code="E_REDACTED", unharmed="Its record is kept.", hint="Choose another version.")
+
+
+class DraftTable(LedgerTable):
+    """Drafts, and the conflicts they are in."""
+
+    def __init__(self, database: Database, memories: MemoryTable, versions: VersionTable) -> None:
+        super().__init__(database)
+        self._memories = memories
+        self._versions = versions
+        self.given: set[str] = set()
+        """Texts that an undo of this process turned into drafts again."""
+
+    def save(self, uid: int, draft: Draft) -> None:
+        """Store the editor's unsaved text."""
+        packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
+        with self._database.transaction() as db:
+            memory = self._memories.memory_id(uid, draft.address.path)
+            values = (memory, key_of(draft.base_sha256), packed, data, *draft.cursor, draft.at)
+            db.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    @checked
+    def all(self, names: dict[int, str]) -> tuple[Draft, ...]:
+        """Return all drafts, oldest first; see `ActivityTable.audit_records` for `names`."""
+        return tuple(
+            Draft(
+                Address(names[root], path), base, unpack(packed, data).decode("utf-8", "surrogatepass"), (line, col), at
+            )
+            for root, path, base, packed, data, line, col, at in self._database.rows(
+                "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
+                " JOIN memories m ON m.id = d.memory ORDER BY d.at",
+                kinds="ipHibiii",
+            )
+            if root in names
+        )
+
+    def drop(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
+        """Remove a draft and its conflict decisions; put a text that is stored nowhere else on history first.
+
+        Args:
+            own: remove only drafts and decisions with one of these texts; None: whatever is there.
+            trace: put the text on history; false for the half-typed state of what was saved.
+        """
+        with self._database.transaction() as db:
+            memory = self._memories.memory_id(uid, path)
+            for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
+                text = unpack(packed, data)
+                if own is None or text in own:
+                    if trace:
+                        self.keep_once(uid, path, text)
+                    db.execute("DELETE FROM drafts WHERE memory = ?", (memory,))
+            if own is None:
+                db.execute("DELETE FROM conflicts WHERE memory = ?", (memory,))
+            for text in own or ():
+                db.execute("DELETE FROM conflicts WHERE memory = ? AND yours = ?", (memory, _digest(text)))
+
+    def keep_once(self, uid: int, path: str, text: bytes) -> None:
+        """Put a draft that is being replaced on the memory's history, unless its text is there."""
+        with self._database.transaction():
+            if not self._on_history(self._memories.memory_id(uid, path), _digest(text)):
+                self._versions.keep_text(uid, path, text, actor="tui", note="discarded draft")
+
+    def save_conflict(self, uid: int, found: OpenConflict) -> None:
+        """Store conflict decisions, and both sides that are not on the memory's history yet."""
+        path = found.address.path
+        with self._database.transaction() as db:
+            memory = self._memories.memory_id(uid, path)
+            sides = [_digest(found.yours), _digest(found.theirs)]
+            for text, key, actor, note in (
+                (found.yours, sides[0], "tui", "yours in a conflict"),
+                (found.theirs, sides[1], "outside", "theirs in a conflict"),
+            ):
+                if not self._on_history(memory, key):
+                    self._versions.keep_text(uid, path, text, actor=actor, note=note)
+            values = (memory, key_of(found.base_sha256), *sides, found.decisions, found.at)
+            db.execute("INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def conflict(self, uid: int, address: Address) -> OpenConflict | None:
+        """Return the open conflict of a memory, or None."""
+        found = self._database.row(
+            "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
+            " WHERE m.root = ? AND m.path = ?",
+            (uid, os.fsencode(address.path)),
+            kinds="Hhhti",
+        )
+        if found is None:
+            return None
+        base, yours, theirs, decisions, at = found
+        texts = self._versions.blob(yours) or b"", self._versions.blob(theirs) or b""
+        return OpenConflict(address, base, *texts, decisions, at)
+
+    def _on_history(self, memory: int, key: bytes) -> bool:
+        sql = "SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = ? AND b.sha = ?"
+        return self._has(sql, memory, key)
+
+
+def _digest(data: bytes) -> bytes:
+    return sha256(data).digest()

@@ -1,26 +1,30 @@
 """Rows: every memory of a root as a list shows it, cached between looks and never older than the disk.
 
 A row is rebuilt only when its stat, its text or its ledger record changed, and the same `Memory` object is returned
-until then: a list of thousands costs a stat each, and a screen can tell by identity what to draw again.
+until then: a list of thousands costs a stat each, and a screen can tell by identity what to draw again. Rows are saved
+for the next process in one disposable file per root, so that the first paint needs no scan, and unchanged files need
+not be hashed again; one that is missing, cut or garbled counts as no file.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
+import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtui.engine.disk import fsio, handles
-from memtui.engine.disk.handles import RootHandle
+from memtui.engine.disk import fsio, state_file
 from memtui.engine.disk.paths import Patterns, Selection
-from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.ledger.memories import Record
-from memtui.engine.look import row_cache
-from memtui.engine.look.roots import OpenRoot, Roots
-from memtui.engine.look.row_cache import Remembered, Rows, listing
-from memtui.engine.look.scan import SETTLE_MS, Contents, Delta, Reading, RootTree, ScannedFile, Times, read
-from memtui.engine.model import BROUGHT, Address, Listing, Memory, Problem, Root, RootStatus, Vanished, is_person
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.engine.look.scan import SETTLE_MS, Contents, Delta, Reading, RootTree, ScannedFile, StatKey, Times, read
+from memtui.engine.model import BROUGHT, Address, Memory, Problem, Root, is_person
+
+if TYPE_CHECKING:
+    from memtui.engine.disk.handles import RootHandle
+    from memtui.engine.ledger.ledger import Ledger
+    from memtui.engine.ledger.memories import Record
 
 HEAT_STEP_MS = 3_600_000
 """How often decaying heat is recomputed: in this time it loses less than half a percent."""
@@ -143,7 +147,7 @@ class Catalog:
 
     def last_identity(self, root: Root) -> tuple[int, int] | None:
         """Return the (device, inode) the root had when its rows were last saved."""
-        found = row_cache.load(self._state_dir, root)
+        found = load_rows(self._state_dir, root)
         return None if found is None else found.identity
 
     def keep(self, *, small: bool = True) -> None:
@@ -152,11 +156,11 @@ class Catalog:
             caches = list(self._caches.values())
         for cache in caches:
             with cache.guard:
-                if not cache.complete or not (small or len(cache.rows) >= row_cache.WORTH_LOADING):
+                if not cache.complete or not (small or len(cache.rows) >= WORTH_LOADING):
                     continue
                 found = self.result(cache)
                 if cache.unsaved:
-                    row_cache.save(self._state_dir, cache.root, cache.identity, found.items, cache.readings)
+                    save_rows(self._state_dir, cache.root, cache.identity, found.items, cache.readings)
                     cache.unsaved = False
 
     # --- for the reconciler
@@ -415,114 +419,161 @@ def _row(cache: RootCache, entry: ScannedFile, before: Memory | None, now: int) 
     )
 
 
-class Library:
-    """The list of memories for fronts; safe to share between threads."""
+WORTH_LOADING = 200
+"""Rows; reading fewer from disk is quicker than loading this file."""
+_BYTES_PER_ROW = 150
+_LARGEST = 64 * 1024 * 1024
+_FORMAT = "memtui rows 6"
+_FOLDER = "rows"
 
-    def __init__(self, roots: Roots, ledger: Ledger, catalog: Catalog) -> None:
-        self._roots = roots
-        self._ledger = ledger
-        self._catalog = catalog
+Columns = dict[str, list[Any]]
 
-    def list(self, root_ids: Iterable[str] | None = None) -> Listing:
-        """List the memories of some or all roots as they are now; records nothing."""
-        items: list[Memory] = []
-        status = []
-        chosen = self._roots.chosen(root_ids)
-        for root in chosen:
-            rows, found = self._look(root)
-            items += rows.items
-            status.append(found)
-        return Listing(tuple(items), any(one.truncated for one in status), tuple(status))
 
-    def cached(self) -> Listing | None:
-        """Return the rows of the last list, without touching a memory; None when there are none."""
-        return listing((root, self._catalog.cached(root)) for root in self._roots.all())
+class Rows(NamedTuple):
+    """The rows of one root, and what its status says."""
 
-    def get(self, address: Address) -> Memory:
-        """Return one row; raises `NotFoundError` when there is no such memory."""
-        row = self.some((address,)).get(address)
-        if row is None:
-            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
-        return row
+    items: tuple[Memory, ...]
+    """Ordered by path."""
+    files: int
+    bytes: int
+    truncated: bool = False
+    problems: tuple[Problem, ...] = ()
 
-    def some(self, addresses: Iterable[Address]) -> dict[Address, Memory]:
-        """Return the rows of those of these memories that exist."""
-        by_root: dict[str, list[Address]] = {}
-        for address in addresses:
-            handles.split(address.path)
-            by_root.setdefault(address.root, []).append(address)
-        found: dict[Address, Memory] = {}
-        for root_id, wanted in by_root.items():
-            opened = self._roots.open(self._roots.find(root_id))
-            if opened.handle is not None:
-                rows = self._catalog.some(opened.handle, opened.uid, [address.path for address in wanted])
-                found.update((address, rows[address.path]) for address in wanted if address.path in rows)
-        return found
 
-    def written_at(self, addresses: Iterable[Address]) -> dict[Address, int]:
-        """Return when files last changed (ctime, in milliseconds) as of the last look; nothing is read for it."""
-        found = {}
-        for address in addresses:
-            cache = self._catalog.cache(self._roots.find(address.root))
-            with cache.guard:
-                entry = cache.tree.entry(address.path)
-            if entry is not None:
-                found[address] = entry.key.ctime_ns // 1_000_000
-        return found
+class Cached(NamedTuple):
+    """What an earlier look left."""
 
-    def status(self) -> tuple[RootStatus, ...]:
-        """Return how each root is on disk now."""
-        return tuple(self._look(root)[1] for root in self._roots.all())
+    identity: tuple[int, int]
+    """The (device, inode) of the root's folder then."""
+    rows: tuple[Memory, ...]
+    readings: Callable[[], dict[str, Reading]]
+    """Builds the readings; costs as much as the rows, so only revalidation asks for it."""
 
-    def lift_limits(self) -> None:
-        """List and search roots of any size from now on, for an answer that must be complete."""
-        self._catalog.lift()
 
-    def vanished(self) -> tuple[Vanished, ...]:
-        """Return roots whose folder is missing although it held memories."""
-        found = []
-        for root in self._roots.all():
-            try:
-                opened = self._roots.open(root)
-            except MemtuiError:
-                continue  # a folder that cannot be opened shows its reason in the list of roots
-            if opened.handle is None and not opened.fresh:
-                memories, at = self._ledger.memories.held(opened.uid)
-                if memories:
-                    found.append(Vanished(root, memories, at))
-        return tuple(found)
+def save_rows(
+    state_dir: str,
+    root: Root,
+    identity: tuple[int, int],
+    rows: Sequence[Memory],
+    readings: Mapping[str, Reading],
+) -> bool:
+    """Save the rows of a root. Return False when that was not possible: nothing depends on it."""
+    kept = [row for row in rows if not row.missing]
+    columns: Columns = {name: [] for name in _COLUMNS}
+    for row in kept:
+        path = row.address.path
+        reading = readings.get(path)
+        for name, value in zip(
+            _COLUMNS,
+            (path, *row[3:15], row.trust, *(reading.key if reading else _NO_KEY), bool(reading and reading.trusted)),
+            strict=True,
+        ):
+            columns[name].append(value)
+    for column in columns.values():
+        if kept and column.count(column[0]) == len(column):
+            del column[1:]  # most are the same in all rows; what is written once is read once
+    head = {"root": [root.id, root.path], "identity": identity, "scope": root.scope, "agent": root.agent}
+    # Problems of a reading come first, then those that hold for this look only; most rows have neither.
+    odd = {
+        str(number): [row.problems, reading.problems if (reading := readings.get(row.address.path)) else ()]
+        for number, row in enumerate(kept)
+        if row.problems
+    }
+    document = {**head, "columns": columns, "odd": odd}
+    try:
+        state_file.write_json(os.path.join(state_dir, _FOLDER), _name(root), _FORMAT, document)
+    except OSError:
+        return False  # a disposable file: the next process looks for itself
+    return True
 
-    def _look(self, root: Root) -> tuple[Rows, RootStatus]:
-        problems = list(self._roots.problems.get(root.id, ()))
-        rows = Rows((), 0, 0)
-        opened: OpenRoot | None = None
-        try:
-            opened = self._roots.open(root)
-            if opened.handle is not None:
-                rows = self._catalog.rows(opened.handle, opened.uid)
-        except MemtuiError as error:
-            problems.append(Problem(error.code, error.message))
-        waiting = sum([row.trust == BROUGHT for row in rows.items])
-        if waiting:
-            problems.append(unreviewed(waiting))
-        exists = opened is None or opened.handle is not None
-        status = RootStatus(
-            root,
-            exists,
-            not root.read_only and (not exists or fsio.may_write(root.path)),
-            not waiting,
-            rows.files,
-            rows.bytes,
-            rows.truncated,
-            (*problems, *rows.problems),
+
+def load_rows(state_dir: str, root: Root, *, at_least: int = 0) -> Cached | None:
+    """Load the rows of a root as an earlier look left them; None when there are fewer than `at_least` or any doubt."""
+    try:
+        folder, least = os.path.join(state_dir, _FOLDER), at_least * _BYTES_PER_ROW
+        kept = state_file.read_json(folder, _name(root), _FORMAT, least=least, most=_LARGEST)
+        if kept["root"] != [root.id, root.path]:
+            return None
+        device, inode = kept["identity"]
+        columns = _columns(kept["columns"])
+        rows = _rows(root, columns, kept["odd"])
+        return Cached((int(device), int(inode)), rows, lambda: _readings(columns, kept["odd"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
+
+
+def forget_rows(state_dir: str) -> None:
+    """Delete all saved rows: they may hold a description nobody may read any more."""
+    state_file.remove(os.path.join(state_dir, _FOLDER))
+
+
+class Remembered:
+    """Saved rows, each file read once: first for the screen, then for the first look at the root."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = state_dir
+        self._found: dict[str, Cached | None] = {}
+
+    def rows(self, root: Root) -> Rows | None:
+        """Return the rows of a root without touching a memory file."""
+        if root.id not in self._found:
+            self._found[root.id] = load_rows(self._state_dir, root)
+        found = self._found[root.id]
+        return None if found is None else Rows(found.rows, len(found.rows), sum([row.bytes for row in found.rows]))
+
+    def take(self, root: Root) -> Cached | None:
+        """Remove and return what is known about a root, unless it was not read yet and is not worth it."""
+        if root.id in self._found:
+            return self._found.pop(root.id)
+        return load_rows(self._state_dir, root, at_least=WORTH_LOADING)
+
+
+_COLUMNS = (
+    "path", "bytes", "modified", "sha", "description",
+    "pinned", "uses", "heat", "used", "written", "unseen", "actor", "version", "trust",
+    "ino", "size", "mtime", "ctime", "mode", "nlink", "trusted",
+)  # fmt: skip
+_NO_KEY = (0, 0, 0, 0, 0, 0)
+
+
+def _columns(kept: Columns) -> Columns:
+    """Expand columns to full length, interning texts that the ledger's records hold as well."""
+    count = len(kept["path"])  # no two are the same
+    columns = {name: kept[name] * count if len(kept[name]) == 1 else kept[name] for name in _COLUMNS}
+    columns["path"] = list(map(sys.intern, columns["path"]))
+    columns["sha"] = [sha if sha is None else sys.intern(sha) for sha in columns["sha"]]
+    if any(len(column) != count for column in columns.values()):
+        raise ValueError("not of one length")
+    return columns
+
+
+def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -> tuple[Memory, ...]:
+    count = len(columns["path"])
+    one = [columns[name] for name in _COLUMNS[1:13]]
+    addresses = map(tuple.__new__, repeat(Address), zip([root.id] * count, columns["path"], strict=True))
+    problems: list[tuple[Problem, ...]] = [()] * count
+    for number, (found, _) in odd.items():
+        problems[int(number)] = _problems(found)
+    scopes, agents, missing = [root.scope] * count, [root.agent] * count, [False] * count
+    fields = (addresses, scopes, agents, *one, problems, missing, columns["trust"])
+    return tuple(map(tuple.__new__, repeat(Memory), zip(*fields, strict=True)))
+
+
+def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
+    keys = map(tuple.__new__, repeat(StatKey), zip(*[columns[name] for name in _COLUMNS[14:20]], strict=True))
+    problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
+    return {
+        path: Reading(key, sha, description, problems.get(number, ()), trusted, 0, steady=True)
+        for number, (path, key, sha, description, trusted) in enumerate(
+            zip(columns["path"], keys, columns["sha"], columns["description"], columns["trusted"], strict=True)
         )
-        return rows, status
+        if key.mode
+    }
 
 
-def unreviewed(count: int) -> Problem:
-    """Return the problem of a root in a checkout with this many versions that wait for a review."""
-    what = "1 memory waits" if count == 1 else f"{count:,} memories wait"
-    return Problem("unreviewed", f"{what} for your review: a repository may have put {_IT[count > 1]} there.")
+def _problems(found: list[list[str]]) -> tuple[Problem, ...]:
+    return tuple(Problem(code, text) for code, text in found)
 
 
-_IT = ("it", "them")
+def _name(root: Root) -> str:
+    return state_file.file_name(f"{root.id}\0{root.path}")

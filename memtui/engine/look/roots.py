@@ -255,9 +255,7 @@ class Roots:
         """Open a root for reading; a folder that was replaced is opened again."""
         with self._guard:
             identity = _identity(root)
-            handle = self._handles.get(root.id)
-            if handle is not None and handle.identity != identity:
-                handle = None
+            handle = self._known(root, identity)
             if handle is None and identity is not None:
                 handle = self._handles.put(root.id, RootHandle(root))
             uid, fresh = self._uid(root, handle.identity if handle else None)
@@ -266,12 +264,11 @@ class Roots:
     def reading(self, root: Root) -> RootHandle:
         """Return the open folder of a root, without asking the ledger; raises `E_ROOT_MISSING`."""
         with self._guard:
-            handle = self._handles.get(root.id)
-            if handle is not None and handle.identity != _identity(root):
-                handle = None
-            if handle is None:
-                handle = self._handles.put(root.id, RootHandle(root))
-            return handle
+            return self._known(root, _identity(root)) or self._handles.put(root.id, RootHandle(root))
+
+    def _known(self, root: Root, identity: tuple[int, int] | None) -> RootHandle | None:
+        handle = self._handles.get(root.id)
+        return handle if handle is not None and handle.identity == identity else None
 
     def uid(self, root: Root) -> int:
         """Return the ledger's id of a root."""
@@ -281,17 +278,13 @@ class Roots:
         """Return whether a repository may have brought a text: nobody wrote it here or reviewed it."""
         from memtui.engine.save.commit import CARRIED
 
-        uid = self.uid(root)
-        return (
-            not self._ledger.reviews.trusts(uid, sha)
-            if root.in_checkout
-            else self._ledger.reviews.was_noted(uid, sha, CARRIED)
-        )
+        uid, reviews = self.uid(root), self._ledger.reviews
+        return not reviews.trusts(uid, sha) if root.in_checkout else reviews.was_noted(uid, sha, CARRIED)
 
     def names(self) -> dict[int, str]:
         """Return root ids by ledger id."""
         found: dict[int, str] = {}
-        for root in (*self.all(), *(one.root for one in tuple(self.elsewhere.values()))):
+        for root in (*self.all(), *(remote.root for remote in tuple(self.elsewhere.values()))):
             try:
                 found[self.uid(root)] = root.id
             except MemtuiError:

@@ -5,7 +5,7 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 """
 
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.ledger.audit import OpenIntent, Txn
+from memtui.engine.ledger.audit import AuditStep, Txn
 from memtui.engine.model import Actor, Address
 from memtui.engine.save import commit, files
 from memtui.engine.save.commit import Job, LockedName, NewFile, Site
@@ -38,7 +38,7 @@ def recover(site: Site) -> int:
     return len(intents)
 
 
-def _settle(spot: LockedName, intent: OpenIntent) -> None:
+def _settle(spot: LockedName, intent: AuditStep) -> None:
     if intent.new_path is not None:
         _rename(spot, intent, intent.new_path)
     elif intent.after is None:
@@ -47,7 +47,7 @@ def _settle(spot: LockedName, intent: OpenIntent) -> None:
         _put(spot, intent, intent.temp or _NO_TEMP, intent.after)
 
 
-def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
+def _put(spot: LockedName, intent: AuditStep, temp: str, after: str) -> None:
     _restore_spare(spot, intent, temp)
     target, left = spot.glance(), spot.glance(temp)
     there = left is not None or commit.exists(spot.folder, temp)
@@ -83,7 +83,7 @@ def _begins(spot: LockedName, sha: str, data: bytes) -> bool:
     return whole is not None and whole.startswith(data)
 
 
-def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
+def _remove(spot: LockedName, intent: AuditStep, temp: str) -> None:
     target, left = spot.glance(), spot.glance(temp)
     if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
         # Where renaming takes a link and an unlink, only the link was made.
@@ -104,7 +104,7 @@ def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
         files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
 
 
-def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
+def _rename(spot: LockedName, intent: AuditStep, new_path: str) -> None:
     site, folder, name = spot.site, spot.folder, spot.name
     parts = handles.split(new_path)
     try:
@@ -129,7 +129,7 @@ def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
         site.ledger.audit.end(intent.seq, "aborted", note=_STOPPED)
 
 
-def _restore_spare(spot: LockedName, intent: OpenIntent, temp: str) -> None:
+def _restore_spare(spot: LockedName, intent: AuditStep, temp: str) -> None:
     """Bring a swap in several steps back to its start, or to its end."""
     spare, folder = temp + commit.SPARE, spot.folder
     if not commit.exists(folder, spare):
@@ -141,5 +141,5 @@ def _restore_spare(spot: LockedName, intent: OpenIntent, temp: str) -> None:
     commit.let_go(spot, spare, (intent.before or "",))
 
 
-def _job(intent: OpenIntent) -> Job:
+def _job(intent: AuditStep) -> Job:
     return Job(Txn(intent.txn), Actor(intent.actor), intent.operation, note=intent.note)

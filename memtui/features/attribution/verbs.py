@@ -3,7 +3,7 @@
 import time
 
 from memtui.engine import now_ms
-from memtui.engine.ledger.journal import JournalRecord
+from memtui.engine.ledger.turns import JournalRecord
 from memtui.engine.observation import OBSERVED
 from memtui.errors import NotFoundError
 from memtui.features.actors import who_cell

@@ -17,7 +17,7 @@ from memtui.config.read import local_zone
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.database import new_id
-from memtui.engine.ledger.spend import Spent
+from memtui.engine.ledger.schedules import Spent
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import queue
 from memtui.features.tasks.work import StandingRow

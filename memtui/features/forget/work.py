@@ -16,7 +16,7 @@ from unicodedata import normalize
 from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.disk import paths
-from memtui.engine.find.rank import given_text, given_texts
+from memtui.engine.find.finder import given_text, given_texts
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Remove, Root, Step, Write, is_person
 from memtui.engine.proposal import Evidence, Proposal

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find import index
-from memtui.engine.find.rank import level, rank
+from memtui.engine.find.finder import level, rank
 from memtui.engine.ledger.observations import remove_files
 from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError, NotFoundError, StorageError, UsageError

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memtui.diff.differences import unified
 from memtui.engine import Engine
-from memtui.engine.find.rank import given_texts
+from memtui.engine.find.finder import given_texts
 from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError

@@ -20,9 +20,8 @@ from unicodedata import category, normalize
 from memtui import markers
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
-from memtui.engine.find.finder import Holders, WordHolders
+from memtui.engine.find.finder import Holders, WordHolders, given_text
 from memtui.engine.find.index import words
-from memtui.engine.find.rank import given_text
 from memtui.engine.frontmatter.read import describe, split
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, SearchQuery
 from memtui.errors import MemtuiError

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.config.named_check import LOOPBACK
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.ledger.journal import JournalRecord
+from memtui.engine.ledger.turns import JournalRecord
 from memtui.engine.observation import OBSERVED
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
 from memtui.wire.session import Session

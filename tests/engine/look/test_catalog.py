@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.disk import fsio
-from memtui.engine.look import row_cache as rowcache
+from memtui.engine.look import catalog as rowcache
 from memtui.engine.look import scan
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.model import Actor, Policy
@@ -410,7 +410,7 @@ def load_as(kept: tuple[ReadingWorld, bytes], data: bytes) -> bool:
     file = cache_file(world)
     file.write_bytes(data)
     try:
-        found = rowcache.load(str(world.state), world.root)
+        found = rowcache.load_rows(str(world.state), world.root)
         if found is not None:
             found.readings()
         return found is not None
@@ -457,4 +457,4 @@ def test_rows_are_not_read_from_anything_but_a_file(world: ReadingWorld, kind: s
         file.symlink_to(world.base / "planted")
     else:
         os.mkfifo(file)
-    assert rowcache.load(str(world.state), world.root) is None
+    assert rowcache.load_rows(str(world.state), world.root) is None

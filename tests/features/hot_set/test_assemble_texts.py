@@ -5,7 +5,7 @@ import os
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.look.catalog import Library
+from memtui.engine.look.library import Library
 from memtui.engine.model import Actor, Address, Listing
 from memtui.features.hot_set.assemble import build, would_be
 from memtui.features.hot_set.model import REASONS, Budgets, Context

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from memtui.engine.disk import fsio, handles
+from memtui.engine.ledger.database import is_full
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
-from memtui.engine.ledger.refusals import is_full
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.model import SESSION, Card, public_id_of, time_of_id
