@@ -120,7 +120,7 @@ class Rule(NamedTuple):
     fix: str
     """`mask`, `strip`, `cut` or `set` the match, or `open`: a person decides."""
     pattern: str = ""
-    """Linear in time; empty where `memtui.mask` or `look` finds it."""
+    """Linear in time; empty where `memtui.mask` or `memory_scan` finds it."""
     judge: Callable[[ScannedText, "re.Match[str]"], GuardResult | None] = _found
     """The guard; returns None for a match to spare."""
     anchors: tuple[str, ...] = ()

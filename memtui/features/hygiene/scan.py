@@ -51,7 +51,7 @@ DOUBLES = (
     Rule("D02", "memories that say nearly the same", "I", "below 80 % of five-word sequences in common", "open"),
     Rule("D03", "an entry that stands in its file before already", "W", "what cannot go by itself", "cut"),
 )
-"""Rules over several texts or entries, evaluated in `look`."""
+"""Rules over several texts or entries, evaluated in `memory_scan`."""
 VERSION = 4
 """Raise it when a rule finds something else than before; cached results then expire."""
 RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN, *ORDERS, *DOUBLES)

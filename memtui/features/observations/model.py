@@ -77,7 +77,7 @@ class Card(NamedTuple):
     """A card as it is stored."""
 
     id: int
-    """Project, second and sequence number in one integer; see `store.schema`."""
+    """Project, second and sequence number in one integer; see `store.card_file`."""
     name: bytes
     source: int
     kind: str
@@ -100,7 +100,7 @@ class Card(NamedTuple):
     files: tuple[str, ...]
     note: str
     tokens: int
-    """Estimated cost of exactly what `answers.detail` returns."""
+    """Estimated cost of exactly what `detail` returns."""
     masked: int
     cut: int
     brought: bool

@@ -105,7 +105,6 @@ class SessionFiles:
 
     def _file(self, one: SessionFile, limits: DeriveLimits) -> bool:
         """Derive the new turns of a file; return whether it was finished."""
-
         known = self._known.get(one.path) or SessionProgress(one.agent)
         project = self._consent.project
         covers = tuple(sorted({*known.covers, project})) if project else ()

@@ -334,31 +334,38 @@ def _fitting(blocks: Sequence[str], at: int) -> str:
     return "\n".join((*kept, *([f"({left} more turns)"] if left else [])))
 
 
-def _turns_around(one: SessionFile, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
+def _turns_around(file: SessionFile, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
     """Return the turns around a place and its index among them; None when it is not in this file."""
     before: deque[str] = deque(maxlen=turns)
-    block: list[str] = []
-    after: list[str] | None = None
-    wanted = turns // 2
-    for said in _messages(one):
-        if (said.typed or said.who == SUMMARY) and block:
-            if after is None:
-                before.append("\n".join(block))
-            else:
-                after.append("\n".join(block))
-                if len(after) > wanted:
-                    break
-            block = []
-        if said.offset == place and said.session.startswith(session) and after is None:
-            wanted = 0 if said.who == SUMMARY else wanted
-            after = []
-        block.append(f"{said.who}: {neutral.body(said.text[:_MESSAGE_CHARS])}")
-    if after is None:
+    after: list[str] = []
+    wanted = 0
+    for turn in _turns(file):
+        text = "\n".join(f"{said.who}: {neutral.body(said.text[:_MESSAGE_CHARS])}" for said in turn)
+        hits = (said for said in turn if said.offset == place and said.session.startswith(session))
+        hit = None if after else next(hits, None)
+        if hit is None and not after:
+            before.append(text)
+            continue
+        if hit is not None and hit.who != SUMMARY:
+            wanted = turns // 2
+        after.append(text)
+        if len(after) > wanted:
+            break
+    if not after:
         return None
-    if block and len(after) <= wanted:
-        after.append("\n".join(block))
     kept = list(before)[-(turns - 1 if wanted == 0 else (turns - 1) // 2) :] if turns > 1 else []
     return [*kept, *after], len(kept)
+
+
+def _turns(file: SessionFile) -> Iterator[list[_Message]]:
+    turn: list[_Message] = []
+    for said in _messages(file):
+        if turn and (said.typed or said.who == SUMMARY):
+            yield turn
+            turn = []
+        turn.append(said)
+    if turn:
+        yield turn
 
 
 def _messages(one: SessionFile) -> Iterator[_Message]:

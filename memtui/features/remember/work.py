@@ -280,19 +280,13 @@ def _result(context: TaskContext, summary: str, outcome: str, *addresses: Addres
     return {**result_json(context, summary, outcome, addresses, {}), "notes": []}
 
 
-class Advice(NamedTuple):
-    """The worker's advice."""
+def consult(
+    context: TaskContext, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan
+) -> tuple[Run, RememberPlan | None, str]:
+    """Ask the worker, and return its run, what to write (None: it is known) and a note.
 
-    run: Run
-    plan: RememberPlan | None
-    """What to write; None when memories say it already."""
-    note: str = ""
-
-
-def consult(context: TaskContext, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan) -> Advice:
-    """Ask the worker; scope, root and type of `wanted` win over it, and `found` stands when it fails.
-
-    Raises `E_NAME` when it names what it was not shown; nothing is to be written then.
+    Scope, root and type of `wanted` win over it, and `found` stands when it fails. Raises `E_NAME` when it names what
+    it was not shown; nothing is to be written then.
     """
     engine, worker = context.engine, context.settings.lifecycle_worker
     scope = SCOPES.get(wanted.scope, "")
@@ -309,16 +303,18 @@ def consult(context: TaskContext, roots: Sequence[Root], wanted: RememberRequest
         raise asked.error
     if not asked.replies:
         why = asked.error.message if asked.error is not None else ""
-        return Advice(run, found, f"Rules alone decided, because the worker {worker} failed: {why}")
+        return run, found, f"Rules alone decided, because the worker {worker} failed: {why}"
     if not asked.operations:
-        return Advice(run, None)
+        return run, None, ""
     ((operation, targets),) = asked.operations
     if operation.op == ADD:
         plan = _placed(engine, roots, wanted, found, operation)
     else:
         plan = _replaced(engine, found, targets[0], operation)
     why = _refused(engine, plan, wanted, operation, worker)
-    return Advice(run, found, f"What the worker {worker} wanted was not done: {why}") if why else Advice(run, plan)
+    if why:
+        return run, found, f"What the worker {worker} wanted was not done: {why}"
+    return run, plan, ""
 
 
 def _placed(
