@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from memtui.engine.look.catalog import Catalog, Remembered
     from memtui.engine.look.library import Library
     from memtui.engine.part import Rules
-    from memtui.engine.save.commit import Displaced, LateWrites
+    from memtui.engine.save.files import Displaced, LateWrites
     from memtui.engine.watch.watch import Reconciler
 
 SETTLED_MS = 2_000
@@ -257,7 +257,7 @@ class Engine:
 
     _rules: Rules = lazy("part.Rules", "roots", "_approver")
     _remembered: Remembered = lazy("look.catalog.Remembered", "state_dir")
-    _late_writes: LateWrites = lazy("save.commit.LateWrites", "_late_write")
+    _late_writes: LateWrites = lazy("save.files.LateWrites", "_late_write")
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -284,7 +284,7 @@ class Engine:
                 text += ", and what it wrote could not be read."
             else:
                 theirs = self._ledger.versions.keep_text(
-                    displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
+                    displaced.uid, displaced.address.path, data, actor="outside", note="late write into a replaced file"
                 )
                 text += "; its text is in history."
         except MemtuiError as error:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.ledger.audit import Txn
     from memtui.engine.ledger.ledger import Ledger
-    from memtui.engine.save.commit import Job, Site
+    from memtui.engine.save.files import Job, Site
 
     Verb = TypeVar("Verb", bound=Callable[..., Any])
     Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from memtui.engine.look.roots import Roots
 from memtui.engine.look.scan import RootTree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
 from memtui.engine.part import Events
-from memtui.engine.save.commit import LateWrites
+from memtui.engine.save.files import LateWrites
 from memtui.engine.watch.watch import Reconciler
 
 OLD_NS = 1_000_000_000 * 10**9

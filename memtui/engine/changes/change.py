@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.handles import StillWritten
+from memtui.engine.disk.paths import Siblings
 from memtui.engine.ledger.audit import MOVED, Txn
 from memtui.engine.model import (
     Actor,
@@ -31,9 +32,10 @@ from memtui.engine.part import (
     transaction,
     when_settled,
 )
-from memtui.engine.save import files
-from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Siblings, Site, TargetFolder
+from memtui.engine.save import files, names
+from memtui.engine.save.files import CARRIED, NEWS_STAYS, Job, Site
 from memtui.engine.save.merge_note import merge_note
+from memtui.engine.save.names import TargetFolder
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 
 
@@ -150,7 +152,7 @@ class Changer(EnginePart):
         with self._roots.site(root, actor, create=True) as site:
             self._rules.check_room(site, root)
             txn = transaction(self._ledger, "create", actor, f"create {address}")
-            result = files.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
+            result = names.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
         if isinstance(result, Saved):
             self._tell(address, "created", actor, None, result.sha256)
         return result
@@ -216,7 +218,7 @@ class Changer(EnginePart):
 
             def remove(job: Job) -> Saved | Conflict:
                 with self._roots.site(root, actor) as site:
-                    return files.remove(site, address, (expected or {}).get(address), job)
+                    return names.remove(site, address, (expected or {}).get(address), job)
 
             result = when_settled(job, remove)
             if isinstance(result, Conflict):
@@ -231,7 +233,7 @@ class Changer(EnginePart):
             folder = handles.split(next(iter(batch)).path)[:-1]
             wanted = {address: (expected or {}).get(address) for address in batch}
             with self._roots.site(root, actor) as site:
-                found = files.remove_some(site, folder, wanted, job._replace(patient=True))
+                found = names.remove_some(site, folder, wanted, job._replace(patient=True))
             now = self._ledger.clock()
             self._events.changed(
                 Change(address, "deleted", actor.name, result.before, None, now)
@@ -290,7 +292,7 @@ class Changer(EnginePart):
             self._roots.site(root, job.actor) as site,
             TargetFolder(site, handles.split(new.path)[:-1], siblings) as there,
         ):
-            found = files.rename_some(site, handles.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+            found = names.rename_some(site, handles.split(old.path)[:-1], there, pairs, job._replace(patient=True))
         now = self._ledger.clock()
         self._events.changed(
             Change(wanted[address], "renamed", job.actor.name, result.before, result.sha256, now, address)
@@ -324,7 +326,7 @@ class Changer(EnginePart):
         if source.id != target.id:
             return self._carry(source, target, address, new, expected, job)
         with self._roots.site(source, job.actor) as site:
-            return files.rename(site, address, new, expected, job)
+            return names.rename(site, address, new, expected, job)
 
     def _carry(
         self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
@@ -347,13 +349,13 @@ class Changer(EnginePart):
                 self._rules.check_room(there, target)
                 note = CARRIED if self._roots.brought(source, found.sha) else job.note
                 arriving = job._replace(operation="created", note=note)
-                made = files.create(there, new, found.data, arriving, mode=found.status.st_mode)
+                made = names.create(there, new, found.data, arriving, mode=found.status.st_mode)
                 if isinstance(made, Unchanged):
-                    raise files.taken(new)
+                    raise names.taken(new)
                 gone: Saved | Conflict | None = None
                 try:
                     leaving = job._replace(operation="deleted", note=MOVED)
-                    gone = files.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
+                    gone = names.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
                 finally:
                     if not isinstance(gone, Saved):
                         _uncarry(here, address, there, new, found.sha, job)
@@ -380,7 +382,7 @@ def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, 
     with suppress(MemtuiError):
         found = handles.read(here.handle, address)
         fsio.close(found.handle)
-        files.remove(there, new, sha, job._replace(operation="deleted"))
+        names.remove(there, new, sha, job._replace(operation="deleted"))
 
 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
@@ -388,7 +390,7 @@ def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bo
     try:
         found = handles.read(site.handle, address)
     except NotFoundError:
-        return files.create(site, address, data, job)
+        return names.create(site, address, data, job)
     fsio.close(found.handle)
     if not over and found.data != data:
         raise ConflictError(

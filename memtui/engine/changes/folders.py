@@ -17,8 +17,8 @@ from memtui.engine.look.library import FolderItems, look
 from memtui.engine.look.roots import make_root
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
 from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled
-from memtui.engine.save import files
-from memtui.engine.save.commit import Job, Site
+from memtui.engine.save import files, names
+from memtui.engine.save.files import Job, Site
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 MAX_FILES = 20_000
@@ -187,7 +187,7 @@ class Folders(EnginePart):
     def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
         """Delete several memories of one folder; those that cannot go together go one by one."""
         folder, now = handles.split(batch[0].path)[:-1], self._ledger.clock()
-        done = files.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
+        done = names.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
         gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
         self._events.changed(Change(one, "deleted", job.actor.name, saved.before, None, now) for one, saved in gone)
         outcomes = []
@@ -202,7 +202,7 @@ class Folders(EnginePart):
         return outcomes
 
     def _remove(self, site: Site, address: Address, job: Job) -> Outcome:
-        result = files.remove(site, address, None, job)
+        result = names.remove(site, address, None, job)
         if isinstance(result, Conflict):
             return Outcome(address, result)
         self._events.changed([Change(address, "deleted", job.actor.name, result.before, None, self._ledger.clock())])
@@ -221,9 +221,9 @@ class Folders(EnginePart):
         def rename(job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
             with self._roots.site(root, actor) as site:
                 if address == new:
-                    raise files.taken(new)
+                    raise names.taken(new)
                 try:
-                    return [(address, new, files.rename(site, address, new, None, job))]
+                    return [(address, new, names.rename(site, address, new, None, job))]
                 except RefusedError as error:
                     if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
                         raise
@@ -325,7 +325,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
             for seq in seqs:
                 site.ledger.audit.end(seq, "aborted", note=getattr(error, "code", type(error).__name__))
             if isinstance(error, FileExistsError):
-                raise files.taken(new) from None
+                raise names.taken(new) from None
             raise error if isinstance(error, MemtuiError) else paths.translate(error, f"Renaming {address}") from error
         try:
             fsio.fsync_dir(new_folder)
@@ -338,7 +338,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
         # The renaming happened; when the ledger cannot be told, recovery does it from the intents.
         for (path, moved), seq, sha in zip(pairs, seqs, shas, strict=True):
             site.ledger.audit.end(seq, "done", after=sha)
-            files.finish_rename(site, path, moved, sha, job)
+            names.finish_rename(site, path, moved, sha, job)
     return shas
 
 
@@ -352,18 +352,8 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
             fsio.close(found.handle)
             files.keep_before(site, address, found)
             shas.append(found.sha)
-            seqs.append(
-                site.ledger.audit.intend(
-                    job.txn.id,
-                    site.uid,
-                    path,
-                    actor=job.actor.name,
-                    operation=job.operation,
-                    before=found.sha,
-                    after=found.sha,
-                    target=(site.uid, moved),
-                )
-            )
+            target = site.uid, moved
+            seqs.append(files.intend(site, address, job, before=found.sha, after=found.sha, target=target))
     return seqs, shas
 
 

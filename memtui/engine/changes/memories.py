@@ -16,8 +16,8 @@ from memtui.engine.ledger.audit import Txn
 from memtui.engine.look.library import below, kind_of, selected
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
 from memtui.engine.part import each, mode, retry_after_repair, too_big, transaction
-from memtui.engine.save import files
-from memtui.engine.save.commit import CARRIED, Job
+from memtui.engine.save import names
+from memtui.engine.save.files import CARRIED, Job
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 
 
@@ -133,9 +133,9 @@ class Memories(Changer):
         with self._roots.site(target, actor, create=True) as site:
             self._rules.check_room(site, target)
             job = Job(txn, actor, "created", note=CARRIED if self._roots.brought(source, found.sha) else "")
-            result = files.create(site, new, found.data, job, mode=mode(target))
+            result = names.create(site, new, found.data, job, mode=mode(target))
         if isinstance(result, Unchanged):
-            raise files.taken(new)
+            raise names.taken(new)
         assert isinstance(result, Saved)
         self._events.changed([Change(new, "created", actor.name, None, result.sha256, self._ledger.clock())])
         return Outcome(address, result, new_address=new)
@@ -161,7 +161,7 @@ class Memories(Changer):
             return
         except OSError as error:
             raise paths.translate(error, f"Looking at {new}") from error
-        raise files.taken(new)
+        raise names.taken(new)
 
     def _clear(self, address: Address, actor: Actor) -> None:
         root = self._rules.writable(address, actor)

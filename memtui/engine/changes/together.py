@@ -44,8 +44,8 @@ from memtui.engine.part import (
     transaction,
     when_settled,
 )
-from memtui.engine.save import files, recovery
-from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Site
+from memtui.engine.save import files, names, recovery
+from memtui.engine.save.files import CARRIED, NEWS_STAYS, Job, Site
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 
@@ -198,7 +198,7 @@ class Together(EnginePart):
             known[here] = _There()
             if isinstance(step, Rename):
                 if look(step.new).sha is not None:
-                    raise files.taken(step.new)
+                    raise names.taken(step.new)
                 known[self._site(sites, step.new).uid, step.new.path] = there
         if conflicts:
             raise _Stopped(_refused(steps, conflicts))
@@ -238,13 +238,13 @@ class Together(EnginePart):
             )
             return _Did(step, Outcome(address, result, new_address=step.new), self._told(step, result, job))
         if isinstance(step, Remove):
-            result = files.remove(site, address, step.expected_sha256, job._replace(operation="deleted"))
+            result = names.remove(site, address, step.expected_sha256, job._replace(operation="deleted"))
             left = result if isinstance(result, Conflict) else None
             return _Did(step, Outcome(address, left), self._told(step, result, job))
         if step.expected_sha256 is None:
             root = self._roots.find(address.root)
             self._rules.check_room(site, root)
-            result = files.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
+            result = names.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
         else:
             # Part of many: made by a rule from the text that was there, which nobody may have looked at.
             brought = self._roots.brought(site.handle.root, step.expected_sha256)
@@ -301,7 +301,7 @@ def _as_expected(step: Step, now: str | None) -> bool:
     if isinstance(step, Write):
         wanted = sha256(step.data).hexdigest()
         if step.expected_sha256 is None and now not in (None, wanted):
-            raise files.taken(step.address, now)
+            raise names.taken(step.address, now)
         return now in (step.expected_sha256, wanted)
     return step.expected_sha256 in (None, now)
 

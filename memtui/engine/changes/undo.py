@@ -6,6 +6,7 @@ from contextlib import suppress
 from memtui.engine.changes.change import Changer
 from memtui.engine.changes.marks import ObservedMarks
 from memtui.engine.disk import fsio, handles
+from memtui.engine.disk.paths import Siblings
 from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, unmake
@@ -25,8 +26,8 @@ from memtui.engine.model import (
 )
 from memtui.engine.observation import OBSERVED
 from memtui.engine.part import EnginePart, Events, Rules, each, mode, retry_after_repair, transaction, when_settled
-from memtui.engine.save import files
-from memtui.engine.save.commit import NEWS_STAYS, Job, Siblings
+from memtui.engine.save import files, names
+from memtui.engine.save.files import NEWS_STAYS, Job
 from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
@@ -350,9 +351,9 @@ class Undo(EnginePart):
         def change(job: Job) -> Saved | Unchanged | Conflict:
             with self._roots.site(root, job.actor, create=after is None) as site:
                 if data is None:
-                    return files.remove(site, address, after, job._replace(operation="deleted"))
+                    return names.remove(site, address, after, job._replace(operation="deleted"))
                 if after is None:
-                    return files.create(site, address, data, job, dated=dated)
+                    return names.create(site, address, data, job, dated=dated)
                 return files.replace(site, address, data, after, job)
 
         result = when_settled(job, change)
@@ -485,7 +486,7 @@ class Trash(EnginePart):
         data = self._text(one)
         with self._roots.site(root, actor, create=True) as site:
             self._rules.check_room(site, root)
-            result = files.create(site, target, data, Job(txn, actor, "restored"), mode=mode(root))
+            result = names.create(site, target, data, Job(txn, actor, "restored"), mode=mode(root))
         if isinstance(result, Saved):
             self._events.changed([Change(target, "created", actor.name, None, result.sha256, self._ledger.clock())])
         return Outcome(one.address, result, None, one.to)

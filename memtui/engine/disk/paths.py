@@ -9,6 +9,7 @@ import errno
 import os
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from memtui.engine.disk import fsio
 from memtui.engine.model import Policy, Problem
@@ -148,6 +149,47 @@ def refuse_alike(name: str, other: str | None, *, besides: str | None = None) ->
             code="E_CLASH",
             hint="Choose another name, or use the one that exists.",
         )
+
+
+class Siblings:
+    """The names in a folder by folded form, listed again only when somebody else changed the folder.
+
+    Without it, each of thousands of new names in one folder would list all of those before.
+    """
+
+    def __init__(self) -> None:
+        self._stamp: tuple[int, int, int] | None = None
+        self._names: dict[str, set[str]] = {}
+
+    def clash(self, parent: int, name: str) -> str | None:
+        """Return a name that clashes with this one; a name asked for counts as one of the folder from then on."""
+        if self._stamp is None or self._stamp != _stamp(parent):
+            self._names.clear()
+            for other in names_in(parent):
+                self._names.setdefault(fold(other), set()).add(other)
+            self._stamp = _stamp(parent)
+        alike = self._names.setdefault(fold(name), set())
+        found = next((other for other in alike if other != name), None)
+        alike.add(name)
+        return found
+
+    def settle(self, parent: int) -> None:
+        """Treat the folder as known: what changed in it was asked for."""
+        self.forget()
+        with suppress(MemtuiError):
+            self._stamp = _stamp(parent)
+
+    def forget(self) -> None:
+        """List the folder again next time: what was asked for was not put there."""
+        self._stamp = None
+
+
+def _stamp(folder: int) -> tuple[int, int, int]:
+    try:
+        status = fsio.fstat(folder)
+    except OSError as error:
+        raise translate(error, "Looking at a folder") from error
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def matches(path: str, patterns: tuple[str, ...]) -> bool:

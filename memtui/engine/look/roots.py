@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.model import Conflict, Draft, Saved, Snapshot, TrashEntry, Unchanged
-    from memtui.engine.save.commit import LateWrites, Site
+    from memtui.engine.save.files import LateWrites, Site
 
     Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
 
@@ -276,7 +276,7 @@ class Roots:
 
     def brought(self, root: Root, sha: str) -> bool:
         """Return whether a repository may have brought a text: nobody wrote it here or reviewed it."""
-        from memtui.engine.save.commit import CARRIED
+        from memtui.engine.save.files import CARRIED
 
         uid, reviews = self.uid(root), self._ledger.reviews
         return not reviews.trusts(uid, sha) if root.in_checkout else reviews.was_noted(uid, sha, CARRIED)
@@ -323,7 +323,7 @@ class Roots:
             RefusedError: `E_ROOT_REPLACED`.
             NotFoundError: `E_ROOT_MISSING`.
         """
-        from memtui.engine.save.commit import Site
+        from memtui.engine.save.files import Site
 
         made = 0
         with self._guard:

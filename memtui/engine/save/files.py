@@ -1,37 +1,208 @@
-"""The only writer: compare, keep both texts, announce, commit in one step, verify what was displaced.
+"""Saving a text over another: compare, keep both texts, announce, swap in one step, verify what was displaced.
 
 Every function runs under its root's lock and writes one audit record that ends as done, aborted or conflict. The order
 of the steps is the guarantee: a text is in the ledger before the disk is touched, an intent is durable before a
-temporary file exists, and a displaced version is checked before it is released.
+temporary file exists, and a displaced version is checked before it is released: nobody may have stored it, and somebody
+may still be writing it, so `let_go` removes nothing unchecked, and `LateWrites` checks until its writer closed it.
 """
 
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.disk.handles import StillWritten, WholeFile
-from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
-from memtui.engine.save import commit
-from memtui.engine.save.commit import (
-    CARRIED,
-    NEWS_STAYS,
-    Displaced,
-    Job,
-    LockedName,
-    MadeChange,
-    NewFile,
-    Site,
-    TargetFolder,
-)
-from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.engine.disk.handles import RootHandle, StillWritten, WholeFile
+from memtui.engine.disk.paths import Siblings
+from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.ledger import Ledger
+from memtui.engine.model import Actor, Address, Conflict, Saved, Unchanged, is_person
+from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, StorageError
 
+SPARE = "-old"
+"""Suffix of the temporary name where a swap takes several steps."""
+NEWS_STAYS = "took back what others did; what is left of it is still news"
+"""Audit note of a change after which the user has not seen the rest; undo, redo and recovery rely on it."""
+CARRIED = "carried from a text that nobody reviewed"
+"""Audit note of a text memtui wrote although nobody wrote it here; recovery relies on it."""
 REFUSED = "refused: somebody else was first"
 WRITTEN = ("created", "modified")
 """Operations whose text was written here; `restored` may bring back one that was not."""
+FIRST_LOOK, LAST_LOOK = 0.25, 2.0
+"""Seconds after the commit. An ending process waits for the last look only when it knows of a writer."""
+IDLE = 5.0
+"""Seconds without work after which the thread ends."""
+_STEP = 0.02
+_ROUNDS = 16
+_OVERTAKEN = "overwritten by its own author"
+
+
+class Displaced(NamedTuple):
+    """A file that lost its name to our commit."""
+
+    handle: int
+    address: Address
+    uid: int
+    before: str
+    """The SHA-256 it had when it was displaced."""
+    ours: str | None
+    """The SHA-256 that replaced it; None after a deletion."""
+    actor: str
+
+
+class LateWrites:
+    """Watches displaced files on a thread of its own, so that a save does not wait for it."""
+
+    def __init__(self, on_late: Callable[[Displaced, bytes | None], None]) -> None:
+        """Take what is called with a displaced file and its late content, None if unreadable; it must not raise.
+
+        It is called on the watching thread, or by `drain`.
+        """
+        self._on_late = on_late
+        self._guard = threading.Condition()
+        self._looking = threading.Lock()
+        self._waiting: list[tuple[float, Displaced]] = []
+        self._thread: threading.Thread | None = None
+
+    def take(self, displaced: Displaced) -> None:
+        """Take over the handle of a displaced, unlinked file."""
+        with self._guard:
+            self._waiting.append((time.monotonic(), displaced))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="memtui-late-writes", daemon=True)
+                self._thread.start()
+            else:
+                self._guard.notify_all()
+
+    def drain(self) -> None:
+        """Wait until no displaced file handed over by now is watched any more.
+
+        At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
+        writer.
+        """
+        self.sweep()
+        with self._looking:
+            ours = {id(entry): entry for entry in list(self._waiting)}
+            known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in ours.values())
+        with self._guard:
+            self._guard.wait_for(
+                lambda: not any(id(entry) in ours for entry in self._waiting),
+                timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK,
+            )
+        with self._looking:
+            with self._guard:
+                rest = [entry for entry in self._waiting if id(entry) in ours]
+                self._waiting = [entry for entry in self._waiting if id(entry) not in ours]
+            for _, displaced in rest:
+                self._finish(displaced)
+
+    def _run(self) -> None:
+        while True:
+            with self._guard:
+                if not self._guard.wait_for(lambda: self._waiting, timeout=IDLE):
+                    self._thread = None
+                    return
+            # Not at once: whoever saved is still at it, and most of the time the last look is the first.
+            time.sleep(_STEP)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Release the files nobody writes any more."""
+        with self._looking:
+            finished = {id(entry): entry for entry in list(self._waiting) if self._is_final(*entry)}
+            for _, displaced in finished.values():
+                self._finish(displaced)
+            with self._guard:
+                self._waiting = [entry for entry in self._waiting if id(entry) not in finished]
+                self._guard.notify_all()
+
+    @staticmethod
+    def _is_final(taken: float, displaced: Displaced) -> bool:
+        return fsio.has_writer(displaced.handle) is False or time.monotonic() - taken >= LAST_LOOK
+
+    def _finish(self, displaced: Displaced) -> None:
+        try:
+            try:
+                data = fsio.read_all(displaced.handle, fsio.fstat(displaced.handle).st_size)
+            finally:
+                fsio.close(displaced.handle)
+        except OSError:
+            self._on_late(displaced, None)
+            return
+        if sha256(data).hexdigest() != displaced.before:
+            self._on_late(displaced, data)
+
+
+class Site(NamedTuple):
+    """An open, locked root, and everything a change in it needs."""
+
+    handle: RootHandle
+    uid: int
+    ledger: Ledger
+    late_writes: LateWrites
+
+
+class LockedName(NamedTuple):
+    """A name in an open folder of a locked root."""
+
+    site: Site
+    folder: int
+    name: str
+    address: Address
+
+    def look(self, name: str | None = None) -> WholeFile | None:
+        """Read the plain file that has the name (or another one in the folder), or None.
+
+        The caller closes its handle.
+        """
+        try:
+            return handles.read_in(self.folder, name or self.name, self.address, self.site.handle, calm=True)
+        except NotFoundError:
+            return None
+        except RefusedError as error:
+            if error.code in handles.NO_MEMORY:
+                return None
+            raise  # it may well be a plain file
+
+    def glance(self, name: str | None = None) -> WholeFile | None:
+        """Like `look`, with the handle closed."""
+        found = self.look(name)
+        if found is not None:
+            fsio.close(found.handle)
+        return found
+
+
+@contextlib.contextmanager
+def opened(site: Site, address: Address) -> Iterator[LockedName]:
+    """Open the folder of a memory in a locked root for the block."""
+    *above, name = handles.split(address.path)
+    with site.handle.folder(tuple(above)) as folder:
+        yield LockedName(site, folder, name, address)
+
+
+class Job(NamedTuple):
+    """The context of one change."""
+
+    txn: Txn
+    actor: Actor
+    operation: str
+    """`created`, `modified`, `deleted`, `renamed` or `restored`, as shown in history."""
+    patient: bool = False
+    """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
+    note: str = ""
+    siblings: Siblings | None = None
+    """Known names in the folder that many memories are put into one by one."""
+
+
+class NewFile(NamedTuple):
+    """The file a change put under a name."""
+
+    inode: int
+    sha: str
 
 
 class LostRace(NamedTuple):
@@ -45,12 +216,10 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
 
     After a failure the name has its old version, or recovery restores it.
     """
-    parts = handles.split(address.path)
     sha = sha256(data).hexdigest()
-    with site.handle.folder(parts[:-1]) as folder:
-        spot = LockedName(site, folder, parts[-1], address)
+    with opened(site, address) as spot:
         try:
-            found = _read(spot, job, lambda content: content.sha == expected != sha)
+            found = read_calmly(spot, job, lambda content: content.sha == expected != sha)
         except NotFoundError:
             return refuse(site, address, data, expected, None, job)
         try:
@@ -68,10 +237,8 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
 
     What `change` raises is passed on, and nothing has happened then. Raises as `replace`.
     """
-    parts = handles.split(address.path)
-    with site.handle.folder(parts[:-1]) as folder:
-        spot = LockedName(site, folder, parts[-1], address)
-        found = _read(spot, job, lambda _: True)
+    with opened(site, address) as spot:
+        found = read_calmly(spot, job, lambda _: True)
         try:
             data = change(found.data)
             sha = sha256(data).hexdigest()
@@ -83,155 +250,18 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
 def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Job) -> Saved | Conflict:
     site, address = spot.site, spot.address
     if found.status.st_nlink > 1:
-        raise _hard_link(address)
-    seq, temp = _announce(site, address, job, found, data, sha)
+        raise RefusedError(
+            f"{address} has a second name elsewhere; replacing it here would leave the other one behind.",
+            code="E_HARDLINK",
+            hint="Edit it in place with another program, or break the link first (cp file copy; mv copy file).",
+        )
+    seq, temp = announce(site, address, job, found, data, sha)
     displaced = _swap_in(spot, temp, found, data, sha, seq)
     if isinstance(displaced, LostRace):
-        return _lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
-    _conclude(site, seq, address.path, sha, job)
-    _watch(spot, displaced, sha, job)
+        return lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
+    conclude(site, seq, address.path, sha, job)
+    watch(spot, displaced, sha, job)
     return Saved(address, sha, found.sha, str(job.txn.id))
-
-
-def create(
-    site: Site, address: Address, data: bytes, job: Job, *, mode: int | None = None, dated: int | None = None
-) -> Saved | Unchanged:
-    """Save `data` under a new name (`E_EXISTS`, `E_CLASH`), with a mode (None: private) and a date in nanoseconds."""
-    parts = handles.split(address.path)
-    sha = sha256(data).hexdigest()
-    with TargetFolder(site, parts[:-1], job.siblings) as there:
-        folder = there.opened()
-        try:
-            found = handles.read_in(folder, parts[-1], address, site.handle)
-        except NotFoundError:
-            pass
-        except RefusedError as error:
-            # A link keeps its own code: creating through it is what must never happen.
-            raise error if error.code == "E_SYMLINK" else taken(address) from None
-        else:
-            fsio.close(found.handle)
-            if found.sha == sha:
-                return Unchanged(address, sha)
-            raise taken(address, found.sha)
-        there.refuse_clash(parts[-1], besides=None)
-        seq, temp = _announce(site, address, job, None, data, sha)
-        spot = LockedName(site, folder, parts[-1], address)
-        try:
-            ours = NewFile(commit.write_new(folder, temp, data, mode, dated), sha)
-            site.handle.check()
-            fsio.rename_noreplace(folder, temp, folder, parts[-1])
-        except (OSError, MemtuiError) as error:
-            whole = _drop_temp(spot, temp, seq, sha, error)
-            if isinstance(error, FileExistsError):
-                raise taken(address) from None
-            raise _failure(error, f"Creating {address}", whole=whole) from error
-        try:
-            fsio.fsync_dir(folder)
-        except OSError as error:
-            raise _rolled_back(error, f"Creating {address}", lambda: _withdraw(spot, temp, ours)) from error
-        _conclude(site, seq, address.path, sha, job)
-        return Saved(address, sha, None, str(job.txn.id))
-
-
-def remove(
-    site: Site, address: Address, expected: str | None, job: Job, *, moved_to: tuple[int, str] | None = None
-) -> Saved | Conflict:
-    """Remove a name if it still has the version `expected` (None: any); the text stays in the ledger.
-
-    `moved_to`, as (root, path), is where the memory is now when this ends a move to another root. In the result
-    `before` and `sha256` are the removed version.
-    """
-    parts = handles.split(address.path)
-    with site.handle.folder(parts[:-1]) as folder:
-        spot = LockedName(site, folder, parts[-1], address)
-        result, told = commit.alone(site, removing(spot, expected, job, moved_to))
-    if told:
-        site.handle.prune(parts[:-1])
-    return result
-
-
-def removing(
-    spot: LockedName, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None
-) -> commit.Change:
-    """The steps of `remove`, as a generator."""
-    site, address, folder = spot.site, spot.address, spot.folder
-    found = _read(spot, job, lambda content: expected in (None, content.sha))
-    fsio.close(found.handle)
-    if expected is not None and found.sha != expected:
-        return refuse(site, address, None, expected, found, job)
-    seq, temp = _announce(site, address, job, found, None, None)
-    yield None
-    try:
-        site.handle.check()
-        fsio.rename_noreplace(folder, spot.name, folder, temp)
-    except (OSError, MemtuiError) as error:
-        raise _failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
-    displaced = _take_off(spot, temp, found)
-    if isinstance(displaced, LostRace):
-        return _lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
-    try:
-        yield MadeChange(lambda: finish(site, seq, address.path, None, job, moved_to), (folder,))
-    except OSError as error:
-        fsio.close(displaced.handle)
-        raise _failure(error, f"Deleting {address}", whole=False) from error
-    _watch(spot, displaced, None, job)
-    return Saved(address, found.sha, found.sha, str(job.txn.id))
-
-
-def rename(site: Site, address: Address, new: Address, expected: str | None, job: Job) -> Saved | Conflict:
-    """Rename a memory within its root (`E_EXISTS`, `E_CLASH`); its pins, uses and history follow."""
-    parts, target = handles.split(address.path), handles.split(new.path)
-    siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
-    with site.handle.folder(parts[:-1]) as folder, TargetFolder(site, target[:-1], siblings) as there:
-        spot = LockedName(site, folder, parts[-1], address)
-        result, told = commit.alone(site, renaming(spot, there, new, expected, job))
-    if told:
-        site.handle.prune(parts[:-1])
-    return result
-
-
-def renaming(spot: LockedName, there: TargetFolder, new: Address, expected: str | None, job: Job) -> commit.Change:
-    """The steps of `rename`, as a generator."""
-    site, address, folder = spot.site, spot.address, spot.folder
-    found = _read(spot, job, lambda content: expected in (None, content.sha))
-    fsio.close(found.handle)
-    if expected is not None and found.sha != expected:
-        return refuse(site, address, None, expected, found, job)
-    same = address.path.rpartition("/")[0] == new.path.rpartition("/")[0]
-    new_folder = there.opened()
-    there.refuse_clash(new.name, besides=spot.name if same else None)
-    seq, _ = _announce(site, address, job, found, None, found.sha, to=new.path)
-    yield None
-    new_spot = LockedName(site, new_folder, new.name, new)
-    try:
-        site.handle.check()
-        fsio.rename_noreplace(folder, spot.name, new_folder, new.name)
-    except FileExistsError as error:
-        site.ledger.audit.end(seq, "aborted", note=_short(error))
-        raise taken(new) from None
-    except (OSError, MemtuiError) as error:
-        raise _failure(error, f"Renaming {address}", whole=_not_renamed(new_spot, new.name, seq, error)) from error
-
-    def back() -> None:
-        fsio.rename_noreplace(new_folder, new.name, folder, spot.name)
-
-    try:
-        moved = new_spot.glance()
-    except (OSError, MemtuiError) as error:
-        raise _rolled_back(error, f"Renaming {address}", back) from error
-    sha = found.sha if moved is None or not moved.settled else moved.sha
-
-    def end() -> None:
-        if moved is not None and moved.sha == sha != found.sha:
-            site.ledger.versions.store(moved.data, sha)
-        site.ledger.audit.end(seq, "done", after=sha, note=job.note)
-        finish_rename(site, address.path, new.path, sha, job)
-
-    try:
-        yield MadeChange(end, (new_folder,) if same else (new_folder, folder))
-    except OSError as error:
-        raise _rolled_back(error, f"Renaming {address}", back) from error
-    return Saved(new, sha, found.sha, str(job.txn.id))
 
 
 def refuse(
@@ -246,16 +276,7 @@ def refuse(
             # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
             keep_before(site, address, found)
         current = found.sha if found else None
-        site.ledger.audit.intend(
-            job.txn.id,
-            site.uid,
-            address.path,
-            actor=job.actor.name,
-            operation=job.operation,
-            before=current,
-            after=yours,
-            state="conflict",
-        )
+        intend(site, address, job, before=current, after=yours, state="conflict")
     return Conflict(address, current, expected, yours, str(job.txn.id))
 
 
@@ -273,7 +294,7 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
         ledger.audit.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen, local=local)
 
 
-def _conclude(site: Site, seq: int, path: str, sha: str, job: Job) -> None:
+def conclude(site: Site, seq: int, path: str, sha: str, job: Job) -> None:
     """Like `finish`, for what is on disk: when the ledger cannot be written now, recovery does it from the intent."""
     with contextlib.suppress(StorageError, BusyError):
         finish(site, seq, path, sha, job)
@@ -287,20 +308,7 @@ def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
             site.ledger.versions.note_version(site.uid, path, sha, f"not saved: {why}")
 
 
-def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> None:
-    """Move everything the ledger knows of a memory to its new name. Call inside a transaction."""
-    ledger = site.ledger
-    now = ledger.clock()
-    others = ledger.memories.record(site.uid, path) if job.note == NEWS_STAYS else None
-    ledger.memories.follow(site.uid, path, site.uid, new_path)
-    name = job.actor.name
-    # What others did before stays news, with their name and time.
-    told = (name, now) if others is None else (others.actor, others.at)
-    seen = others is None and is_person(name)
-    ledger.versions.set_moved(site.uid, path, new_path, sha, actor=name, at=now, told=told, seen=seen)
-
-
-def _announce(
+def announce(
     site: Site, address: Address, job: Job, found: WholeFile | None, data: bytes | None, sha: str | None, to: str = ""
 ) -> tuple[int, str]:
     """Store both texts and the intent in one commit; from here on nothing can be lost. `to`: its path after a rename.
@@ -322,12 +330,10 @@ def _announce(
                 at=site.ledger.clock(),
                 operation=job.operation,
             )
-        seq = site.ledger.audit.intend(
-            job.txn.id,
-            site.uid,
-            address.path,
-            actor=job.actor.name,
-            operation=job.operation,
+        seq = intend(
+            site,
+            address,
+            job,
             before=found.sha if found else None,
             after=sha,
             temp=None if to else temp,
@@ -338,13 +344,19 @@ def _announce(
     return seq, temp
 
 
+def intend(site: Site, address: Address, job: Job, **record: Any) -> int:
+    """Write the audit record of one memory's change; see `AuditTable.intend`."""
+    record |= {"actor": job.actor.name, "operation": job.operation}
+    return site.ledger.audit.intend(job.txn.id, site.uid, address.path, **record)
+
+
 def keep_before(site: Site, address: Address, found: WholeFile) -> None:
     """Add the version about to be displaced to the memory's history, unless it is the newest there already."""
     at = found.status.st_mtime_ns // 1_000_000
     site.ledger.versions.keep_found(site.uid, address.path, found.data, found.sha, at=at)
 
 
-def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> WholeFile:
+def read_calmly(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> WholeFile:
     """Read a memory that is about to change; raises `StillWritten` when it may be half of a version that matters."""
     found = handles.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
     if job.patient and not found.settled and matters(found):
@@ -357,41 +369,76 @@ def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: st
     """Swap the new file in and verify what came out; return the displaced file, open, if it is the expected version."""
     doing, known = f"Saving {spot.address}", (found.sha,)
     try:
-        ours = NewFile(commit.write_temp(spot.folder, temp, data, found), sha)
+        ours = NewFile(write_temp(spot.folder, temp, data, found), sha)
         spot.site.handle.check()
-        commit.swap(spot, temp, known)
+        swap(spot, temp, known)
     except (OSError, MemtuiError) as error:
-        whole = _drop_temp(spot, temp, seq, sha, error)
+        whole = drop_temp(spot, temp, seq, sha, error)
         if whole and isinstance(error, (FileNotFoundError, FileExistsError)):
             return LostRace(spot.glance())
-        raise _failure(error, doing, whole=whole) from error
+        raise failure(error, doing, whole=whole) from error
     try:
         fsio.fsync_dir(spot.folder)
-        if displaced := _take_expected(spot, temp, found.sha):
+        if displaced := take_expected(spot, temp, found.sha):
             return displaced
     except (OSError, MemtuiError) as error:
-        raise _rolled_back(error, doing, lambda: commit.take_back(spot, temp, ours, known)) from error
+        raise rolled_back(error, doing, lambda: take_back(spot, temp, ours, known)) from error
     try:
-        commit.take_back(spot, temp, ours, known)
+        take_back(spot, temp, ours, known)
         return LostRace(spot.glance())
     except (OSError, MemtuiError) as error:
-        raise _failure(error, doing, whole=False) from error
+        raise failure(error, doing, whole=False) from error
 
 
-def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | LostRace:
-    """Verify what a deletion captured, and remove it; return it, open, if it is the expected version."""
-    doing, known = f"Deleting {spot.address}", (found.sha,)
+def write_temp(folder: int, temp: str, data: bytes, like: WholeFile) -> int:
+    """Durably write a file that is to replace another one; return its inode.
+
+    A failed fsync is final: the file is never used.
+    """
+    handle = fsio.create_file(folder, temp)
     try:
-        displaced = _take_expected(spot, temp, found.sha)
-        if displaced is None:
-            commit.give_back(spot, temp, ())
-            return LostRace(spot.glance())
-    except (OSError, MemtuiError) as error:
-        raise _rolled_back(error, doing, lambda: commit.give_back(spot, temp, known)) from error
-    return displaced
+        fsio.write_all(handle, data)
+        status, old = fsio.fstat(handle), like.status
+        fsio.chmod(handle, old.st_mode & 0o7777)
+        if (old.st_uid, old.st_gid) != (status.st_uid, status.st_gid):
+            with contextlib.suppress(PermissionError):
+                fsio.chown(handle, old.st_uid, old.st_gid)
+                # A change of owner clears set-id bits; ours are never wanted, the plain bits are.
+                fsio.chmod(handle, old.st_mode & 0o7777)
+        fsio.set_attributes(handle, fsio.attributes(like.handle))
+        fsio.fsync(handle)
+        return status.st_ino
+    finally:
+        fsio.close(handle)
 
 
-def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | None:
+def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
+    """Exchange two names of a folder, in one step where the system can.
+
+    Elsewhere the name is captured under a spare name first, so for a moment nothing has it; `FileExistsError` means
+    that somebody took it then. Versions in `known` (SHA-256) need not be stored again.
+    """
+    folder = spot.folder
+    try:
+        return fsio.exchange(folder, spot.name, temp)
+    except OSError as error:
+        if not fsio.unsupported(error):
+            raise
+    spare = temp + SPARE
+    fsio.rename_noreplace(folder, spot.name, folder, spare)
+    try:
+        fsio.rename_noreplace(folder, temp, folder, spot.name)
+    except FileExistsError:
+        let_go(spot, spare, known)
+        raise
+    except OSError:
+        fsio.rename_noreplace(folder, spare, folder, spot.name)
+        raise
+    fsio.rename_noreplace(folder, spare, folder, temp)
+    return None
+
+
+def take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | None:
     """Remove the displaced file if it is the expected version; else return None and do nothing."""
     displaced = spot.look(temp)
     if displaced is None:
@@ -407,26 +454,99 @@ def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | No
             fsio.close(displaced.handle)
 
 
-def _withdraw(spot: LockedName, temp: str, ours: NewFile) -> None:
-    """Remove a new file again, unless somebody else's has its name by now."""
-    if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
-        return
-    fsio.rename_noreplace(spot.folder, spot.name, spot.folder, temp)
-    if fsio.stat_at(spot.folder, temp).st_ino == ours.inode:
-        commit.let_go(spot, temp, (ours.sha,))
-    else:
-        commit.give_back(spot, temp, (ours.sha,))
-
-
-def _watch(spot: LockedName, displaced: WholeFile, ours: str | None, job: Job) -> None:
+def watch(spot: LockedName, displaced: WholeFile, ours: str | None, job: Job) -> None:
     """Watch the displaced file as long as somebody may still write it."""
     site, address = spot.site, spot.address
-    site.late_writes.take(
-        Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name)
-    )
+    site.late_writes.take(Displaced(displaced.handle, address, site.uid, displaced.sha, ours, job.actor.name))
 
 
-def _lost_race(
+def take_back(spot: LockedName, temp: str, ours: NewFile, known: Collection[str]) -> None:
+    """Undo a swap: the newest foreign version gets the name, and every other one is kept.
+
+    `ours` is our new file under the name, `temp` the name of what it displaced; versions in `known` need not be stored
+    again.
+    """
+    older = ours.inode
+    for _ in range(_ROUNDS):
+        # Here `temp` is newer than the file `older`, which should still have the name.
+        try:
+            if fsio.stat_at(spot.folder, spot.name).st_ino != older or not _untouched(spot, ours):
+                break  # somebody wrote there meanwhile, and that is newer still
+            newer = fsio.stat_at(spot.folder, temp).st_ino
+            swap(spot, temp, known)
+            if fsio.stat_at(spot.folder, temp).st_ino == older:
+                break
+            older = newer  # a file came off that was put there in between: it goes back, over the one we just put there
+        except FileExistsError:
+            continue
+        except FileNotFoundError:
+            if give_back(spot, temp, known):
+                return
+    let_go(spot, temp, {*known, ours.sha})
+    fsio.fsync_dir(spot.folder)
+
+
+def _untouched(spot: LockedName, ours: NewFile) -> bool:
+    status = fsio.stat_at(spot.folder, spot.name)
+    if status.st_ino != ours.inode:
+        return True
+    found = spot.glance()
+    return found is not None and found.settled and found.sha == ours.sha
+
+
+def give_back(spot: LockedName, temp: str, known: Collection[str]) -> bool:
+    """Give a captured file its name back, or keep its text when the name is taken; return whether it has its name."""
+    try:
+        fsio.rename_noreplace(spot.folder, temp, spot.folder, spot.name)
+    except FileExistsError:
+        let_go(spot, temp, known)
+        return False
+    except FileNotFoundError:
+        return False
+    fsio.fsync_dir(spot.folder)
+    return True
+
+
+def let_go(spot: LockedName, name: str, known: Collection[str]) -> None:
+    """Remove the last name of a file; its text is stored first unless in `known`, and its writer is watched."""
+    site, address = spot.site, spot.address
+    try:
+        content = handles.read_in(spot.folder, name, address, site.handle, calm=True)
+    except NotFoundError:
+        return
+    except RefusedError as error:
+        if error.code not in ("E_SYMLINK", "E_NOT_REGULAR"):
+            raise
+        fsio.unlink(spot.folder, name)  # a link or a FIFO holds no text; a folder refuses
+        return
+    watched = False
+    try:
+        if content.status.st_nlink > 1:
+            fsio.unlink(spot.folder, name)  # its text stays under its other name
+            return
+        stored = content.sha in known
+        if not stored and content.settled:
+            site.ledger.versions.keep_text(site.uid, address.path, content.data, actor="outside", note=_OVERTAKEN)
+            stored = True
+        fsio.unlink(spot.folder, name)
+        before = content.sha if stored else ""  # what its writer leaves in it is stored whatever it is
+        site.late_writes.take(Displaced(content.handle, address, site.uid, before, None, "outside"))
+        watched = True
+    finally:
+        if not watched:
+            fsio.close(content.handle)
+
+
+def exists(folder: int, name: str) -> bool:
+    """Return whether anything has the name."""
+    try:
+        fsio.stat_at(folder, name)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def lost_race(
     site: Site,
     address: Address,
     job: Job,
@@ -444,97 +564,37 @@ def _lost_race(
     return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
 
 
-def _drop_temp(spot: LockedName, temp: str, seq: int, sha: str, cause: Exception) -> bool:
+def drop_temp(spot: LockedName, temp: str, seq: int, sha: str, cause: Exception) -> bool:
     """Remove an unused temporary file; where that fails the intent stays open for recovery."""
     try:
-        whole = commit.drop_temp(spot.folder, temp)
+        with contextlib.suppress(FileNotFoundError):
+            fsio.unlink(spot.folder, temp)
+        whole = not exists(spot.folder, temp + SPARE)
     except OSError:
         return False
     if whole:
-        abort(spot.site, seq, spot.address.path, sha, _short(cause))
+        abort(spot.site, seq, spot.address.path, sha, cause_of(cause))
     return whole
 
 
-def _not_renamed(spot: LockedName, temp: str, seq: int, cause: Exception) -> bool:
-    """End a change that could not rename its file; where half of it was done the intent stays open for recovery."""
-    try:
-        whole = not commit.exists(spot.folder, temp)
-    except OSError:
-        return False
-    if whole:
-        spot.site.ledger.audit.end(seq, "aborted", note=_short(cause))
-    return whole
-
-
-def _rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
+def rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
     """Undo what was done before a failure. The intent stays open, so recovery checks what is left."""
     with contextlib.suppress(OSError, MemtuiError):
         roll_back()
-        return _failure(error, doing)
-    return _failure(error, doing, whole=False)
+        return failure(error, doing)
+    return failure(error, doing, whole=False)
 
 
-def _failure(error: OSError | MemtuiError, doing: str, *, whole: bool = True) -> MemtuiError:
-    found = paths.translate(error, doing) if isinstance(error, OSError) else error
+def failure(error: OSError | MemtuiError, doing: str, *, whole: bool = True) -> MemtuiError:
+    """Return the error of a change; `whole` is False where the intent stays open, for recovery."""
+    failed = paths.translate(error, doing) if isinstance(error, OSError) else error
     if not whole:
-        found.unharmed = "All texts are in history; the next change in this root finishes this one or takes it back."
-    return found
+        failed.unharmed = "All texts are in history; the next change in this root finishes this one or takes it back."
+    return failed
 
 
-def _short(error: Exception) -> str:
+def cause_of(error: Exception) -> str:
+    """Return the cause of a failure for the audit: a code."""
     if isinstance(error, OSError) and error.errno:
         return errno.errorcode.get(error.errno, str(error.errno))
     return getattr(error, "code", type(error).__name__)
-
-
-def taken(address: Address, sha: str | None = None) -> ConflictError:
-    """Return the refusal of a name that is taken, in the version `sha`."""
-    return ConflictError(
-        f"{address} exists already.",
-        code="E_EXISTS",
-        unharmed="It was not touched.",
-        hint="Choose another name, or save over the version you have read.",
-        details={"current_sha256": sha},
-    )
-
-
-def _hard_link(address: Address) -> RefusedError:
-    return RefusedError(
-        f"{address} has a second name elsewhere; replacing it here would leave the other one behind.",
-        code="E_HARDLINK",
-        hint="Edit it in place with another program, or break the link first (cp file copy; mv copy file).",
-    )
-
-
-def remove_some(
-    site: Site, folder: tuple[str, ...], wanted: Mapping[Address, str | None], job: Job
-) -> dict[Address, Saved | Conflict | MemtuiError]:
-    """Remove several names of one folder together, each with its expected version; see `remove`.
-
-    A hundred of them in a folder of thousands cost one sync and two commits of the ledger. Those that have to be
-    removed alone are left out of the answer.
-    """
-    with site.handle.folder(folder) as opened:
-        spots = [LockedName(site, opened, address.name, address) for address in wanted]
-        changes = [removing(spot, wanted[spot.address], job) for spot in spots]
-        ended = commit.together(site, changes)
-    if ended.told:
-        site.handle.prune(folder)
-    site.late_writes.sweep()
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
-
-
-def rename_some(
-    site: Site,
-    folder: tuple[str, ...],
-    there: TargetFolder,
-    wanted: Mapping[Address, tuple[Address, str | None]],
-    job: Job,
-) -> dict[Address, Saved | Conflict | MemtuiError]:
-    """Rename several names of one folder into another one, as `remove_some`; see `rename`."""
-    with site.handle.folder(folder) as opened:
-        spots = [LockedName(site, opened, address.name, address) for address in wanted]
-        ended = commit.together(site, [renaming(spot, there, *wanted[spot.address], job) for spot in spots])
-    if ended.told:
-        site.handle.prune(folder)
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}

@@ -7,8 +7,8 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.ledger.audit import AuditStep, Txn
 from memtui.engine.model import Actor, Address
-from memtui.engine.save import commit, files
-from memtui.engine.save.commit import Job, LockedName, NewFile, Site
+from memtui.engine.save import files, names
+from memtui.engine.save.files import Job, LockedName, NewFile, Site
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
 _STOPPED = "memtui was stopped"
@@ -21,10 +21,9 @@ def recover(site: Site) -> int:
     """Finish or roll back every intent of a locked root; return how many there were."""
     intents = site.ledger.audit.open_intents(site.uid)
     for intent in intents:
-        parts = handles.split(intent.path)
         try:
-            with site.handle.folder(parts[:-1]) as folder:
-                _settle(LockedName(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
+            with files.opened(site, Address(site.handle.root.id, intent.path)) as spot:
+                _settle(spot, intent)
         except (NotFoundError, RefusedError) as error:
             if error.code not in _NO_FOLDER:
                 raise
@@ -50,23 +49,23 @@ def _settle(spot: LockedName, intent: AuditStep) -> None:
 def _put(spot: LockedName, intent: AuditStep, temp: str, after: str) -> None:
     _restore_spare(spot, intent, temp)
     target, left = spot.glance(), spot.glance(temp)
-    there = left is not None or commit.exists(spot.folder, temp)
+    there = left is not None or files.exists(spot.folder, temp)
     saved = target is not None and target.sha == after
     swapped = left is not None and left.sha == intent.before and not (target and target.sha == intent.before)
     ours = left is not None and not swapped and (left.sha == after or _begins(spot, after, left.data))
     if there and not swapped and not ours:
         # A foreign version was displaced, and the look at it never came.
         if target is not None and saved:
-            commit.take_back(spot, temp, NewFile(target.status.st_ino, after), ())
+            files.take_back(spot, temp, NewFile(target.status.st_ino, after), ())
         else:
-            commit.let_go(spot, temp, ())
+            files.let_go(spot, temp, ())
         spot.site.ledger.versions.note_version(spot.site.uid, intent.path, after, files.REFUSED)
         spot.site.ledger.audit.end(intent.seq, "conflict", note=_STOPPED)
         return
     if ours:
         fsio.unlink(spot.folder, temp)
     elif there:
-        commit.let_go(spot, temp, (intent.before or "",))
+        files.let_go(spot, temp, (intent.before or "",))
     fsio.fsync_dir(spot.folder)
     if swapped or saved:
         files.finish(spot.site, intent.seq, intent.path, after, _job(intent))
@@ -89,13 +88,13 @@ def _remove(spot: LockedName, intent: AuditStep, temp: str) -> None:
         # Where renaming takes a link and an unlink, only the link was made.
         fsio.unlink(spot.folder, temp)
         left = None
-    elif commit.exists(spot.folder, temp) and (left is None or left.sha != intent.before):
-        commit.give_back(spot, temp, ())
+    elif files.exists(spot.folder, temp) and (left is None or left.sha != intent.before):
+        files.give_back(spot, temp, ())
         spot.site.ledger.audit.end(intent.seq, "conflict", note=_STOPPED)
         return
     happened = left is not None or target is None
     if left is not None:
-        commit.let_go(spot, temp, (left.sha,))
+        files.let_go(spot, temp, (left.sha,))
     fsio.fsync_dir(spot.folder)
     if happened:
         moved_to = spot.site.ledger.audit.moved_to(intent)
@@ -124,21 +123,21 @@ def _rename(spot: LockedName, intent: AuditStep, new_path: str) -> None:
         with site.ledger.transaction(durable=False):
             site.ledger.audit.end(intent.seq, "done", after=there.sha, note=intent.note)
             site.ledger.versions.store(there.data, there.sha)
-            files.finish_rename(site, intent.path, new_path, there.sha, _job(intent))
+            names.finish_rename(site, intent.path, new_path, there.sha, _job(intent))
     else:
         site.ledger.audit.end(intent.seq, "aborted", note=_STOPPED)
 
 
 def _restore_spare(spot: LockedName, intent: AuditStep, temp: str) -> None:
     """Bring a swap in several steps back to its start, or to its end."""
-    spare, folder = temp + commit.SPARE, spot.folder
-    if not commit.exists(folder, spare):
+    spare, folder = temp + files.SPARE, spot.folder
+    if not files.exists(folder, spare):
         return
     for name in (spot.name, temp):  # the name was only captured, or only the last step is missing
-        if not commit.exists(folder, name):
+        if not files.exists(folder, name):
             fsio.rename_noreplace(folder, spare, folder, name)
             return
-    commit.let_go(spot, spare, (intent.before or "",))
+    files.let_go(spot, spare, (intent.before or "",))
 
 
 def _job(intent: AuditStep) -> Job:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.disk import fsio
-from memtui.engine.save import commit
-from memtui.engine.save.commit import Displaced, LateWrites
+from memtui.engine.save import files
+from memtui.engine.save.files import Displaced, LateWrites
 from tests.faults.world import at, handles, sha
 
 Late = list[tuple[Displaced, bytes | None]]
@@ -31,7 +31,7 @@ def keeper(late: Late) -> Iterator[LateWrites]:
 def displaced(path: Path, *, before: bytes | None = None) -> Displaced:
     """A file that has just lost its name."""
     data = path.read_bytes() if before is None else before
-    found = Displaced(os.open(path, os.O_RDONLY), at("a.md"), 1, "a.md", sha(data), sha(b"ours"), "cli")
+    found = Displaced(os.open(path, os.O_RDONLY), at("a.md"), 1, sha(data), sha(b"ours"), "cli")
     path.unlink()
     return found
 
@@ -76,7 +76,7 @@ def test_a_text_that_was_never_stored_is_told_whatever_it_is(tmp_path: Path, kee
 def test_a_writer_that_never_ends_is_waited_for_two_seconds_at_most(
     tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "LAST_LOOK", 0.1)
+    monkeypatch.setattr(files, "LAST_LOOK", 0.1)
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b", buffering=0) as writer:
         keeper.take(displaced(tmp_path / "a"))
@@ -91,7 +91,7 @@ def test_where_the_system_cannot_tell_a_quarter_of_a_second_is_enough(
     tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fsio, "has_writer", lambda handle: None)
-    monkeypatch.setattr(commit, "FIRST_LOOK", 0.05)
+    monkeypatch.setattr(files, "FIRST_LOOK", 0.05)
     before = handles(tmp_path)
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b", buffering=0) as writer:
@@ -131,8 +131,8 @@ def test_what_is_handed_over_while_others_wait_is_not_let_go_with_what_they_wait
                 keeper.take(displaced(tmp_path / "b"))
 
     monkeypatch.setattr(fsio, "has_writer", cannot_tell)
-    monkeypatch.setattr(commit, "FIRST_LOOK", 0.05)
-    monkeypatch.setattr(commit, "LAST_LOOK", 60.0)
+    monkeypatch.setattr(files, "FIRST_LOOK", 0.05)
+    monkeypatch.setattr(files, "LAST_LOOK", 60.0)
     with (tmp_path / "b").open("r+b", buffering=0) as writer:
         keeper.take(displaced(tmp_path / "a"))
         keeper.drain()
