@@ -16,7 +16,6 @@ from typing import Any
 
 from memtui.config.settings import Settings
 from memtui.engine.ledger.turns import Chat
-from memtui.mcp_server import instructions, tools
 from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
 from memtui.memory_tool.call import sendable
 from memtui.safe_text import one_line
@@ -92,10 +91,10 @@ class Handshake:
                     "protocolVersion": kept_params["protocolVersion"],
                     "capabilities": CAPABILITIES,
                     "serverInfo": SERVER,
-                    "instructions": sendable(instructions.compose(self._connection)),
+                    "instructions": sendable(self._connection.instructions()),
                 }
         elif params == {} and method == "tools/list":
-            result = {"tools": tools.offered(self._connection)}
+            result = {"tools": self._connection.offered_tools()}
         elif params == {} and method == "ping":
             result = {}
         return None if result is None else {"jsonrpc": "2.0", "id": number, "result": result}

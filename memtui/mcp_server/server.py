@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
 from memtui.features.table import TOOLS
-from memtui.mcp_server import instructions, resources, tools
+from memtui.mcp_server import resources
 from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
 from memtui.mcp_server.notices import Notices
 from memtui.mcp_server.stdio import Pipes, Received
@@ -153,7 +153,7 @@ class Handlers:
             await self._project.wait()
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            result["instructions"] = await self._work(instructions.compose, self._connection)
+            result["instructions"] = await self._work(self._connection.instructions)
         return result
 
     async def _initialized(self, context: Context, _params: types.NotificationParams) -> None:
@@ -167,14 +167,14 @@ class Handlers:
     # --- tools
 
     async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        return types.ListToolsResult.model_validate({"tools": await self._work(tools.offered, self._connection)})
+        return types.ListToolsResult.model_validate({"tools": await self._work(self._connection.offered_tools)})
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async with self._turn:
             if not self._may_begin(context.request_id):
                 await anyio.sleep_forever()  # until the connection ends: what is not done is not answered
-            result = await self._work(tools.call, self._connection, params.name, params.arguments)
-            told = await self._work(instructions.project, self._connection) if self._project.take_news() else ""
+            result = await self._work(self._connection.call_tool, params.name, params.arguments)
+            told = await self._work(self._connection.project_index) if self._project.take_news() else ""
             return _answer(result, *([Result(ok=True, text=told)] if told else []))
 
     # --- resources

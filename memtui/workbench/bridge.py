@@ -261,7 +261,7 @@ class Bridge:
 
     def hold(self, what: str, seconds: float = HOLD_LIMIT, *, optional: bool = True) -> Hold:
         if self.fence is None:
-            return Hold(None, what, 0.0, brief=True, optional=optional)
+            return Hold(None, what, 0.0, optional=optional)
         return self.fence.hold(what, seconds, optional=optional)
 
     def _take_ticket(self, group: str | None) -> int:

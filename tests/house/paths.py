@@ -21,7 +21,6 @@ from textual.message import Message
 from memtui.config.read import load_settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Changes, Health, Root
-from memtui.mcp_server import tools
 from memtui.mcp_server.connection import FULL, ClientConnection
 from memtui.wire.session import Options
 from memtui.workbench.bridge import WRITE, Bridge, Finished, HealthChanged, RowsChanged
@@ -191,7 +190,7 @@ def an_agents_edit(base: Path) -> tuple[str, ...]:
 
 def called(connection: ClientConnection, **arguments: str) -> None:
     """Call the memory tool."""
-    result = tools.call(connection, "memory", arguments)
+    result = connection.call_tool("memory", arguments)
     assert result.ok, result.text
 
 
@@ -205,9 +204,9 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    "a save": Step(a_save, 16),
+    "a save": Step(a_save, 12),
     "an outside write": Step(an_outside_write, 14),
-    "an agent's str_replace": Step(an_agents_edit, 22),
+    "an agent's str_replace": Step(an_agents_edit, 18),
 }
 
 

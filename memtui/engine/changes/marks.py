@@ -309,7 +309,8 @@ class Pins(EnginePart):
         if not is_person(actor.name):
             root = self._roots.find(address.root)
             if soon:
-                self._ledger.pins.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
+                at = self._ledger.clock()
+                self._ledger.waiting.note(root.id, lambda: self._roots.uid(root), address.path, at, wrote=wrote)
             else:
                 self._ledger.pins.record_use(self._roots.uid(root), address.path, wrote=wrote)
 

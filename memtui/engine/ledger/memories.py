@@ -9,7 +9,7 @@ number.
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.disk.git import Repository
@@ -477,17 +477,6 @@ class PinTable(LedgerTable):
         """Count one use by an agent; it survives a kill, but perhaps not a power cut within seconds."""
         with self._database.transaction(durable=False) as db:
             write(db, [Use(uid, path, self.clock(), wrote)])
-
-    def note_use(self, root: str, uid: Callable[[], int], path: str, *, wrote: bool) -> None:
-        """Count one use by an agent with the next write, or within a second; see `usage.py`.
-
-        The root's name is unique in this process; `uid` is called only when nothing of the root is pending.
-        """
-        known = self._database.waiting.uids.get(root)
-        number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
-        with self._database.guard:
-            self._database.waiting.add(Use(number, path, self.clock(), wrote))
-            self._database.waiting.uids[root] = number
 
     def take_uses(self, counted: Sequence[tuple[int, str, int, int | None, int | None]]) -> list[tuple[int, str]]:
         """Raise counts of uses to higher ones from elsewhere; return (root id, path) of those that rose.

@@ -219,7 +219,7 @@ def take(
 
 
 class PendingUses:
-    """Uses that are not written yet. Hold the ledger's lock around every call."""
+    """Uses that are not written yet. Hold the ledger's lock around every call but `note`."""
 
     def __init__(self, write: Callable[[], None], guard: threading.RLock) -> None:
         self._write = write
@@ -230,6 +230,17 @@ class PendingUses:
         self._thread: threading.Thread | None = None
         self._busy = False
         """Whether uses were taken since the thread last looked."""
+
+    def note(self, root: str, uid: Callable[[], int], path: str, at: int, *, wrote: bool) -> None:
+        """Count one use by an agent with the next write, or within a second.
+
+        The root's name is unique in this process; `uid` is called only when nothing of the root is pending.
+        """
+        known = self.uids.get(root)
+        number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
+        with self._guard:
+            self.add(Use(number, path, at, wrote))
+            self.uids[root] = number
 
     def add(self, use: Use) -> None:
         """Add a use."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from math import inf
 from operator import attrgetter
@@ -102,29 +103,30 @@ class PasteWatch:
         return Verdict.DROP if repeated else Verdict.RUN
 
 
+@dataclass(eq=False)
 class Hold:
     """Something keys wait for: what an action opens, or the rows after a change."""
 
-    def __init__(self, fence: Fence | None, what: str, until: float, *, brief: bool, optional: bool) -> None:
-        self._fence = fence
-        self.what = what
-        self.until = until
-        """When keys stop waiting (`monotonic`)."""
-        self.brief = brief
-        """Whether only lists wait for it; text is typed on."""
-        self.optional = optional
-        """Whether its result is dropped when the user stops it."""
-        self.dropped = False
-        """Whether the user stopped it: its result must not appear under later keys."""
+    fence: Fence | None
+    """None where there are no keys."""
+    what: str
+    until: float
+    """When keys stop waiting (`monotonic`)."""
+    brief: bool = True
+    """Whether only lists wait for it; text is typed on."""
+    optional: bool = True
+    """Whether its result is dropped when the user stops it."""
+    dropped: bool = False
+    """Whether the user stopped it: its result must not appear under later keys."""
 
     @property
     def waits(self) -> bool:
-        return self._fence is not None and self._fence.waits_for(self)
+        return self.fence is not None and self.fence.waits_for(self)
 
     def end(self) -> None:
         """Release the keys: it has opened, or never will."""
-        if self._fence is not None:
-            self._fence.ended(self)
+        if self.fence is not None:
+            self.fence.ended(self)
 
 
 class Fence:

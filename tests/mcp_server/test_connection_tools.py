@@ -9,7 +9,6 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.search.tool import SCHEMA
-from memtui.mcp_server import tools
 from memtui.mcp_server.connection import ClientConnection
 from memtui.memory_tool.call import schema
 from memtui.wire.access import error_text
@@ -40,7 +39,7 @@ def test_an_error_in_words(error: UsageError, said: str) -> None:
 def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     (Path.cwd() / ".git").mkdir()
     connection = ClientConnection(lambda: load_settings(read_environment()), Options(), access=access)
-    memory, *others = tools.offered(connection)
+    memory, *others = connection.offered_tools()
     assert memory["annotations"]["readOnlyHint"] is not may
     assert all(tool["annotations"]["readOnlyHint"] for tool in others)
     assert len(others) == 5
