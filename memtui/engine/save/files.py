@@ -258,7 +258,7 @@ def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Jo
     seq, temp = announce(site, address, job, found, data, sha)
     displaced = _swap_in(spot, temp, found, data, sha, seq)
     if isinstance(displaced, LostRace):
-        return lost_race(site, address, job, sha, found.sha, seq, displaced.theirs)
+        return lost_race(spot, job, sha, found.sha, seq, displaced.theirs)
     conclude(site, seq, address.path, sha, job)
     watch(spot, displaced, sha, job)
     return Saved(address, sha, found.sha, str(job.txn.id))
@@ -547,14 +547,10 @@ def exists(folder: int, name: str) -> bool:
 
 
 def lost_race(
-    site: Site,
-    address: Address,
-    job: Job,
-    yours: str | None,
-    expected: str | None,
-    seq: int,
-    theirs: WholeFile | None,
+    spot: LockedName, job: Job, yours: str | None, expected: str, seq: int, theirs: WholeFile | None
 ) -> Conflict:
+    """Keep both texts of a change that met a foreign version in its commit, and record the conflict."""
+    site, address = spot.site, spot.address
     with site.ledger.transaction():
         if theirs is not None and theirs.settled:
             keep_before(site, address, theirs)

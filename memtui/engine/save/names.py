@@ -190,7 +190,7 @@ def _removing(spot: LockedName, expected: str | None, job: Job, moved_to: tuple[
         raise files.failure(error, f"Deleting {address}", whole=_not_renamed(spot, temp, seq, error)) from error
     displaced = _take_off(spot, temp, found)
     if isinstance(displaced, LostRace):
-        return files.lost_race(site, address, job, None, found.sha, seq, displaced.theirs)
+        return files.lost_race(spot, job, None, found.sha, seq, displaced.theirs)
     try:
         yield MadeChange(lambda: files.finish(site, seq, address.path, None, job, moved_to), (folder,))
     except OSError as error:
