@@ -272,6 +272,18 @@ class EnginePart:
         self._rules = rules
         self._events = events
 
+    def _tell(
+        self,
+        address: Address,
+        kind: str,
+        actor: Actor,
+        before: str | None,
+        after: str | None,
+        old: Address | None = None,
+    ) -> None:
+        """Publish one finished change."""
+        self._events.changed([Change(address, kind, actor.name, before, after, self._ledger.clock(), old)])
+
     def _place(self, address: Address) -> tuple[int, str]:
         return self._roots.uid(self._roots.find(address.root)), address.path
 

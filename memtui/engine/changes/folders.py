@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.look.library import FolderItems, look
+from memtui.engine.disk.paths import Selection
+from memtui.engine.look.library import FolderItems, kind_of, look
 from memtui.engine.look.roots import make_root
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
 from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled
@@ -205,7 +206,7 @@ class Folders(EnginePart):
         result = names.remove(site, address, None, job)
         if isinstance(result, Conflict):
             return Outcome(address, result)
-        self._events.changed([Change(address, "deleted", job.actor.name, result.before, None, self._ledger.clock())])
+        self._tell(address, "deleted", job.actor, result.before, None)
         return Outcome(address, None)
 
     @retry_after_repair
@@ -388,3 +389,63 @@ def _remove_folders(site: Site, folders: Iterable[str]) -> bool:
                 return False  # somebody put something there meanwhile
             raise paths.translate(error, f"Removing the folder {path!r}") from error
     return True
+
+
+class _Level(NamedTuple):
+    name: str
+    identity: tuple[int, int]
+    rest: list[tuple[str, Selection]]
+
+
+def clear_below(folder: int, selection: Selection | None) -> None:
+    """Remove the empty folders in a folder, innermost first; those a layout does not show are left alone.
+
+    Iterative, with one open handle: thousands of folders may be nested.
+    """
+    if selection is None:
+        return
+    handle = fsio.open_dir(folder, ".")
+    try:
+        levels = [_level("", handle, selection)]
+        while True:
+            level = levels[-1]
+            if level.rest:
+                name, inside = level.rest.pop()
+                with suppress(OSError):  # it may not be looked into, or went: nothing is lost when it stays
+                    handle = _step_to(handle, name)
+                    levels.append(_level(name, handle, inside))
+                continue
+            levels.pop()
+            if not levels:
+                return
+            handle = _step_to(handle, "..")
+            if _identity(handle) != levels[-1].identity:
+                return  # somebody moved it meanwhile: what is around it now is none of ours
+            with suppress(OSError):  # something is in it, or it may not be removed
+                fsio.remove_dir(handle, level.name)
+    except OSError:
+        return  # nothing is lost when the rest of the empty folders stays
+    finally:
+        fsio.close(handle)
+
+
+def _step_to(handle: int, name: str) -> int:
+    """Open a folder relative to a handle, which is closed."""
+    found = fsio.open_dir(handle, name)
+    fsio.close(handle)
+    return found
+
+
+def _level(name: str, handle: int, selection: Selection) -> _Level:
+    identity = _identity(handle)
+    try:
+        entries = fsio.list_dir(handle)
+    except OSError:
+        entries = []  # it may not be listed: nothing is lost when it stays
+    inside = ((entry.name, selection.folder(entry.name)) for entry in entries if kind_of(entry) == "folder")
+    return _Level(name, identity, [(below, some) for below, some in inside if some is not None])
+
+
+def _identity(handle: int) -> tuple[int, int]:
+    status = fsio.fstat(handle)
+    return status.st_dev, status.st_ino

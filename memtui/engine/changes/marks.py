@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
-from memtui.engine.changes.change import failed, label_of
+from memtui.engine.changes.memories import failed, label_of
 from memtui.engine.disk import fsio, handles
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Mute, Record

@@ -233,7 +233,7 @@ class Together(EnginePart):
         result: Saved | Unchanged | Conflict
         if isinstance(step, Rename):
             source, target = self._roots_of(step)
-            result = self._undo.changer.move_within(
+            result = self._undo.memories.move_within(
                 source, target, address, step.new, step.expected_sha256, job._replace(operation="renamed")
             )
             return _Did(step, Outcome(address, result, new_address=step.new), self._told(step, result, job))

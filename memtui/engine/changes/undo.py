@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from memtui.engine.changes.change import Changer
 from memtui.engine.changes.marks import ObservedMarks
+from memtui.engine.changes.memories import Memories
 from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.paths import Siblings
 from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
@@ -35,9 +35,9 @@ from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, No
 class Undo(EnginePart):
     """Takes transactions back, newest first, across restarts and processes; and changes of others."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, changer: Changer) -> None:
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, memories: Memories) -> None:
         super().__init__(roots, ledger, rules, events)
-        self.changer = changer
+        self.memories = memories
         self._drafts = MergeDrafts(ledger)
         self.trash = Trash(roots, ledger, rules, events)
         self._observed = ObservedMarks(roots, ledger, rules, events)
@@ -318,10 +318,10 @@ class Undo(EnginePart):
         moving = job._replace(operation="renamed", note=step.note if stays else "")
         if moved_from is not None:
             back = self._roots.rightful(Address(names[moved_from.uid], moved_from.path))
-            return self.changer.move_one(address, back, step.after, moving, again=True)
+            return self.memories.move_one(address, back, step.after, moving, again=True)
         if step.new_path is not None:
             now = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
-            return self.changer.move_one(now, address, step.after, moving, again=True)
+            return self.memories.move_one(now, address, step.after, moving, again=True)
         note = step.note if stays else repeated(step.note, kind)
         try:
             return Outcome(
@@ -360,7 +360,7 @@ class Undo(EnginePart):
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
             left = before if part is None else result.sha256
-            self._events.changed([Change(address, kind, job.actor.name, after, left, self._ledger.clock())])
+            self._tell(address, kind, job.actor, after, left)
         return result
 
     @retry_after_repair
@@ -398,7 +398,7 @@ class Undo(EnginePart):
         if old is None or change.after is None or part is not None:
             result = self._put(address, change.before, change.after, job, part=part)
             return Outcome(address, None if isinstance(result, Saved) and change.before is None else result)
-        moved = self.changer.move_one(address, old, change.after, job._replace(operation="renamed"), again=True)
+        moved = self.memories.move_one(address, old, change.after, job._replace(operation="renamed"), again=True)
         if not moved.ok or change.before == change.after:
             return moved
         return Outcome(address, self._put(old, change.before, change.after, job), new_address=old)
@@ -488,7 +488,7 @@ class Trash(EnginePart):
             self._rules.check_room(site, root)
             result = names.create(site, target, data, Job(txn, actor, "restored"), mode=mode(root))
         if isinstance(result, Saved):
-            self._events.changed([Change(target, "created", actor.name, None, result.sha256, self._ledger.clock())])
+            self._tell(target, "created", actor, None, result.sha256)
         return Outcome(one.address, result, None, one.to)
 
     def _text(self, one: Restoring) -> bytes:
