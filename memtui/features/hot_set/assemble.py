@@ -15,7 +15,7 @@ from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Unlisted
+from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Rendered, Unlisted
 from memtui.given import neutral, reach
 from memtui.given.reach import ScopeListing, openable, readable, reviewed
 from memtui.given.tokens import estimate
@@ -173,18 +173,6 @@ _CACHE_SIZE = 64
 # --- the hot set
 
 
-class Rendered(NamedTuple):
-    """One memory rendered for the block."""
-
-    text: str
-    bytes: int
-    """Bytes of the memory's text."""
-    tokens: int
-    """Tokens of everything."""
-    truncated: bool
-    masked: int
-
-
 class HotSet(NamedTuple):
     """The hot set block, with chosen and omitted memories."""
 
@@ -206,34 +194,23 @@ def choose(
     """Choose and render the hot set from the memories by scope."""
     items: list[GivenMemory] = []
     left_out: list[LeftOut] = []
-    parts = [_HOT_HEAD]
     space = _Space(budgets)
-    at = len(_HOT_HEAD)
     for scope, number in _claims([shelf.rows for shelf in shelves]):
         shelf, row = shelves[scope], shelves[scope].rows[number]
         path = f"{shelf.place}/{row.address.path}"
-        found, reason = _try(engine, row, path, space, budgets, texts)
-        if reason or found is None:
-            wants = (
-                {"too-large": (found.bytes, space.bytes), "over-tokens": (found.tokens, space.tokens)} if found else {}
-            )
-            needs, left = wants.get(reason, (0, 0))
-            claim = (row.pinned, row.heat, row.uses, row.bytes)
-            left_out.append(LeftOut(row.address, path, reason, *claim, needs, left, row.sha256))
-            continue
-        space.take(found)
-        parts.append(found.text)
-        items.append(
-            GivenMemory(
-                row.address, path, len(items) + 1, row.pinned, row.heat, row.uses, row.bytes,
-                found.bytes, found.tokens, found.truncated, found.masked, at, at + len(found.text),
-            )
-        )  # fmt: skip
-        at += len(found.text)
+        shown, reason = _try(engine, row, path, space, budgets, texts)
+        if shown is not None and not reason:
+            space.take(shown)
+            items.append(GivenMemory(row, path, len(items) + 1, shown))
+        elif shown is not None:
+            wanted = (shown.bytes, space.bytes) if reason == "too-large" else (shown.tokens, space.tokens)
+            left_out.append(LeftOut(row, path, reason, *wanted))
+        else:
+            left_out.append(LeftOut(row, path, reason))
     if not items:
         return HotSet(NOTHING, (), tuple(left_out))
-    text = "".join((*parts, _HOT_FOOT))
-    masked = sum(item.masked for item in items)
+    text = "".join((_HOT_HEAD, *(item.shown.text for item in items), _HOT_FOOT))
+    masked = sum(item.shown.masked for item in items)
     return HotSet(Block(text, len(text.encode()), estimate(text), masked), tuple(items), tuple(left_out))
 
 
@@ -398,7 +375,7 @@ def build(
 def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> str | None:  # noqa: B008
     """Render a memory that is left out as it would be given; None when it is no text."""
     kept = _kept_of(engine)
-    row = engine.rows.get(one.address)
+    row = engine.rows.get(one.row.address)
     with kept.guard:
         found = _render(engine, row, one.path, budgets.item_bytes, kept.texts) if readable(row) else None
     return None if found is None else found.text

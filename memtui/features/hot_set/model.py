@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.model import Address
+from memtui.engine.model import Memory
 
 _REASONS = {
     "unreviewed": ("unreviewed", "an unreviewed change: this text came with the checkout"),
@@ -64,45 +64,39 @@ class Unlisted(NamedTuple):
     memories: int
 
 
+class Rendered(NamedTuple):
+    """One memory rendered for the block."""
+
+    text: str
+    bytes: int
+    """Bytes of the memory's text."""
+    tokens: int
+    """Tokens of everything."""
+    truncated: bool
+    masked: int
+
+
 class GivenMemory(NamedTuple):
     """One memory of the hot set."""
 
-    address: Address
+    row: Memory
     path: str
     """As the agent sees it: `/memories/<scope>/<path>`."""
     place: int
-    pinned: bool
-    heat: float
-    uses: int
-    size: int
-    """Bytes of the whole memory."""
-    bytes: int
-    """Bytes of its text in the block."""
-    tokens: int
-    """Including the lines around its text."""
-    truncated: bool
-    masked: int
-    start: int = 0
-    end: int = 0
-    """Offsets in the text of the block, in characters."""
+    shown: Rendered
 
 
 class LeftOut(NamedTuple):
     """A pinned or used memory that is not in the hot set."""
 
-    address: Address
+    row: Memory
     path: str
     reason: str
     """A key of `REASONS`."""
-    pinned: bool
-    heat: float
-    uses: int
-    size: int
     needs: int = 0
     """Bytes (`too-large`) or tokens (`over-tokens`) it needs; 0 when it was not read."""
     left: int = 0
     """What was left of them."""
-    sha256: str | None = None
 
 
 class Context(NamedTuple):
@@ -129,7 +123,7 @@ class Context(NamedTuple):
     @property
     def hot_text_bytes(self) -> int:
         """Bytes that count against `Budgets.hot_bytes`."""
-        return sum(item.bytes for item in self.items)
+        return sum(item.shown.bytes for item in self.items)
 
     @property
     def masked(self) -> int:

@@ -101,7 +101,7 @@ def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
     if not listed.memories:
         return Made()
     made = as_loaded(listed.block, listed.memories - listed.listed, listed.memories, chosen.block, len(chosen.left_out))
-    return Made(made, frozenset(item.address for item in chosen.items if not item.truncated))
+    return Made(made, frozenset(item.row.address for item in chosen.items if not item.shown.truncated))
 
 
 def _present(rows: Iterable[Memory]) -> tuple[Memory, ...]:
@@ -258,7 +258,9 @@ def _load(
     hidden = tuple(sorted(shown - scopes))
     if door.way == BY_HOOK:
         given = tuple(shelf for shelf in mine.pinned if access.shows(shelf.status.root))
-        rest = _because("off", (one for one in rest if one.address.root not in {each.status.root.id for each in given}))
+        rest = _because(
+            "off", (one for one in rest if one.row.address.root not in {each.status.root.id for each in given})
+        )
         found = fitted(engine, hook_characters, HOOK, scopes=scopes, own=given)
         left = (*found.left_out, *rest, *used)
         return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
@@ -268,8 +270,7 @@ def _load(
     reason, off = "no-hook", f"memtui is not installed in {door.title}."
     if door.way == IMPOSSIBLE:
         reason, off = "no-client", f"memtui cannot be installed in {door.title}."
-    items = [engine.rows.get(item.address) for item in found.items]
-    left = (*(_left(row, engine, reason) for row in items), *found.left_out)
+    left = (*(_left(item.row, engine, reason) for item in found.items), *found.left_out)
     return Given(door, None, off, hidden, 0, mine.itself, _because(reason, (*left, *rest, *used)))
 
 
@@ -278,7 +279,7 @@ def counted(given: Given) -> Given:
     found = given.context
     if found is None:
         return given
-    items = tuple(one._replace(tokens=_count(found.hot_block.text[one.start : one.end])) for one in found.items)
+    items = tuple(one._replace(shown=one.shown._replace(tokens=_count(one.shown.text))) for one in found.items)
     tokens = _count(found.index_block.text) + _count(found.hot_block.text)
     return given._replace(context=found._replace(items=items), tokens=tokens)
 
@@ -290,7 +291,7 @@ def _count(text: str) -> int:
 
 def _left(row: Memory, engine: Engine, reason: str) -> LeftOut:
     path = engine.roots.virtual_path(row.address) or engine.roots.file_path(row.address)
-    return LeftOut(row.address, path, reason, row.pinned, row.heat, row.uses, row.bytes, sha256=row.sha256)
+    return LeftOut(row, path, reason)
 
 
 def _because(reason: str, left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:

@@ -8,9 +8,6 @@ from memtui.wire.access import open_agent_session
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.outcomes import Json
 
-_CLAIM = ("address", "path", "reason", "pinned", "heat", "uses", "size")
-_GIVEN = ("address", "path", "place", "pinned", "heat", "uses", "size", "bytes", "tokens", "truncated", "masked")
-
 
 def context(call: Call) -> int:
     """Print the index and the hot set."""
@@ -91,8 +88,8 @@ def context_json(found: Context) -> Json:
                 "tries": budgets.tries,
             },
         },
-        "items": [_memory_json(one, *_GIVEN) for one in found.items],
-        "left_out": [_memory_json(one, *_CLAIM) for one in found.left_out],
+        "items": [_item_json(item) for item in found.items],
+        "left_out": [_memory_json(one, {"reason": one.reason}) for one in found.left_out],
         "unreviewed": list(found.unreviewed),
     }
 
@@ -101,6 +98,12 @@ def _block_json(block: Block) -> Json:
     return {"bytes": block.bytes, "tokens": block.tokens, "masked": block.masked}
 
 
-def _memory_json(memory: GivenMemory | LeftOut, *names: str) -> Json:
-    fields = {name: getattr(memory, name) for name in names}
-    return fields | {"address": str(memory.address), "heat": round(memory.heat, 3)}
+def _memory_json(memory: GivenMemory | LeftOut, more: Json) -> Json:
+    row = memory.row
+    claim = {"pinned": row.pinned, "heat": round(row.heat, 3), "uses": row.uses, "size": row.bytes}
+    return {"address": str(row.address), "path": memory.path, **more, **claim}
+
+
+def _item_json(item: GivenMemory) -> Json:
+    shown = {name: getattr(item.shown, name) for name in ("bytes", "tokens", "truncated", "masked")}
+    return _memory_json(item, {"place": item.place}) | shown

@@ -123,7 +123,7 @@ start."""
         found = self.context
         waiting = found.unreviewed if found is not None else ()
         row = self.item
-        here = (row.root or (row.memory.address.root if row.memory is not None else "")) if row is not None else ""
+        here = (row.root or (row.memory.row.address.root if row.memory is not None else "")) if row is not None else ""
         return here if here in waiting else waiting[0] if len(waiting) == 1 else ""
 
     # Coming, and news
@@ -154,8 +154,8 @@ start."""
 
         def change() -> None:
             self.shares = shares
-            named = {one.address for each in shares for one in each.left_out}
-            named |= {one.address for each in shares if each.context is not None for one in each.context.items}
+            named = {one.row.address for each in shares for one in each.left_out}
+            named |= {one.row.address for each in shares if each.context is not None for one in each.context.items}
             self.look = self.look._replace(names={address: self.host.shown(address) for address in named})
             given = self.given
             others = [one for one in shares if one is not given] if given is not None else []
@@ -194,7 +194,9 @@ start."""
         if row is None:
             return "Text", []
         if row.item is not None:
-            notes: Line = [(f"{count_words(row.item.masked, 'secret')} masked", "warning")] if row.item.masked else []
+            notes: Line = (
+                [(f"{count_words(row.item.shown.masked, 'secret')} masked", "warning")] if row.item.shown.masked else []
+            )
             notes.append((" as it is given" if notes else "as it is given", "title"))
             return view_rows.shown_path(row.item, self.look), notes
         if row.left is not None:
@@ -252,7 +254,7 @@ start."""
     def _pin(self) -> None:
         memory = self.item.memory if self.item is not None else None
         if memory is not None:
-            self.host.operations.pin((memory.address,), not memory.pinned, self.load)
+            self.host.operations.pin((memory.row.address,), not memory.row.pinned, self.load)
 
     def _jump(self) -> None:
         row = self.item
@@ -263,14 +265,14 @@ start."""
             self._other_pane()
             return
         if row.memory is not None:
-            self.host.places.tree(row.memory.address, "esc")
+            self.host.places.tree(row.memory.row.address, "esc")
             return
         self.host.places.back()
         self.host.places.reveal_root(row.root)
 
     def _at_memory(self, go: Callable[[Address], object]) -> None:
         if self.item is not None and self.item.memory is not None:
-            go(self.item.memory.address)
+            go(self.item.memory.row.address)
 
     def _next_client(self) -> None:
         if self.given is not None:
@@ -292,7 +294,7 @@ start."""
     def _accept(self) -> None:
         left = self.item.left if self.item is not None else None
         if left is not None and left.reason == "unreviewed":
-            self.host.operations.review([(left.address, left.sha256)], self.load)
+            self.host.operations.review([(left.row.address, left.row.sha256)], self.load)
         else:
             self.host.operations.accept(self._unreviewed(), self.load)
 

@@ -63,7 +63,7 @@ class HotSetRow(NamedTuple):
     def key(self) -> Hashable:
         """Identity of the row, also when a memory enters or leaves the set."""
         if self.memory is not None:
-            return self.memory.address
+            return self.memory.row.address
         return (self.kind, self.root if self.other is None else (self.other.door.agent, self.other.door.client))
 
 
@@ -77,7 +77,7 @@ def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[HotSetRow, ...]
         rows += [HotSetRow(CUT), *(HotSetRow(LEFT, left=one) for one in given.left_out)]
     if found is not None:
         for root in found.unreviewed:
-            waiting = sum(one.address.root == root for one in found.left_out)
+            waiting = sum(one.row.address.root == root for one in found.left_out)
             rows.append(HotSetRow(ROOT, root=root, waiting=waiting))
         rows.append(HotSetRow(INDEX))
     return (*rows, *([HotSetRow(REST)] if others else []), *(HotSetRow(AGENT, other=one) for one in others))
@@ -167,9 +167,9 @@ def _named(name: str, style: str, notes: str, width: int, *, plain: bool) -> Seq
 
 
 def _item_runs(item: GivenMemory, width: int, look: HotSetLook) -> Sequence[Run]:
-    notes = [word for word, on in (("cut", item.truncated), ("masked", bool(item.masked))) if on]
+    notes = [word for word, on in (("cut", item.shown.truncated), ("masked", bool(item.shown.masked))) if on]
     tail: Line = [(f" {' '.join(notes)}", "warning")] if notes else []
-    tail += [(f" {size_words(item.bytes):>7} {f'{item.tokens:,}':>6} tok", "description")]
+    tail += [(f" {size_words(item.shown.bytes):>7} {f'{item.shown.tokens:,}':>6} tok", "description")]
     lead: Line = [(f"{item.place:>2} ", "number")]
     return _memory_runs(item, lead, tail, "name", width, look)
 
@@ -178,13 +178,13 @@ def _memory_runs(
     memory: GivenMemory | LeftOut, lead: Line, tail: Line, style: str, width: int, look: HotSetLook
 ) -> Sequence[Run]:
     """Draw rank, pin, path, uses and heat; the path shrinks, but keeps its name."""
-    claim = f" x{memory.uses:<4}" if memory.uses else "      "
-    heat = f"{memory.heat:>5.1f}" if memory.heat else "     "
+    claim = f" x{memory.row.uses:<4}" if memory.row.uses else "      "
+    heat = f"{memory.row.heat:>5.1f}" if memory.row.heat else "     "
     numbers: Line = [(claim, "description"), (heat, "description")] if width >= 52 else []
     used = sum(cell_width(text) for text, _ in (*lead, *numbers, *tail)) + 3
     room = max(width - used, 12)
     path = both_ends(shown_path(memory, look).removeprefix("/memories/"), room, plain=look.plain)
-    sign: Run = ("P " if memory.pinned else "  ", "pin")
+    sign: Run = ("P " if memory.row.pinned else "  ", "pin")
     name: Run = (path + " " * (room - cell_width(path)), style)
     return [*lead, sign, name, *numbers, *tail]
 
@@ -209,7 +209,7 @@ def _root_runs(row: HotSetRow, width: int, look: HotSetLook) -> Sequence[Run]:
 def shown_path(memory: GivenMemory | LeftOut, look: HotSetLook) -> str:
     """Return the common path of a memory, or its display name if it is an agent's own."""
     shared = memory.path.startswith("/memories/")
-    return memory.path if shared else look.names.get(memory.address, str(memory.address))
+    return memory.path if shared else look.names.get(memory.row.address, str(memory.row.address))
 
 
 def share_words(given: Given) -> str:
@@ -244,7 +244,7 @@ def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetL
     if found is None:
         return words_page(given.off, style="problem", width=width)
     if row.kind == ITEM and row.item is not None:
-        return _text(found.hot_block.text[row.item.start : row.item.end], width, plain=plain)
+        return _text(row.item.shown.text, width, plain=plain)
     if row.kind == ROOT:
         return _root_page(engine, row.root, width, look)
     if row.kind == INDEX:
@@ -354,5 +354,5 @@ def copied(given: Given, row: HotSetRow) -> str:
     if found is None:
         return ""
     if row.item is not None:
-        return found.hot_block.text[row.item.start : row.item.end]
+        return row.item.shown.text
     return {ALL: found.text, INDEX: found.index_block.text}.get(row.kind, "")

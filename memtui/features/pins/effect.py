@@ -112,9 +112,9 @@ def _effect(engine: Engine, root: Root, reader: _Reader | None, address: Address
     if not here:
         return PinEffect(address, given=True, words=f"{title} is given it in that project")
     context = reader.given.context
-    if context is not None and any(item.address == address for item in context.items):
+    if context is not None and any(item.row.address == address for item in context.items):
         return PinEffect(address, given=True, words=f"{title} is given it from its next session on")
-    why = next((REASONS[one.reason] for one in reader.given.left_out if one.address == address), reader.given.off)
+    why = next((REASONS[one.reason] for one in reader.given.left_out if one.row.address == address), reader.given.off)
     return PinEffect(address, given=False, words=why.removesuffix("."))
 
 

@@ -39,7 +39,7 @@ def test_the_hot_set_shows_as_many_tokens_for_the_same_bytes(world: World) -> No
         costs = [counter().of(one.text.decode()) for one in with_made(engine, "memtui", ())]
     assert given.context is not None
     assert given.tokens == sum(costs) < given.context.index_block.tokens + given.context.hot_block.tokens
-    assert 0 < given.context.items[0].tokens < costs[1]
+    assert 0 < given.context.items[0].shown.tokens < costs[1]
 
 
 def test_mux_is_said_to_begin_with_what_it_makes_itself(home: Path, tmp_path: Path) -> None:

@@ -334,9 +334,9 @@ def test_only_the_scopes_asked_for_are_in_it(world: World, engine: Engine) -> No
     mine, other = world.write("global", "a.md", "mine\n"), world.write("workspace", "b.md", "other\n")
     engine.pins.set([mine, other], pinned=True, actor=TUI)
     narrow = build(engine, scopes=frozenset({"global"}))
-    assert [item.address for item in narrow.items] == [mine]
+    assert [item.row.address for item in narrow.items] == [mine]
     assert "b.md" not in narrow.text
-    assert [item.address for item in build(engine).items] == [mine, other]
+    assert [item.row.address for item in build(engine).items] == [mine, other]
     assert build(engine, scopes=frozenset()).memories == 0
 
 

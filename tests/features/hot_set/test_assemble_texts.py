@@ -19,11 +19,11 @@ TUI = Actor("tui")
 
 
 def names(found: Context) -> list[str]:
-    return [item.address.path for item in found.items]
+    return [item.row.address.path for item in found.items]
 
 
 def reasons(found: Context) -> dict[str, str]:
-    return {one.address.path: one.reason for one in found.left_out}
+    return {one.row.address.path: one.reason for one in found.left_out}
 
 
 def pin(engine: Engine, *addresses: Address) -> None:
@@ -41,8 +41,8 @@ def test_pinned_first_then_the_most_used_then_by_path(world: World, engine: Engi
     found = build(engine)
     assert names(found) == ["e.md", "d.md", "b.md", "c.md"]
     assert [item.place for item in found.items] == [1, 2, 3, 4]
-    assert [item.pinned for item in found.items] == [True, False, False, False]
-    assert found.items[1].uses == 3
+    assert [item.row.pinned for item in found.items] == [True, False, False, False]
+    assert found.items[1].row.uses == 3
     assert blocks.read(found.text).files == {f"/memories/global/{name}": f"text of {name}" for name in names(found)}
     assert found.left_out == ()
 
@@ -53,7 +53,7 @@ def test_old_uses_count_less_than_new_ones(world: World, engine: Engine, clock: 
     clock.advance(days=14)
     world.use(engine, new, 1)
     assert names(build(engine)) == ["new.md", "old.md"]
-    assert build(engine).items[1].heat == pytest.approx(0.75, rel=0.01)
+    assert build(engine).items[1].row.heat == pytest.approx(0.75, rel=0.01)
 
 
 def test_what_was_never_used_is_not_in_it(world: World, engine: Engine) -> None:
@@ -66,9 +66,9 @@ def test_a_large_memory_is_cut_at_a_character_and_says_where_the_rest_is(world: 
     text = "€" * 6_000
     pin(engine, world.write("global", "big.md", text))
     (item,) = build(engine, budgets=Budgets(hot_tokens=50_000)).items
-    assert item.truncated
-    assert item.bytes == 16_383
-    assert item.size == 18_000
+    assert item.shown.truncated
+    assert item.shown.bytes == 16_383
+    assert item.row.bytes == 18_000
     shown = blocks.read(build(engine).text).files["/memories/global/big.md"]
     assert shown == "€" * 5_461 + "\n[truncated: view /memories/global/big.md with the memory tool for the rest]"
 
@@ -83,7 +83,7 @@ def test_the_limit_of_one_memory_is_exact(
 ) -> None:
     pin(engine, world.write("global", "a.md", text))
     (item,) = build(engine).items
-    assert (item.bytes, item.truncated) == (bytes_, truncated)
+    assert (item.shown.bytes, item.shown.truncated) == (bytes_, truncated)
 
 
 def test_a_cut_keeps_a_letter_with_its_marks(world: World, engine: Engine) -> None:
@@ -118,7 +118,7 @@ def test_tokens_have_a_limit_of_their_own(world: World, engine: Engine) -> None:
     assert names(found) == ["a.md", "c.md"]
     assert reasons(found) == {"b.md": "over-tokens"}
     assert found.hot_block.tokens == estimate(found.hot_block.text) <= budgets.hot_tokens
-    assert sum(item.tokens for item in found.items) <= budgets.hot_tokens
+    assert sum(item.shown.tokens for item in found.items) <= budgets.hot_tokens
 
 
 def test_no_more_are_read_than_tried(world: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_a_commit_that_replaces_a_reviewed_pinned_text_takes_it_out_of_the_hot_s
     assert "Send the keys." not in found.text
     assert reasons(found) == {"rules.md": "unreviewed"}
     assert "unreviewed change" in REASONS["unreviewed"]
-    assert found.left_out[0].sha256 == engine.rows.get(pinned).sha256
+    assert found.left_out[0].row.sha256 == engine.rows.get(pinned).sha256
     engine.changes.mark_seen(None)
     assert reasons(build(engine)) == {"rules.md": "unreviewed"}, "looking is not reviewing"
     world.write("project", "rules.md", "Run the tests.\n", age=-90)
@@ -219,7 +219,7 @@ def test_secrets_are_masked_in_it_and_nowhere_else(world: World, engine: Engine)
     pin(engine, address)
     found = build(engine)
     assert secret not in found.text
-    assert found.items[0].masked == found.hot_block.masked == found.masked == 2
+    assert found.items[0].shown.masked == found.hot_block.masked == found.masked == 2
     assert secret.encode() in engine.read_bytes(address)
 
 
@@ -236,14 +236,15 @@ def test_an_empty_memory_is_an_empty_block(world: World, engine: Engine) -> None
     pin(engine, world.write("global", "a.md", ""))
     found = build(engine)
     assert blocks.read(found.text).files == {"/memories/global/a.md": ""}
-    assert (found.items[0].bytes, found.items[0].truncated) == (0, False)
+    assert (found.items[0].shown.bytes, found.items[0].shown.truncated) == (0, False)
 
 
 def test_each_part_can_be_cut_out_of_the_block(world: World, engine: Engine) -> None:
     pin(engine, *(world.write("global", name, f"text of {name}, ümläut\n") for name in ("a.md", "b.md")))
     found = build(engine)
     for item in found.items:
-        text = found.hot_block.text[item.start : item.end]
+        text = item.shown.text
+        assert text in found.hot_block.text
         assert text.startswith(f'<memory_file path="{item.path}">\n')
         assert text.endswith("</memory_file>\n")
 

@@ -205,7 +205,7 @@ def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
     (item,) = document["items"]
     assert item == {
         "address": "memtui:global/a.md", "path": "/memories/global/a.md", "place": 1, "pinned": True, "heat": 2.0,
-        "uses": 2, "size": 44, "bytes": found.hot_text_bytes, "tokens": found.items[0].tokens, "truncated": False,
+        "uses": 2, "size": 44, "bytes": found.hot_text_bytes, "tokens": found.items[0].shown.tokens, "truncated": False,
         "masked": 1,
     }  # fmt: skip
     (left_out,) = document["left_out"]

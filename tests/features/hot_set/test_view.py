@@ -44,13 +44,13 @@ async def hot(screen: Shown) -> HotSetView:
 
 def order(view: HotSetView) -> list[str]:
     """The memories that are given, in order."""
-    return [str(row.item.address) for row in view.rows.shown if row.item is not None]
+    return [str(row.item.row.address) for row in view.rows.shown if row.item is not None]
 
 
 def under_cursor(view: HotSetView) -> str:
     """The memory under the cursor."""
     row = view.item
-    return str(row.memory.address) if row is not None and row.memory is not None else ""
+    return str(row.memory.row.address) if row is not None and row.memory is not None else ""
 
 
 async def test_it_shows_the_order_the_budgets_and_the_very_text() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.config.settings import AccessRule, Settings
-from memtui.engine.model import Actor, Address
+from memtui.engine.model import Actor, Address, Memory
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Unlisted
+from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Rendered, Unlisted
 from memtui.features.hot_set.shares import Door, Given, doors, load
 from memtui.features.hot_set.view_rows import (
     CUT,
@@ -36,13 +36,14 @@ from tests.workbench.shown import DIRECTORIES
 ADDRESS = Address("memtui:global", "a.md")
 
 
-def item(path: str = "/memories/global/a.md", **changes: object) -> GivenMemory:
-    made = GivenMemory(ADDRESS, path, 1, True, 2.5, 3, 500, 400, 120, False, 0)  # noqa: FBT003
-    return made._replace(**changes)  # type: ignore[arg-type]
+def item(path: str = "/memories/global/a.md", *, truncated: bool = False, masked: int = 0) -> GivenMemory:
+    row = Memory(ADDRESS, "global", "memtui", 500, 0, "sha", pinned=True, uses=3, heat=2.5)
+    return GivenMemory(row, path, 1, Rendered("text", 400, 120, truncated, masked))
 
 
-def left(reason: str, needs: int = 0, room: int = 0) -> LeftOut:
-    return LeftOut(Address("memtui:global", "b.md"), "/memories/global/b.md", reason, False, 1.0, 1, 9, needs, room)  # noqa: FBT003
+def left(reason: str, needs: int = 0, room: int = 0, *, name: str = "b.md") -> LeftOut:
+    row = Memory(Address("memtui:global", name), "global", "memtui", 9, 0, "sha", uses=1, heat=1.0)
+    return LeftOut(row, f"/memories/global/{name}", reason, needs, room)
 
 
 def context(*items: GivenMemory, left_out: tuple[LeftOut, ...] = (), **changes: object) -> Context:
@@ -63,7 +64,7 @@ def test_what_is_given_stands_above_the_line_and_the_index_last() -> None:
     found = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
     assert [row.kind for row in rows_of(share(found))] == ["all", "item", CUT, "left", ROOT, INDEX]
     assert [row.kind for row in rows_of(share(context()))] == ["all", INDEX]
-    assert HotSetRow("item", item=item()).key == HotSetRow("left", left=left("no-place")._replace(address=ADDRESS)).key
+    assert HotSetRow("item", item=item()).key == HotSetRow("left", left=left("no-place", name=ADDRESS.path)).key
 
 
 def test_sizes_are_said_in_kib() -> None:

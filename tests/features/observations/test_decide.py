@@ -389,7 +389,7 @@ def test_view_4_tells_a_person_what_is_not_given_because_it_is_withheld(engine: 
     cards(engine)
     engine.pins.set([Address("memtui:project", "pool.md")], pinned=True, actor=ME)
     decided(engine, "pool", "private")
-    assert [(one.address.path, one.reason) for one in load(engine, hot_settings(), Door()).left_out] == [
+    assert [(one.row.address.path, one.reason) for one in load(engine, hot_settings(), Door()).left_out] == [
         ("pool.md", "withheld")
     ]
     with world.engine(approver=lambda: Approver(agent="CLAUDECODE is set.")) as agents:
