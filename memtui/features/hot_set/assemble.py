@@ -34,16 +34,6 @@ _MISSES = 32
 """Lines that may not fit before the rest is skipped."""
 
 
-class Line(NamedTuple):
-    """One rendered line."""
-
-    row: Memory
-    text: str
-    bytes: int
-    tokens: int
-    masked: int
-
-
 class IndexText(NamedTuple):
     """The index block and its counts."""
 
@@ -53,7 +43,8 @@ class IndexText(NamedTuple):
     unlisted: tuple[Unlisted, ...]
 
 
-Lines = dict[Address, Line]
+Lines = dict[Address, tuple[Memory, Block]]
+"""Cache of rendered lines; one holds for its very row."""
 
 
 def render(shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines) -> IndexText:
@@ -63,7 +54,7 @@ def render(shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines) -> I
     fixed = _INDEX_HEAD + _INDEX_FOOT
     room = budgets.index_bytes - len(fixed.encode()) - _ROOM
     tokens = budgets.index_tokens - estimate(fixed) - _ROOM_TOKENS
-    chosen: list[list[tuple[int, Line]]] = [[] for _ in shelves]
+    chosen: list[list[tuple[int, Block]]] = [[] for _ in shelves]
     misses = masked = 0
     for scope, number in _ranked(rows):
         line = _line(shelves[scope], rows[scope][number], lines)
@@ -90,8 +81,7 @@ def render(shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines) -> I
     nameless = sum(map(len, there)) - sum(map(len, rows))
     texts += (_unlisted_words(unlisted), _more(nameless, ", because of a name that cannot be used here"))
     texts += (_cut_short(shelves), _INDEX_FOOT)
-    text = "".join(texts)
-    return IndexText(Block(text, len(text.encode()), estimate(text), masked), sum(map(len, rows)), listed, unlisted)
+    return IndexText(Block.of("".join(texts), masked), sum(map(len, rows)), listed, unlisted)
 
 
 def _claims(rows: Sequence[Sequence[Memory]]) -> list[tuple[int, int]]:
@@ -120,25 +110,25 @@ def _ranked(rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:
                     yield scope, order[turn]
 
 
-def _line(shelf: ScopeListing, row: Memory, lines: Lines) -> Line:
+def _line(shelf: ScopeListing, row: Memory, lines: Lines) -> Block:
     known = lines.get(row.address)
-    if known is not None and known.row is row:
-        return known
+    if known is not None and known[0] is row:
+        return known[1]
     masked = 0
     text = f"- {neutral.line(f'{shelf.place}/{row.address.path}')}"
     if row.description and reviewed(row):
         shown = mask(row.description)
         text += f' — "{neutral.line(shown.text)}"'
         masked = len(shown.secrets)
-    text += "\n"
-    line = lines[row.address] = Line(row, text, len(text.encode()), estimate(text), masked)
+    line = Block.of(f"{text}\n", masked)
+    lines[row.address] = row, line
     return line
 
 
 def _named(row: Memory, lines: Lines) -> bool:
     """Return whether an agent can open a memory by the path in its line."""
     known = lines.get(row.address)
-    return (known is not None and known.row is row) or listable(row.address.path)
+    return (known is not None and known[0] is row) or listable(row.address.path)
 
 
 def _unlisted_words(unlisted: Sequence[Unlisted]) -> str:
@@ -210,8 +200,8 @@ def choose(
     if not items:
         return HotSet(NOTHING, (), tuple(left_out))
     text = "".join((_HOT_HEAD, *(item.shown.text for item in items), _HOT_FOOT))
-    masked = sum(item.shown.masked for item in items)
-    return HotSet(Block(text, len(text.encode()), estimate(text), masked), tuple(items), tuple(left_out))
+    block = Block.of(text, sum(item.shown.masked for item in items))
+    return HotSet(block, tuple(items), tuple(left_out))
 
 
 class _Space:

@@ -1,9 +1,12 @@
 """Values for what an agent is given: texts, chosen and omitted memories, and budgets."""
 
+from __future__ import annotations
+
 from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.model import Memory
+from memtui.given.tokens import estimate
 
 _REASONS = {
     "unreviewed": ("unreviewed", "an unreviewed change: this text came with the checkout"),
@@ -51,6 +54,11 @@ class Block(NamedTuple):
     bytes: int
     tokens: int
     masked: int
+
+    @classmethod
+    def of(cls, text: str, masked: int) -> Block:
+        """Measure a text."""
+        return cls(text, len(text.encode()), estimate(text), masked)
 
 
 NOTHING = Block("", 0, 0, 0)

@@ -315,10 +315,10 @@ def is_ours(event: SessionEvent) -> bool:
 
 
 class CleanText:
-    """Cleans texts of secrets and private spans, and counts what it removed."""
+    """Cleans texts of secrets and private spans, and counts them; `private` collects the phrases of private spans."""
 
-    def __init__(self, private: Sequence[str] = ()) -> None:
-        self.private = list(private)
+    def __init__(self, private: list[str]) -> None:
+        self.private = private
         self.masked = self.cut = 0
 
     def of(self, text: str) -> str:
@@ -353,8 +353,8 @@ class TurnRules:
         if self.unkept:
             return []
         clean = CleanText(self.private)
+        # What is private in this turn is known before anything the agent said in it is taken.
         said = clean.of(turn.asked.text) if turn.asked is not None else ""
-        self.private = clean.private  # of this turn, too, before anything the agent said in it is taken
         made = [*self._made(turn.asked, said, events, after, interrupted=interrupted, first=first)]
         cut = max((clean.cut, *(one.derived.cut for one in made)))  # what is private in a turn makes all of it private
         return [one._replace(derived=one.derived._replace(cut=one.derived.cut or cut)) for one in made]
@@ -428,7 +428,7 @@ class TurnRules:
         inside = call.cwd.rstrip("/") + "/"
         for one in touched(call, self._home):
             if one.kind in kinds and call.cwd and one.path.startswith(inside):
-                path, clean = os.path.relpath(one.path, call.cwd), CleanText(self.private)
+                path, clean = os.path.relpath(one.path, call.cwd), CleanText([*self.private])
                 spaced = clean.of(_BETWEEN.sub(" ", path))  # a phrase is written with them in a name
                 path = clean.of(path)
                 if spaced and not clean.cut:
@@ -451,7 +451,6 @@ class TurnRules:
         kept = [clean.of(text) for text in told]
         for number, shorter in enumerate(take):
             kept[number] = shorter(kept[number])
-        self.private = clean.private
         body = "\n\n".join(filter(None, (text.strip() for text in kept)))[:MAX_TEXT]
         span, counts = (event.offset, event.offset + event.length), (clean.masked, clean.cut)
         derived = rules.compose_card(body, kind, span, title=title, same=same or body, files=files, counts=counts)

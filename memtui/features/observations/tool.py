@@ -10,7 +10,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
 from memtui import markers
 from memtui.agents.projects import main_checkout
@@ -261,15 +260,6 @@ _LETTERS = 8
 _RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
 
 
-class _Message(NamedTuple):
-    who: str
-    text: str
-    at: int
-    offset: int
-    session: str
-    typed: bool
-
-
 def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[SessionFile]:
     """Return the project's session files of some agents that are being written, or only the newest one."""
     place = reach.place
@@ -298,7 +288,7 @@ def grep_sessions(files: Sequence[SessionFile], words: str, limit: int = DEFAULT
                 if query.allows(folded) and all(term.grade(folded) is not None for term in query.terms):
                     shown = neutral.line(_cut(text, query))
                     name = f"{said.session[:_LETTERS]}-{said.offset}"
-                    hits.append((_RANKS[said.who], -said.at, f"- {name} {day(said.at)} {said.who}: {shown}"))
+                    hits.append((_RANKS[said.role], -said.at, f"- {name} {day(said.at)} {said.role}: {shown}"))
                     break
     hits.sort(key=lambda hit: hit[:2])
     lines = within([text for _, _, text in hits[: max(1, min(limit, MAX_HITS))]], GREP_TOKENS - 60)
@@ -340,13 +330,13 @@ def _turns_around(file: SessionFile, session: str, place: int, turns: int) -> tu
     after: list[str] = []
     wanted = 0
     for turn in _turns(file):
-        text = "\n".join(f"{said.who}: {neutral.body(said.text[:_MESSAGE_CHARS])}" for said in turn)
+        text = "\n".join(f"{said.role}: {neutral.body(said.text[:_MESSAGE_CHARS])}" for said in turn)
         hits = (said for said in turn if said.offset == place and said.session.startswith(session))
         hit = None if after else next(hits, None)
         if hit is None and not after:
             before.append(text)
             continue
-        if hit is not None and hit.who != SUMMARY:
+        if hit is not None and hit.role != SUMMARY:
             wanted = turns // 2
         after.append(text)
         if len(after) > wanted:
@@ -357,10 +347,10 @@ def _turns_around(file: SessionFile, session: str, place: int, turns: int) -> tu
     return [*kept, *after], len(kept)
 
 
-def _turns(file: SessionFile) -> Iterator[list[_Message]]:
-    turn: list[_Message] = []
+def _turns(file: SessionFile) -> Iterator[list[SessionEvent]]:
+    turn: list[SessionEvent] = []
     for said in _messages(file):
-        if turn and (said.typed or said.who == SUMMARY):
+        if turn and (is_typed(said) or said.role == SUMMARY):
             yield turn
             turn = []
         turn.append(said)
@@ -368,7 +358,7 @@ def _turns(file: SessionFile) -> Iterator[list[_Message]]:
         yield turn
 
 
-def _messages(one: SessionFile) -> Iterator[_Message]:
+def _messages(one: SessionFile) -> Iterator[SessionEvent]:
     """Yield what may be shown, in order; text marked private once is cut from then on."""
     private: list[str] = []
     typed = skips = 0
@@ -382,15 +372,13 @@ def _messages(one: SessionFile) -> Iterator[_Message]:
             typed, skips = typed + 1, unkept
         if skips:
             continue
-        clean = CleanText(private)
         text = event.text
         if event.role == TOOL:
             text = f"{event.tool} {event.target}" + (f"\nfailed: {event.text}" if event.failed else "")
-        text = clean.of(text)
-        private = clean.private
+        text = CleanText(private).of(text)
         who = SUMMARY if event.tool == SUMMARY and event.role == USER else event.role
         if text.strip():
-            yield _Message(who, text, event.at, event.offset, event.session, is_typed(event))
+            yield event._replace(role=who, text=text)
 
 
 def _events(one: SessionFile) -> Iterator[SessionEvent]:
