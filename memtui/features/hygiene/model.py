@@ -105,10 +105,6 @@ class ScannedText:
         return self._written[script]
 
 
-def _found(page: ScannedText, found: "re.Match[str]") -> GuardResult:  # noqa: ARG001 - a guard that spares nothing
-    return GuardResult()
-
-
 class Rule(NamedTuple):
     """One thing to look for."""
 
@@ -121,8 +117,8 @@ class Rule(NamedTuple):
     """`mask`, `strip`, `cut` or `set` the match, or `open`: a person decides."""
     pattern: str = ""
     """Linear in time; empty where `memtui.mask` or `memory_scan` finds it."""
-    judge: Callable[[ScannedText, "re.Match[str]"], GuardResult | None] = _found
-    """The guard; returns None for a match to spare."""
+    judge: Callable[[ScannedText, "re.Match[str]"], GuardResult | None] | None = None
+    """The guard; returns None for a match to spare. Without one every match counts."""
     anchors: tuple[str, ...] = ()
     """Lower-case texts of which every match contains one; empty: none is known."""
     begins: tuple[str, ...] = ()

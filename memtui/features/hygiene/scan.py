@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
 from memtui.features.hygiene.hidden import HIDDEN
-from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, ScannedText
+from memtui.features.hygiene.model import SEVERITIES, GuardResult, Hazard, Rule, ScannedText
 from memtui.features.hygiene.orders import ORDERS
 from memtui.mask import BEGIN, Secret, mask, secrets
 from memtui.safe_text import one_line
@@ -193,7 +193,7 @@ def _judged(
     rule: Rule, page: ScannedText, found: Iterable[re.Match[str]], hidden: Sequence[Secret]
 ) -> Iterator[_Place]:
     for match in found:
-        verdict = rule.judge(page, match)
+        verdict = rule.judge(page, match) if rule.judge is not None else GuardResult()
         if verdict is None or (
             rule.id == "H11" and any(one.start < match.end() and match.start() < one.end for one in hidden)
         ):

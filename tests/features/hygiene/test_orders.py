@@ -85,7 +85,7 @@ def assert_begun(text: str) -> None:
     page, whole = ScannedText(text), [(0, len(text))]
     found = {(one.rule.id, one.start, one.end) for one in scanning._of_rules(ORDERS, page, whole, ())}
     for rule in ORDERS:
-        matches = [one for one in re.finditer(rule.pattern, text) if rule.judge(page, one) is not None]
+        matches = [one for one in re.finditer(rule.pattern, text) if rule.judge and rule.judge(page, one) is not None]
         assert {one for one in found if one[0] == rule.id} == {(rule.id, *one.span()) for one in matches}
 
 
