@@ -6,7 +6,7 @@ first, then the most used, within hard budgets; each omitted candidate gets a re
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -409,22 +409,17 @@ def _build(
 
 def fitted(
     engine: Engine,
-    measure: Callable[[Context], int],
-    limit: int,
     *,
+    limit: int = HOOK,
     scopes: frozenset[str] | None = None,
     own: tuple[reach.ScopeListing, ...] = (),
 ) -> Context:
-    """Build the largest context within a limit: the hot set takes up to half, the index the rest.
-
-    Args:
-        measure: returns the size of a context in the unit of `limit`.
-    """
+    """Build the largest context that a hook may print: the hot set takes up to half of the limit, the index the rest."""
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
         found = build(engine, budgets=budgets, scopes=scopes, own=own)
-        over = measure(found) - limit
+        over = hook_characters(found) - limit
         if over <= 0 or not (items or index > _MIN_INDEX_BYTES):
             return found
         # What the hot set's own lines take is known only now; the index gives way first, down to its half.

@@ -20,7 +20,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.assemble import HOOK, build, choose, fitted, hook_characters, render
+from memtui.features.hot_set.assemble import build, choose, fitted, hook_characters, render
 from memtui.features.hot_set.model import Block, Budgets, Context, LeftOut
 from memtui.given import reach
 from memtui.given.reach import ScopeListing, listings, there, withheld
@@ -261,7 +261,7 @@ def _load(
         rest = _because(
             "off", (one for one in rest if one.row.address.root not in {each.status.root.id for each in given})
         )
-        found = fitted(engine, hook_characters, HOOK, scopes=scopes, own=given)
+        found = fitted(engine, scopes=scopes, own=given)
         left = (*found.left_out, *rest, *used)
         return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
     found = build(engine, scopes=scopes)

@@ -1,7 +1,7 @@
 """`memtui context`: what an agent is given, printed or as the output of its session-start hook."""
 
 from memtui.errors import UsageError
-from memtui.features.hot_set.assemble import HOOK, PARTS, build, fitted, hook, hook_characters
+from memtui.features.hot_set.assemble import PARTS, build, fitted, hook
 from memtui.features.hot_set.model import Block, Context, GivenMemory, LeftOut
 from memtui.wire import outcomes
 from memtui.wire.access import open_agent_session
@@ -58,7 +58,7 @@ def _fitting(call: Call) -> str:
     session = open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
     try:
         own = own_pinned(session.engine, session.surroundings, client)
-        return hook(fitted(session.engine, hook_characters, HOOK, own=own))
+        return hook(fitted(session.engine, own=own))
     finally:
         session.engine.close()
 

@@ -1,6 +1,5 @@
 """The index within its budget, and what an agent is given: one structure and the same bytes from the same memories."""
 
-import json
 import os
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set.assemble import HOOK, build, fitted, forget
+from memtui.features.hot_set.assemble import HOOK, build, fitted, forget, hook_characters
 from memtui.features.hot_set.model import Budgets, Context
 from memtui.memory_tool.call import listable
 from tests.conftest import Clock
@@ -187,9 +186,6 @@ def test_secrets_in_descriptions_are_masked_and_counted(world: World, engine: En
     assert path.read_bytes() == before
 
 
-TUI = Actor("tui")
-
-
 def pinned(world: World, engine: Engine, name: str, text: str | bytes) -> Address:
     address = world.write("global", name, text)
     engine.pins.set([address], pinned=True, actor=TUI)
@@ -340,13 +336,6 @@ def test_only_the_scopes_asked_for_are_in_it(world: World, engine: Engine) -> No
     assert build(engine, scopes=frozenset()).memories == 0
 
 
-TUI = Actor("tui")
-
-
-def size(found: Context) -> int:
-    return len(json.dumps({"text": found.text}, ensure_ascii=False))
-
-
 def fill_many(world: World, engine: Engine, *, memories: int, pinned: int, size: int, name: str = "memory") -> None:
     addresses = [
         world.write("global", f"{name}-{number:04d}.md", described(f'What "{number}" is about', "text\n" * (size // 5)))
@@ -364,8 +353,8 @@ def test_it_fits_and_is_whole(
     world: World, engine: Engine, memories: int, pinned: int, bytes_: int, limit: int
 ) -> None:
     fill_many(world, engine, memories=memories, pinned=pinned, size=bytes_)
-    found = fitted(engine, size, limit)
-    assert size(found) <= limit
+    found = fitted(engine, limit=limit)
+    assert hook_characters(found) <= limit
     read = blocks.read(found.text)
     assert len(read.files) == len(found.items)
     assert blocks.tags(found.text) == blocks.structure(len(found.items))
@@ -376,11 +365,11 @@ def test_it_fits_and_is_whole(
 
 def test_it_uses_the_room_there_is(world: World, engine: Engine) -> None:
     fill_many(world, engine, memories=400, pinned=8, size=30_000)
-    assert size(fitted(engine, size, HOOK)) > 0.8 * HOOK
+    assert hook_characters(fitted(engine)) > 0.8 * HOOK
 
 
 def test_long_names_make_room_in_the_end(world: World, engine: Engine) -> None:
     fill_many(world, engine, memories=8, pinned=8, size=50, name="/".join(["n" * 200] * 4))
-    found = fitted(engine, size, 3_000)
-    assert size(found) <= 3_000
+    found = fitted(engine, limit=3_000)
+    assert hook_characters(found) <= 3_000
     assert 0 < len(found.items) < 8
