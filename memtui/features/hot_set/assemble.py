@@ -414,7 +414,7 @@ def fitted(
     scopes: frozenset[str] | None = None,
     own: tuple[reach.ScopeListing, ...] = (),
 ) -> Context:
-    """Build the largest context that a hook may print: the hot set takes up to half of the limit, the index the rest."""
+    """Build the largest context that a hook may print: the hot set takes up to half of `limit`, the index the rest."""
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)

@@ -7,6 +7,7 @@ from memtui.wire import outcomes
 from memtui.wire.access import open_agent_session
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
 
 
 def context(call: Call) -> int:
@@ -16,21 +17,20 @@ def context(call: Call) -> int:
         if call.out.json or part != "all":
             raise UsageError("--format hook goes with neither --json nor --part.", hint="Leave one of them out.")
         return _hook(call)
-    session = open_agent_session(
-        call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT
-    )
-    engine = session.engine
-    try:
+    with _session(call).engine as engine:
         found = build(engine, parts=PARTS if part == "all" else (part,))
         if form == "json" or call.out.json:
             call.out.document(context_json(found))
         else:
             call.out.raw(found.text.encode())
-    finally:
-        engine.close()
     for notice in engine.events.notices():
         call.out.say(f"memtui: {notice}")
     return outcomes.DONE
+
+
+def _session(call: Call) -> Session:
+    client = call.args.text("client") or ""
+    return open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
 
 
 def _hook(call: Call) -> int:
@@ -54,13 +54,10 @@ def _hook(call: Call) -> int:
 def _fitting(call: Call) -> str:
     from memtui.features.hot_set.shares import own_pinned
 
-    client = call.args.text("client") or ""
-    session = open_agent_session(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
-    try:
-        own = own_pinned(session.engine, session.surroundings, client)
-        return hook(fitted(session.engine, own=own))
-    finally:
-        session.engine.close()
+    session = _session(call)
+    with session.engine as engine:
+        own = own_pinned(engine, session.surroundings, call.args.text("client") or "")
+        return hook(fitted(engine, own=own))
 
 
 def context_json(found: Context) -> Json:
