@@ -26,7 +26,7 @@ from tests.workbench.workbench import address, until
 ROUTES, LANES, QUEUE = "daemon/test_routes", "features/tasks/test_lanes", "engine/test_ledger_tasks"
 EVENTS, REPLY, COMMAND = "daemon/test_events", "features/workers/test_reply", "features/workers/test_command"
 FOLLOW, EXTRACT, FIND = "transcripts/test_follow", "features/extract/test_work", "features/dream/test_find"
-JUDGED, FORGET, RECALL = "features/proposals/test_value_judged", "features/forget/test_work_plan", "features/recall"
+JUDGED, FORGET, RECALL = "features/proposals/test_value_judged", "features/forget/test_work", "features/recall"
 ELSEWHERE = {
     1: (ROUTES, "a_bad_body_is_refused_and_repeated_nowhere"),
     2: (ROUTES, "a_bad_body_is_refused_and_repeated_nowhere"),
@@ -80,11 +80,11 @@ ELSEWHERE = {
     40: (FORGET, "no_other_byte_of_a_list_changes",
          "what_is_no_text_is_left_alone"),
     41: (FORGET, "exactly_the_chosen_lines_go_and_undo_brings_them_back"),
-    42: ("features/forget/test_verbs", "what_is_not_clear_is_refused",
+    42: ("features/forget/test_work", "what_is_not_clear_is_refused",
          "so_many_never_go_by_words_alone"),
     43: (FIND, "pinned_and_protected_memories_are_left_alone_and_so_is_another_root",
          "a_double_goes_and_what_named_it_names_the_one_that_stays"),
-    44: ("features/hygiene/test_doubles", "thousands_that_are_nearly_the_same_come_in_groups"),
+    44: ("features/hygiene/test_memory_scan", "thousands_that_are_nearly_the_same_come_in_groups"),
     45: (f"{RECALL}/test_find", "no_request_is_an_error"),
     46: (f"{RECALL}/test_find", "the_answer_is_the_same_without_the_index_and_with_a_damaged_or_busy_one"),
     47: (f"{RECALL}/test_verbs", "what_is_no_request_is_answered_with_nothing"),

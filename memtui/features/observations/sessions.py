@@ -55,7 +55,7 @@ _EARLIEST = 978_307_200_000
 _NOWHERE = 1 << 62
 
 
-class SessionFile(NamedTuple):
+class ObservedSession(NamedTuple):
     """A session file of an agent."""
 
     agent: str
@@ -93,17 +93,17 @@ class SessionFiles:
                 return len(self.todo) - number
         return 0
 
-    def _is_behind(self, one: SessionFile) -> bool:
+    def _is_behind(self, one: ObservedSession) -> bool:
         known = self._known.get(one.path)
         if known is None or (known.size, known.written) != (one.size, one.written):
             return True
         rested = not known.settled and self._rests(one)
         return rested or (bool(known.covers) and self._consent.project not in known.covers)
 
-    def _rests(self, one: SessionFile) -> bool:
+    def _rests(self, one: ObservedSession) -> bool:
         return self._now - one.written // 1_000_000 > IDLE_MS
 
-    def _file(self, one: SessionFile, limits: DeriveLimits) -> bool:
+    def _file(self, one: ObservedSession, limits: DeriveLimits) -> bool:
         """Derive the new turns of a file; return whether it was finished."""
         known = self._known.get(one.path) or SessionProgress(one.agent)
         project = self._consent.project
@@ -143,7 +143,7 @@ class SessionFiles:
 
     def _derived(
         self,
-        one: SessionFile,
+        one: ObservedSession,
         part: Slice,
         found: Sequence[SessionTurn],
         going: TurnRules,
@@ -169,7 +169,7 @@ class SessionFiles:
         return read._replace(cursor=cursor, whole=whole, settled=read.settled or (ended and waits is None)), made
 
     def _card(
-        self, one: SessionFile, part: Slice, made: TurnCard, covers: Sequence[str]
+        self, one: ObservedSession, part: Slice, made: TurnCard, covers: Sequence[str]
     ) -> tuple[Card, int, str] | None:
         """Return a card with time and project, or None where none is allowed."""
         derived, cwd, secret = made.derived, made.cwd, self._decided.secret
@@ -187,7 +187,7 @@ class SessionFiles:
         return card, when, project
 
     def _write(
-        self, one: SessionFile, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int
+        self, one: ObservedSession, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int
     ) -> None:
         with self._writer.batch():
             # A decision made from here on waits for this transaction, and is then applied to what this writes.
@@ -200,7 +200,7 @@ class SessionFiles:
             ]
             self._writer.replace_session(one.path, read, placed, start=start)
 
-    def _note_failure(self, one: SessionFile, covers: tuple[str, ...], part: Slice) -> None:
+    def _note_failure(self, one: ObservedSession, covers: tuple[str, ...], part: Slice) -> None:
         if part.skipped == GONE:
             return
         self.failed[one.path] = said = f"{visible(one.path)}: it cannot be read ({part.skipped})."
@@ -227,13 +227,13 @@ def _typed(found: Sequence[SessionTurn]) -> int:
     return sum(turn.asked is not None for turn in found)
 
 
-def session_files(reach: SessionScope, since: int) -> list[SessionFile]:
+def session_files(reach: SessionScope, since: int) -> list[ObservedSession]:
     """Return the session files that may be read and were written since a time in milliseconds."""
     files = []
     for agent, path in allowed_files(reach.settings, reach.place, since=since):
         with suppress(OSError):  # it went since it was listed
             found = os.stat(path, follow_symlinks=False)
-            files.append(SessionFile(agent, path, found.st_size, found.st_mtime_ns))
+            files.append(ObservedSession(agent, path, found.st_size, found.st_mtime_ns))
     return files
 
 

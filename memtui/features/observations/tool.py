@@ -40,7 +40,7 @@ from memtui.features.observations.sessions import (
     IDLE_MS,
     READ_BYTES,
     CleanText,
-    SessionFile,
+    ObservedSession,
     is_ours,
     is_typed,
     project_of,
@@ -188,7 +188,7 @@ def describe(
     return Result(ok=True, text=describe_place(files, _text(given, "id"), turns))
 
 
-def _own_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[SessionFile]:
+def _own_sessions(engine: Engine, actor: Actor, reach: SessionScope) -> list[ObservedSession]:
     own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
     return open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
 
@@ -260,12 +260,12 @@ _LETTERS = 8
 _RANKS = {SUMMARY: 0, USER: 1, AGENT: 1, TOOL: 2}
 
 
-def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[SessionFile]:
+def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newest: bool) -> list[ObservedSession]:
     """Return the project's session files of some agents that are being written, or only the newest one."""
     place = reach.place
     project = os.path.realpath(main_checkout(place.project))
     files = session_files(reach, 0 if newest else now - IDLE_MS) if reach.allowed else []
-    found: list[SessionFile] = []
+    found: list[ObservedSession] = []
     for file in sorted(files, key=lambda one: (one.written, one.agent, one.path), reverse=True):
         if file.agent not in agents or (newest and found):
             continue
@@ -275,7 +275,7 @@ def open_sessions(reach: SessionScope, agents: Sequence[str], *, now: int, newes
     return found
 
 
-def grep_sessions(files: Sequence[SessionFile], words: str, limit: int = DEFAULT_HITS) -> str:
+def grep_sessions(files: Sequence[ObservedSession], words: str, limit: int = DEFAULT_HITS) -> str:
     """Return lines of sessions that match all words, from summaries first, then messages, then calls."""
     query = parse(words)
     if not files:
@@ -298,7 +298,7 @@ def grep_sessions(files: Sequence[SessionFile], words: str, limit: int = DEFAULT
     return "\n".join((f"{len(lines)} place{'s' * (len(lines) > 1)} {HEADING}:", *lines, *more))
 
 
-def describe_place(files: Sequence[SessionFile], name: str, turns: int = DEFAULT_TURNS) -> str:
+def describe_place(files: Sequence[ObservedSession], name: str, turns: int = DEFAULT_TURNS) -> str:
     """Return the turns around a place named by `grep`; for a summary, those before it."""
     session, _, place = name.strip().rpartition("-")
     if session and place.isascii() and place.isdigit():
@@ -324,7 +324,7 @@ def _fitting(blocks: Sequence[str], at: int) -> str:
     return "\n".join((*kept, *([f"({left} more turns)"] if left else [])))
 
 
-def _turns_around(file: SessionFile, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
+def _turns_around(file: ObservedSession, session: str, place: int, turns: int) -> tuple[list[str], int] | None:
     """Return the turns around a place and its index among them; None when it is not in this file."""
     before: deque[str] = deque(maxlen=turns)
     after: list[str] = []
@@ -347,7 +347,7 @@ def _turns_around(file: SessionFile, session: str, place: int, turns: int) -> tu
     return [*kept, *after], len(kept)
 
 
-def _turns(file: SessionFile) -> Iterator[list[SessionEvent]]:
+def _turns(file: ObservedSession) -> Iterator[list[SessionEvent]]:
     turn: list[SessionEvent] = []
     for said in _messages(file):
         if turn and (is_typed(said) or said.role == SUMMARY):
@@ -358,7 +358,7 @@ def _turns(file: SessionFile) -> Iterator[list[SessionEvent]]:
         yield turn
 
 
-def _messages(one: SessionFile) -> Iterator[SessionEvent]:
+def _messages(one: ObservedSession) -> Iterator[SessionEvent]:
     """Yield what may be shown, in order; text marked private once is cut from then on."""
     private: list[str] = []
     typed = skips = 0
@@ -381,7 +381,7 @@ def _messages(one: SessionFile) -> Iterator[SessionEvent]:
             yield event._replace(role=who, text=text)
 
 
-def _events(one: SessionFile) -> Iterator[SessionEvent]:
+def _events(one: ObservedSession) -> Iterator[SessionEvent]:
     """Yield a session's events, including those of turns that are rolled back later."""
     cursor, seen = None, 0
     while True:
@@ -394,7 +394,7 @@ def _events(one: SessionFile) -> Iterator[SessionEvent]:
             return
 
 
-def _folder(one: SessionFile) -> str:
+def _folder(one: ObservedSession) -> str:
     part = follow(one.path, READERS[one.agent], most=1)
     found = next((event.cwd for event in part.events if event.cwd), "")
     return found or next((event.cwd for event in _events(one) if event.cwd), "")
