@@ -44,7 +44,7 @@ def when(ms: int | None) -> str | None:
     return None if ms is None else rfc3339(ms)
 
 
-def _fields(value: object, names: str) -> Json:
+def plain_fields(value: object, names: str) -> Json:
     """Read named attributes as JSON: an address as text, `at` and `*_at` as RFC 3339."""
     return {name: _plain(name, getattr(value, name)) for name in names.split()}
 
@@ -57,7 +57,7 @@ def _plain(name: str, value: object) -> object:
 
 def problem(value: Problem) -> Json:
     """Turn a problem into JSON."""
-    return _fields(value, "code text")
+    return plain_fields(value, "code text")
 
 
 def memory(row: Memory) -> Json:
@@ -89,34 +89,34 @@ def memory(row: Memory) -> Json:
 def root(status: RootStatus) -> Json:
     """Turn a root as it was found into JSON."""
     return {
-        **_fields(status.root, "id agent scope label path"),
-        **_fields(status, "files bytes writable exists accepted"),
+        **plain_fields(status.root, "id agent scope label path"),
+        **plain_fields(status, "files bytes writable exists accepted"),
         "in_checkout": status.root.in_checkout,
         "truncated": status.truncated,
         "aliases": list(status.root.aliases),
-        **_fields(status.root, "project kind note switched_off"),
+        **plain_fields(status.root, "project kind note switched_off"),
         "problems": [problem(each) for each in status.problems],
     }
 
 
 def version(value: Version) -> Json:
     """Turn a version into JSON."""
-    return _fields(value, "sha256 bytes actor at operation redacted note")
+    return plain_fields(value, "sha256 bytes actor at operation redacted note")
 
 
 def change(value: Change) -> Json:
     """Turn a change into JSON."""
-    return _fields(value, "address kind actor before after at old_address")
+    return plain_fields(value, "address kind actor before after at old_address")
 
 
 def notice(value: Notice) -> Json:
     """Turn a notice into JSON."""
-    return _fields(value, "kind text address base yours theirs at")
+    return plain_fields(value, "kind text address base yours theirs at")
 
 
 def health(value: Health | None) -> Json | None:
     """Turn the state of a watch into JSON."""
-    return None if value is None else _fields(value, "state reason")
+    return None if value is None else plain_fields(value, "state reason")
 
 
 def changes(batch: Changes) -> Json:
@@ -133,7 +133,7 @@ def changes(batch: Changes) -> Json:
 def content(snapshot: Snapshot) -> Json:
     """Turn one read of a memory into JSON."""
     sizes: Json = {"bytes": snapshot.size}
-    fields = _fields(snapshot, "address sha256") | sizes | _fields(snapshot, "modified_at settled")
+    fields = plain_fields(snapshot, "address sha256") | sizes | plain_fields(snapshot, "modified_at settled")
     return fields | text_or_base64(snapshot.bytes)
 
 
@@ -150,9 +150,9 @@ def text_or_base64(data: bytes) -> Json:
 def result(value: Saved | Unchanged | Conflict) -> Json:
     """Turn the outcome of a guarded save into JSON."""
     if isinstance(value, Saved):
-        return {"result": "saved", **_fields(value, "address sha256 before txn")}
+        return {"result": "saved", **plain_fields(value, "address sha256 before txn")}
     if isinstance(value, Unchanged):
-        return {"result": "unchanged", **_fields(value, "address sha256")}
+        return {"result": "unchanged", **plain_fields(value, "address sha256")}
     return {"result": "conflict", "address": str(value.address), **conflict_details(value)}
 
 
@@ -169,7 +169,7 @@ def conflict_details(value: Conflict) -> dict[str, str | int | float | bool | No
 def outcome(value: Outcome) -> Json:
     """Turn what an operation did to one memory into JSON."""
     fields: Json = {
-        **_fields(value, "address ok new_address"),
+        **plain_fields(value, "address ok new_address"),
         "result": None,
         "sha256": None,
         "error": None if value.error is None else error_fields(value.error),
@@ -183,33 +183,33 @@ def outcome(value: Outcome) -> Json:
 def done(value: Done) -> Json:
     """Turn a finished operation into JSON."""
     items = [outcome(each) for each in value.outcomes]
-    return {**_fields(value, "txn operation label left also"), "items": items, "truncated": False}
+    return {**plain_fields(value, "txn operation label left also"), "items": items, "truncated": False}
 
 
 def audit(record: AuditRecord) -> Json:
     """Turn an audit record into JSON."""
     operation = record.operation
     return {
-        **_fields(record, "seq txn address new_address actor operation"),
+        **plain_fields(record, "seq txn address new_address actor operation"),
         "kind": SETTING if operation == SETTING else "approval" if operation in APPROVALS else "change",
-        **_fields(record, "before after at state note"),
+        **plain_fields(record, "before after at state note"),
         "who": record.who or None,
     }
 
 
 def trash(entry: TrashEntry) -> Json:
     """Turn a deleted memory into JSON."""
-    return _fields(entry, "address sha256 bytes actor at txn")
+    return plain_fields(entry, "address sha256 bytes actor at txn")
 
 
 def hit(value: Hit) -> Json:
     """Turn a search result into JSON: the memory's row, and where it matched."""
     marks = [list(mark) for mark in value.marks]
-    match = _fields(value, "field line snippet column") | {"marks": marks, "places": value.places}
+    match = plain_fields(value, "field line snippet column") | {"marks": marks, "places": value.places}
     row = memory(value.memory) | {"match": match}
     return row if value.version is None else row | {"found_in": version(value.version)}
 
 
 def finding(value: Finding) -> Json:
     """Turn one line of the doctor's report into JSON."""
-    return _fields(value, "level topic text advice")
+    return plain_fields(value, "level topic text advice")

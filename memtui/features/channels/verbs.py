@@ -10,15 +10,16 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from memtui import mask
 from memtui.agents.known.memtui_native import room_root
 from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat
-from memtui.engine.model import Actor, Address, Conflict
+from memtui.engine.model import Actor, Address, Conflict, Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.attribution import qwen_rooms
 from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id, plain_name
@@ -33,13 +34,6 @@ from memtui.wire import outcomes
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
-    from memtui.engine.model import Root
 
 FILE, FORMAT = "CHANNEL.md", "remembered"
 QWEN_FILE, QWEN = "channel/chat/CHANNEL.json", "qwen-room"

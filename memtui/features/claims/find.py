@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from memtui.diff.differences import byte_lines
+from memtui.engine import Engine
 from memtui.engine.disk import fsio, git
-from memtui.engine.model import Address, Memory
+from memtui.engine.model import Address, Memory, Root
 from memtui.features.claims import checkout, text
 from memtui.features.claims.checkout import Checkout, Gone
 from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED, PAST, RELATIVE, SYMBOL, UNOPENED
@@ -24,10 +24,6 @@ from memtui.mask import mask
 from memtui.phrases import day_words
 from memtui.pointers import links
 from memtui.safe_text import one_line
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.engine.model import Root
 
 DAY_MS = 86_400_000
 SETTLED_MS = 3_600_000

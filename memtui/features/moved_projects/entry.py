@@ -43,6 +43,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    verbs=_VERBS,
-)
+FEATURE = Feature(verbs=_VERBS)

@@ -132,7 +132,7 @@ def _orphan_json(value: Orphan, files: int, size: int) -> Json:
         "sure": value.decoded.sure,
         "reason": SURE[value.decoded.sure],
         "projects": list(value.decoded.projects),
-        "moved": [{"path": one.path, "why": one.why} for one in value.moved],
+        "moved": [dict(one._asdict()) for one in value.moved],
     }
 
 
@@ -142,9 +142,7 @@ def _collision_json(value: Collision) -> Json:
 
 def _family_json(value: Worktrees) -> Json:
     return {
-        "kind": value.kind,
-        "agent": value.agent,
-        "main": value.main,
+        **values.plain_fields(value, "kind agent main"),
         "roots": [root.id for root in value.roots],
         "checkouts": list(value.checkouts),
     }

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtui.diff.differences import ByteHunk, hunks, take_back
 from memtui.diff.merge import merged_alone
+from memtui.engine import Engine
 from memtui.engine.ledger.database import new_id
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
@@ -18,12 +19,9 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 from memtui.features.proposals import staged
 from memtui.features.proposals.value import PASSING, block_reason, judge_all, main_target, only_expects, text_of
 from memtui.ui.draw.words import count_words
+from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-    from memtui.wire.outcomes import Json
-    from memtui.wire.session import Session
 
 FREED = "It was blocked, and what blocked it is gone."
 MOST_NAMED = 3

@@ -12,22 +12,21 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.agents.layout import names_in
 from memtui.agents.table import agent_of, title_of
+from memtui.engine import Engine
 from memtui.engine.model import Address, Remove, Root, Step, Write
 from memtui.engine.proposal import WAITING, Evidence, Proposal
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals.value import judge_all, proposal
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
 
 STAGED = "staged"
 """Evidence kind of a staged file: its path, the SHA-256 of the part, and its target."""
 _MOST = 100
 _DIVIDER = "\n§\n"
+_ITSELF = "Only Hermes itself can decide about it."
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
@@ -201,10 +200,9 @@ def _record(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
         operations = payload["operations"] if payload["action"] == "batch" else [payload]
         file = {"memory": "MEMORY.md", "user": "USER.md"}[payload["target"]]
         said = str(record.get("summary", ""))
-        kinds = {"add": "add", "replace": "replace", "remove": "remove"}
-        kind = kinds.get(payload["action"], "merge")
+        kind = {"add": "add", "replace": "replace", "remove": "remove"}.get(payload["action"], "merge")
     except (KeyError, TypeError, ValueError, RecursionError):
-        return [_Part(text, path, problem="Only Hermes itself can decide about it.")]
+        return [_Part(text, path, problem=_ITSELF)]
     home = os.path.join(root.path, "memories")
     memory = next((each for each in engine.roots.all() if each.path == home), None)
     if memory is None:
@@ -215,39 +213,38 @@ def _record(engine: Engine, root: Root, path: str, text: str) -> list[_Part]:
         there = engine.read(address)
     except NotFoundError:
         there = None
-    after = _changed("" if there is None else there.text, operations)
+    try:
+        after = _changed("" if there is None else there.text, operations)
+    except RefusedError as error:
+        return [part._replace(kind="note", problem=error.message)]
     limit = memory.policy.limit_of(file)
-    if isinstance(after, _Refused):
-        return [part._replace(kind="note", problem=after.why)]
     if limit is not None and len(after) > limit:
         return [part._replace(kind="note", problem=f"{file} would have {len(after):,} characters of {limit:,}.")]
     return [part._replace(step=Write(address, after.encode(), None if there is None else there.sha256))]
 
 
-class _Refused(NamedTuple):
-    why: str
-
-
-def _changed(text: str, operations: Any) -> str | _Refused:
-    """Apply operations to a file of entries as Hermes does, or say why it would refuse."""
+def _changed(text: str, operations: Any) -> str:
+    """Apply operations to a file of entries as Hermes does; raises RefusedError where it would refuse."""
     entries = _entries(text)
     if _DIVIDER.join(entries) != text.strip():
-        return _Refused("Hermes would refuse it: the file is not in the form it writes itself.")
+        raise RefusedError("Hermes would refuse it: the file is not in the form it writes itself.")
     for each in operations if isinstance(operations, list) else [None]:
         fields = each if isinstance(each, dict) else {}
         action, content, pinned = (str(fields.get(name) or "") for name in ("action", "content", "matched_entry"))
         content = content.strip()
         if action not in ("add", "replace", "remove") or (action != "remove" and not content):
-            return _Refused("Only Hermes itself can decide about it.")
+            raise RefusedError(_ITSELF)
         if action == "add":
             entries += [] if content in entries else [content]
         elif entries.count(pinned) != 1:
-            return _Refused("Hermes would refuse it: the entry it is about is not pinned, or not there any more.")
+            raise RefusedError("Hermes would refuse it: the entry it is about is not pinned, or not there any more.")
         else:
             place = entries.index(pinned)
             entries[place : place + 1] = [content] if action == "replace" else []
     after = _DIVIDER.join(entries)
-    return after if _entries(after) == entries else _Refused("Only Hermes itself can decide about it.")
+    if _entries(after) != entries:
+        raise RefusedError(_ITSELF)
+    return after
 
 
 def _entries(text: str) -> list[str]:

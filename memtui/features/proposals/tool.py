@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Remove, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Evidence
 from memtui.errors import NotFoundError, RefusedError, UsageError
@@ -13,19 +13,11 @@ from memtui.features.proposals.value import QUOTE_CHARS, WHY_CHARS, judge_all, p
 from memtui.given import reach
 from memtui.memory_tool.call import Refusal, Result, SecretTouched, check_masks, parse_path
 
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-
 MAX_OPEN = 20
 MAX_BYTES = 65_536
 _MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY_CHARS, "quote": QUOTE_CHARS}
 """Maximum characters of fields that are no memory texts."""
-_NEEDS = {
-    "add": ("text",),
-    "replace": (),
-    "remove": (),
-    "move": ("new_path",),
-}
+_NEEDS = {"add": ("text",), "replace": (), "remove": (), "move": ("new_path",)}
 _MAY = {"replace": ("text", "old_text")}
 _SAID = {
     "kind": "",

@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from memtui.diff.differences import byte_lines, hunks_of
+from memtui.engine import Engine
 from memtui.engine.disk import handles, paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
@@ -24,9 +24,6 @@ from memtui.given import neutral
 from memtui.mask import mask, secrets
 from memtui.pointers.lines import is_text
 from memtui.safe_text import has_hidden
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
 
 QUOTE_CHARS = 200
 WHY_CHARS = 500

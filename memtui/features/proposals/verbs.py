@@ -22,6 +22,7 @@ from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 from memtui.wire.times import rfc3339
+from memtui.wire.values import plain_fields
 
 _LEAST = 6
 _SHOWN = 8
@@ -215,7 +216,7 @@ def reject(call: Call) -> int:
 
 def _answer(call: Call, did: dict[str, list[str]], left: Sequence[Proposal], txn: str) -> int:
     if call.out.json:
-        away: list[Json] = [{"id": one.id, "state": one.state, "note": one.note} for one in left]
+        away = [plain_fields(one, "id state note") for one in left]
         call.out.document({**did, "left_out": away, "txn": txn})
     else:
         for word, ids in did.items():
@@ -254,29 +255,16 @@ def proposal_json(one: Proposal, *, person: bool) -> Json:
     return {
         "id": one.id,
         "group": "proposed",
-        "state": one.state,
-        "kind": one.kind,
+        **plain_fields(one, "state kind"),
         "addresses": list(one.targets),
-        "by": one.by,
-        "run": one.run,
-        "at": rfc3339(one.at),
-        "why": one.why,
-        "note": one.note,
-        "confidence": one.confidence,
+        **plain_fields(one, "by run at why note confidence"),
         "evidence": [dict(shown._asdict()) for shown in _evidence(one, person=person)],
     }
 
 
 def _change_json(one: Change) -> Json:
-    return {
-        "id": name(one),
-        "group": "changed",
-        "state": "open",
-        "kind": one.kind,
-        "addresses": [str(one.address)],
-        "by": one.actor,
-        "at": rfc3339(one.at),
-    }
+    head = {"id": name(one), "group": "changed", "state": "open", "kind": one.kind}
+    return {**head, "addresses": [str(one.address)], "by": one.actor, "at": rfc3339(one.at)}
 
 
 def _put_off(call: Call, chosen: _Chosen) -> int:

@@ -94,8 +94,7 @@ def _table(call: Call) -> ScheduleTable | TeamSchedules:
 def _add(call: Call, words: list[str]) -> int:
     if len(words) < 3:
         raise UsageError(
-            "A schedule needs a name, a time and what to run.",
-            hint='memtui schedule add weekly "0 9 * * 1" dream',
+            "A schedule needs a name, a time and what to run.", hint='memtui schedule add weekly "0 9 * * 1" dream'
         )
     name, spec, *what = words
     refuse_reserved(name)

@@ -13,6 +13,7 @@ from memtui.transcripts.calls import KINDS
 from memtui.transcripts.sessions import CARDS, PROJECT
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
+from memtui.wire.values import plain_fields
 
 if TYPE_CHECKING:
     from memtui.engine.ledger.touches import SessionTouches, UseCounts
@@ -60,18 +61,13 @@ def counts_words(counts: UseCounts) -> str:
 
 def session_json(session: SessionTouches) -> Json:
     """Turn a session into JSON."""
-    uses = [
-        {"address": str(use.address), "kind": use.kind, "calls": use.calls, "after": use.taint or None}
-        for use in session.uses
-    ]
     return {
-        "agent": session.agent,
-        "session": session.session,
+        **plain_fields(session, "agent session"),
         "cwd": session.cwd or None,
         "began": rfc3339(session.began),
         "ended": rfc3339(session.ended),
         "after": after_words(session) or None,
-        "uses": uses,
+        "uses": [plain_fields(use, "address kind calls") | {"after": use.taint or None} for use in session.uses],
     }
 
 

@@ -9,6 +9,7 @@ from memtui.engine.task import COMPLETED, ENDED, FAILED, OPEN, RUNNING, Run, Tas
 from memtui.ui.draw.words import count_words
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
+from memtui.wire.values import plain_fields
 
 if TYPE_CHECKING:
     from memtui.engine.ledger.tasks import TaskTable
@@ -75,21 +76,14 @@ def task_json(task: Task) -> Json:
     return {
         "id": task.id,
         "number": task.seq,
-        "workspace": task.workspace,
-        "kind": task.kind,
-        "state": task.state,
-        "stopping": task.stopping,
-        "client": task.client,
-        "trigger": task.trigger,
+        **plain_fields(task, "workspace kind state stopping client trigger"),
         "request": dict(task.request),
         "created": rfc3339(task.created),
         "updated": rfc3339(task.updated),
         "not_before": rfc3339(task.not_before) if task.not_before else None,
-        "attempt": task.attempt,
-        "progress": task.progress,
+        **plain_fields(task, "attempt progress"),
         "planned": task.plan is not None,
-        "txn": task.txn,
-        "undone": task.undone,
+        **plain_fields(task, "txn undone"),
         "result": None if task.result is None else dict(task.result),
         "error": error if task.state != COMPLETED else None,
     }
@@ -97,12 +91,7 @@ def task_json(task: Task) -> Json:
 
 def run_json(run: Run) -> Json:
     """Return a run as JSON, with prompts and replies in full."""
-    return {
-        **run._asdict(),
-        "counts": dict(run.counts),
-        "at": rfc3339(run.at),
-        "ended": rfc3339(run.ended),
-    }
+    return {**run._asdict(), "counts": dict(run.counts), "at": rfc3339(run.at), "ended": rfc3339(run.ended)}
 
 
 WHILE_YOU_WORK = "while you work"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from memtui.config.read import reread
+from memtui.config.settings import Settings
 from memtui.diff.differences import why_not_text
+from memtui.engine import Engine
 from memtui.engine.model import AuditRecord, Done, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.engine.task import Run as WorkerRun
@@ -34,12 +36,8 @@ from memtui.ui.draw.times import RowStyle, both, stamp
 from memtui.ui.draw.words import both_ends, fit, partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
+from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.prompts import yes_no
-
-if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.ui.view_screen import ViewFilter
 
 MAX_ROWS = 500
 _ENTRIES = "memtui.features.table:entries"
@@ -136,12 +134,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
                 return written(engine, item, look)
             return show(engine, item, now, look), ()
 
-        self.jobs.run(
-            draw,
-            lambda found: self._show_text(item, *found),
-            what="read a task",
-            latest="tasks-page",
-        )
+        self.jobs.run(draw, lambda found: self._show_text(item, *found), what="read a task", latest="tasks-page")
 
     def _page_words(self) -> tuple[str, Line]:
         return ("What it wrote", self.page.places()) if self._difference else ("What it is about", [])

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.model import Address, AuditRecord
-from memtui.engine.task import QUEUED, Task
+from memtui.engine.ledger.touches import SessionCursor
+from memtui.engine.model import Actor, Address, AuditRecord, Root, Step
+from memtui.engine.proposal import Proposal
+from memtui.engine.task import QUEUED, Run, Task
 from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine.ledger.touches import SessionCursor
-    from memtui.engine.model import Actor, Root, Step
-    from memtui.engine.proposal import Proposal
-    from memtui.engine.task import Run
-    from memtui.wire.session import Session
 
 _NOBODY = Task("", 0, "", "", QUEUED, "", {}, 0, 0, 0, 0, None, None, None, None, "")
 

@@ -16,23 +16,21 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.config.read import read_environment
+from memtui.config.settings import Settings
+from memtui.engine import Engine
 from memtui.engine.disk import fsio, state_file
 from memtui.engine.disk.handles import RootLock
 from memtui.engine.ledger.database import new_id
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError, missing_extra
 from memtui.features.actors import who_words
-from memtui.features.workers.prompts import SCHEMA, Reply, ReplyOperation, read_reply
+from memtui.features.tasks.work import TaskContext
+from memtui.features.workers.prompts import SCHEMA, Reply, ReplyOperation, ShownMemory, WorkerPrompt, read_reply
 from memtui.mask import mask
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
     from pydantic_ai.models import Model
-
-    from memtui.config.settings import Settings
-    from memtui.engine import Engine
-    from memtui.features.tasks.work import TaskContext
-    from memtui.features.workers.prompts import ShownMemory, WorkerPrompt
 
 NONE = "none"
 MAX_RUNS_PER_DAY = 24

@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memtui import markers
+from memtui.engine import Engine
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK
 from memtui.engine.frontmatter import read as frontmatter
@@ -26,9 +27,6 @@ from memtui.given import neutral
 from memtui.given.reach import reviewed, texts, withheld
 from memtui.mask import mask
 from memtui.pointers.lines import is_text
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
 
 ADD, REPLACE, MERGE, REMOVE, MOVE, DESCRIBE = "add", "replace", "merge", "remove", "move", "describe"
 SCOPES = ("global", "project")

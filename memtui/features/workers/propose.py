@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
+from memtui.config.settings import Settings
+from memtui.engine.proposal import Proposal
 from memtui.errors import MemtuiError
 from memtui.features.proposals.verbs import list_proposals, proposal_json
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.verbs import run_now
-from memtui.features.tasks.work import task_context, workspace_of
+from memtui.features.tasks.work import TaskContext, task_context, workspace_of
+from memtui.features.workers.prompts import WorkerPrompt
 from memtui.wire import outcomes, results
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memtui.config.settings import Settings
-    from memtui.engine.proposal import Proposal
-    from memtui.features.tasks.work import TaskContext
-    from memtui.features.workers.prompts import WorkerPrompt
-    from memtui.wire.call import Call
-    from memtui.wire.outcomes import Json
-    from memtui.wire.session import Session
 
 
 class RuleFindings(NamedTuple):
