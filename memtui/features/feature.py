@@ -93,3 +93,19 @@ def load(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), name)
     return found
+
+
+def entries() -> Mapping[str, Feature]:
+    """Return the entries of all features from their table, which stands above them and so is imported when asked."""
+    found: Mapping[str, Feature] = load("memtui.features.table:entries")()
+    return found
+
+
+def parts(field: str) -> Mapping[str, Callable[..., Any]]:
+    """Import what features name in a field of one place, such as `status`, by feature."""
+    return {name: load(place) for name, each in entries().items() if (place := getattr(each, field))}
+
+
+def places(field: str) -> Mapping[str, str]:
+    """Return what all features together have in a field of many places, such as `works`."""
+    return {key: place for each in entries().values() for key, place in getattr(each, field).items()}

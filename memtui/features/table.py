@@ -110,21 +110,9 @@ def tools() -> tuple[Tool, ...]:
 
 
 @cache
-def works() -> Mapping[str, str]:
-    """Return the handler of each kind of task."""
-    return {kind: place for each in entries().values() for kind, place in each.works.items()}
-
-
-@cache
 def asks() -> Mapping[str, str]:
     """Return the dialog of each action that has one."""
     return {action: place for each in entries().values() for action, place in each.asks.items()}
-
-
-@cache
-def begins() -> tuple[str, ...]:
-    """Return what queues scheduled tasks."""
-    return tuple(each.begins for each in entries().values() if each.begins)
 
 
 @cache

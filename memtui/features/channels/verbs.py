@@ -10,7 +10,7 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import sha256
 
 from memtui import mask
@@ -25,7 +25,7 @@ from memtui.features.attribution import qwen_rooms
 from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id, plain_name
 from memtui.features.attribution.turns import Fields, chat_fields, check_fields, require_person, text_field
 from memtui.features.entries.model import EntryFile, parse, with_added
-from memtui.features.feature import load
+from memtui.features.feature import load, places
 from memtui.features.remember.classify import checked
 from memtui.given import neutral
 from memtui.mask import KEY_HEAD
@@ -174,8 +174,6 @@ CODE_MS = 60_000
 """Lifetime of a confirmation code."""
 WEEK_MS = 7 * 86_400_000
 _WORD = re.compile(r"/([a-z]+)(?:\s+|$)")
-_TABLE = "memtui.features.table:entries"
-"""Named instead of imported, because the table stands above all features."""
 
 
 def open_chat(session: Session, _: Settings, client: str, fields: Fields) -> Json:
@@ -270,7 +268,7 @@ def _fields(call: Call) -> dict[str, object]:
 
 def say(command: ChatCommand) -> ChatReply:
     """Dispatch a chat command to the feature that answers it."""
-    known: Mapping[str, str] = {name: place for one in load(_TABLE)().values() for name, place in one.chat.items()}
+    known = places("chat")
     found = _WORD.match(command.text.strip())
     if found is None or found[1] not in known:
         return ChatReply("That is not a command. There are: " + " ".join(f"/{name}" for name in sorted(known)))

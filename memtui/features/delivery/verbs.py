@@ -15,7 +15,7 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_words
 from memtui.features.delivery.outbox import KIND, queue, usable_entry
 from memtui.features.delivery.vendors import target_of
-from memtui.features.feature import Feature, load
+from memtui.features.feature import parts
 from memtui.features.tasks.shown import describe_task, state_label, task_json
 from memtui.features.tasks.verbs import end_status, waited
 from memtui.features.tasks.work import StandingRow, workspace_of
@@ -144,9 +144,7 @@ def digest_text(session: Session, since: int, *, notes: Sequence[str] = ()) -> s
     if failed:
         lines += ["**Failed**", *(f"- {task.client}: {task.kind}, {(task.error or ('',))[0]}" for task in failed[:10])]
         lines += [f"- and {len(failed) - 10} more"] * (len(failed) > 10)
-    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
-    blocks = {name: load(each.status)(session) for name, each in entries.items() if each.status}
-    waits = [f"- {part}: {words}" for part, block in blocks.items() if (words := _counts(block))]
+    waits = [f"- {part}: {words}" for part, status in parts("status").items() if (words := _counts(status(session)))]
     return "\n".join([*lines, *(["**How it is**", *waits] if waits else [])])
 
 

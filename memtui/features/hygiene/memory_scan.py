@@ -24,7 +24,7 @@ from memtui.engine.model import BROUGHT, Address, Memory, Root
 from memtui.errors import InternalError, MemtuiError
 from memtui.features.entries import model
 from memtui.features.entries.model import Entry, format_of, parse
-from memtui.features.feature import Feature, load
+from memtui.features.feature import parts
 from memtui.features.hygiene.model import Hazard, Rule
 from memtui.features.hygiene.scan import DOUBLES, RULES, VERSION, scan
 from memtui.given.reach import reviewed, texts
@@ -246,8 +246,6 @@ _NAMED = 3
 _LEAST = 20
 """Bytes below which equal texts are no duplicates."""
 _SAME, _NEAR, _ENTRY = DOUBLES
-_ENTRIES = "memtui.features.table:entries"
-"""The table of features, which imports this module indirectly and is therefore loaded late."""
 
 Finder = Callable[[Memory, bytes], tuple[Hazard, ...]]
 """Finds hazards in the text of a memory by the rules of another feature."""
@@ -255,12 +253,7 @@ Finder = Callable[[Memory, bytes], tuple[Hazard, ...]]
 
 def all_rules() -> tuple[Rule, ...]:
     """Return the rules of hygiene and those of other features."""
-    return (*RULES, *(rule for feature in _features() if feature.rules for rule in load(feature.rules)()))
-
-
-def _features() -> Iterable[Feature]:
-    entries: dict[str, Feature] = load(_ENTRIES)()
-    return entries.values()
+    return (*RULES, *(rule for rules in parts("rules").values() for rule in rules()))
 
 
 class ScannedMemory(NamedTuple):
@@ -398,7 +391,7 @@ class MemoryScanner:
         """
         self._clean = self._clean or _Clean(engine)
         known = tuple(rows if around is None else around)
-        others = [load(feature.findings)(engine, known, now) for feature in _features() if feature.findings]
+        others = [findings(engine, known, now) for findings in parts("findings").values()]
         found: list[ScannedMemory] = []
         bodies: dict[tuple[str, bytes], list[Memory]] = {}
         for row in rows:

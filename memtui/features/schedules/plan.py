@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 from memtui.config.settings import Settings
@@ -17,7 +17,7 @@ from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
 from memtui.engine.model import is_person
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import usable_entry
-from memtui.features.feature import Feature, load
+from memtui.features.feature import entries
 from memtui.features.schedules.due import TeamSchedules, check, due_times, invalid
 from memtui.features.tasks.work import ROOT
 from memtui.mask import mask
@@ -69,8 +69,7 @@ def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) ->
         if len(text) > MAX_TEXT:
             raise invalid(f"The text is over {MAX_TEXT:,} characters.", "Keep long texts in a file that the job reads.")
         return (JOB, words[1], text)
-    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
-    known = [verb for each in entries.values() for verb in each.schedulable]
+    known = [verb for each in entries().values() for verb in each.schedulable]
     if not words or words[0] not in known:
         raise invalid(
             f"A schedule cannot run {' '.join(words)[:40] or 'nothing'}.", f"It can run: {', '.join(known)}, job NAME."

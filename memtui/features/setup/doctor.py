@@ -16,7 +16,7 @@ from memtui.engine.disk import faults
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.verbs import editor_command
-from memtui.features.feature import Feature, load
+from memtui.features.feature import parts
 from memtui.features.memories.unseen import look
 from memtui.safe_text import cell_width
 from memtui.wire import outcomes, values
@@ -74,9 +74,8 @@ def _all(call: Call) -> Iterator[Finding]:
             yield Finding("note", "salvage", call.engine.doctor.salvage(here))
         yield from call.engine.doctor.findings()
         yield from _unseen(call)
-        entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
-        for each in entries.values():
-            yield from load(each.findings_of)(call.session) if each.findings_of else ()
+        for findings in parts("findings_of").values():
+            yield from findings(call.session)
     except MemtuiError as error:
         yield Finding("error", "roots" if error.code != "E_STORE" else "ledger", error.message, error.hint)
     yield from _faults(settings)

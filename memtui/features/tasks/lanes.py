@@ -19,7 +19,7 @@ from memtui.engine.disk import faults
 from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError, UsageError
-from memtui.features.feature import load
+from memtui.features.feature import load, parts, places
 from memtui.features.tasks.work import TaskPlan, Workspace, noted, task_context
 from memtui.telemetry import tell
 from memtui.wire.access import client_access
@@ -39,17 +39,15 @@ _SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream", "observ
 
 
 def works() -> Mapping[str, str]:
-    """Return the handler of each task kind from the table, which must not be imported here."""
-    found: Mapping[str, str] = load("memtui.features.table:works")()
-    return found
+    """Return the handler of each kind of task."""
+    return places("works")
 
 
 def begin_due(session: Session) -> None:
     """Queue what starts by itself now; call every `BEGIN_INTERVAL_S` seconds."""
     settings = reread(session.settings)
-    places: tuple[str, ...] = load("memtui.features.table:begins")()
-    for place in places:
-        load(place)(session, settings)
+    for begin in parts("begins").values():
+        begin(session, settings)
 
 
 def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:

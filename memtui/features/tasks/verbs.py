@@ -8,7 +8,7 @@ from memtui.engine.ledger.tasks import TaskTable
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.actors import who_cell
-from memtui.features.feature import Feature, load
+from memtui.features.feature import parts
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import describe_task, format_value, run_json, state_label, task_json
 from memtui.features.tasks.work import noted, workspace_of
@@ -19,8 +19,6 @@ from memtui.wire.output import Column
 from memtui.wire.session import Session
 
 _LOOK_S = 0.1
-_ENTRIES = "memtui.features.table:entries"
-"""Named, not imported, because the table stands above all features."""
 
 
 def tasks(call: Call) -> int:
@@ -135,18 +133,13 @@ def _words(value: object) -> str:
 
 def status(call: Call) -> int:
     """Show the status of every feature, or one line for a prompt."""
-    entries: Mapping[str, Feature] = load(_ENTRIES)()
-    session = call.session
     if call.args.flag("short"):
-        said = {name: load(each.short)(session) for name, each in entries.items() if each.short}
-        found = {name: words for name, words in said.items() if words}
-        call.out.fact({"waiting": found}, " ".join(found.values()))
+        waiting = {name: words for name, short in parts("short").items() if (words := short(call.session))}
+        call.out.fact({"waiting": waiting}, " ".join(waiting.values()))
         return outcomes.DONE
-    blocks: dict[str, Mapping[str, object]] = {
-        name: load(each.status)(session) for name, each in entries.items() if each.status
-    }
+    blocks = {name: dict(status(call.session)) for name, status in parts("status").items()}
     if call.out.json:
-        call.out.document({name: dict(block) for name, block in blocks.items()})
+        call.out.document(dict(blocks))
         return outcomes.DONE
     rows = [
         (part, name, _words(value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from memtui.config.read import reread
@@ -14,7 +14,7 @@ from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED
 from memtui.engine.task import Run as WorkerRun
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.actors import who_words
-from memtui.features.feature import Feature, load
+from memtui.features.feature import parts
 from memtui.features.host import WRITE, Host
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.shown import (
@@ -40,8 +40,6 @@ from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.prompts import yes_no
 
 MAX_ROWS = 500
-_ENTRIES = "memtui.features.table:entries"
-"""Named, not imported, because the table stands above all features."""
 Row = Task | StandingRow | str
 """A task, another row, or the heading of a group."""
 DREAM = "dream"
@@ -313,9 +311,7 @@ def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow, ...]:
     """Return the rows that features add to the list."""
-    entries: Mapping[str, Feature] = load(_ENTRIES)()
-    places = [each.stands for each in entries.values() if each.stands]
-    return tuple(one for place in places for one in load(place)(engine, settings, lane))
+    return tuple(row for stands in parts("stands").values() for row in stands(engine, settings, lane))
 
 
 def words_of(task: Row) -> str:
