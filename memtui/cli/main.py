@@ -85,11 +85,11 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
     except (MemtuiError, BrokenPipeError):
         raise
     except Exception as error:
-        from memtui.engine.disk import faults
+        from memtui.engine.disk import state_file
 
         with suppress(MemtuiError):  # settings that cannot be read name no folder
             if not call.options.read_only:
-                faults.note(call.settings.state_dir, error, "cli")
+                state_file.note_fault(call.settings.state_dir, error, "cli")
         raise
     finally:
         call.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from memtui.config.settings import Settings
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import Feed
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, RefusedError
@@ -96,7 +96,7 @@ class ServedWorkspace:
             except MemtuiError as error:
                 ended, said = 0, str(error)  # nothing is lost: it is tried again
             except Exception as error:  # noqa: BLE001 - a lane that ended would be noticed by nobody
-                faults.note(self.session.settings.state_dir, error, "serve")
+                state_file.note_fault(self.session.settings.state_dir, error, "serve")
                 ended, said = 0, f"a fault of memtui's own: {type(error).__name__}: {error}"
             if said and said != told:
                 self._narrate(f"memtui: {self.workspace.name}: {said}")

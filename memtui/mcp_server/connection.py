@@ -17,7 +17,7 @@ from memtui.agents.table import canonical
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, project_at
 from memtui.engine import Engine, now_ms
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, is_reserved
 from memtui.errors import MemtuiError
@@ -25,8 +25,7 @@ from memtui.features import table
 from memtui.features.feature import Tool, load
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Budgets
-from memtui.memory_tool.answers import rights
-from memtui.memory_tool.call import Result, shown
+from memtui.memory_tool.call import Result, rights, shown
 from memtui.safe_text import visible
 from memtui.telemetry import tell
 from memtui.transcripts.sessions import keeps_cards
@@ -223,7 +222,7 @@ class ClientConnection:
             return Result(ok=False, text=error_text(error))
         except Exception as error:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
             if client is not None:
-                faults.note(client.engine.state_dir, error, "mcp")
+                state_file.note_fault(client.engine.state_dir, error, "mcp")
             _LOG.exception("a call failed")
             return Result(
                 ok=False, text="E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept."

@@ -27,7 +27,7 @@ from memtui.errors import MemtuiError
 from memtui.features.table import TOOLS
 from memtui.mcp_server import resources
 from memtui.mcp_server.connection import SERVER, SIGNALS, ClientConnection, EarlyInput
-from memtui.mcp_server.notices import Notices
+from memtui.mcp_server.resources import Notices
 from memtui.mcp_server.stdio import Pipes, Received
 from memtui.memory_tool.call import Result, sendable
 from memtui.wire.access import error_text

@@ -12,20 +12,22 @@ from memtui.engine import Engine
 from memtui.engine.look.library import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
-from memtui.memory_tool import answers, call
-from memtui.memory_tool.answers import MAX_BYTES, about, rights
+from memtui.memory_tool import call
 from memtui.memory_tool.call import (
     CHAT,
+    MAX_BYTES,
     ROOT,
     SCOPES,
     Refusal,
     Request,
     Result,
     VirtualPath,
+    about,
     is_text,
     parse_path,
     reachable,
     read_request,
+    rights,
     sendable,
     shown,
 )
@@ -44,6 +46,10 @@ OTHERS = "others"
 FOLDERS = (MEMORIES, EMPTY, OTHERS)
 NOTHING = ""
 
+_MASKED = (
+    f"{call.FAILED}a part of {{path}} that you see as {mask.BEGIN}...] is a secret of the user's,"
+    " and this would change it (E_MASKED). Nothing was changed; edit the text around it, or ask the user"
+)
 _TRIES = 8
 _PAUSE = 0.02
 """Seconds before the first retry after a conflict, doubled each time."""
@@ -106,7 +112,7 @@ class ScopedTool:
             root = self._find(place.scope) or Root("", "", scope=place.scope)
             level = self._engine.access.level(root)
             if (level != "off" and not self._engine.access.allows(root)) or root.read_only:
-                raise Refusal(answers.read_only(place.scope, self._writable))
+                raise Refusal(call.read_only(place.scope, self._writable))
         return place
 
     @property
@@ -150,13 +156,13 @@ class ScopedTool:
             if now in FOLDERS:
                 return self._directory(place)
             if now == NOTHING:
-                raise Refusal(place.doubt or about(answers.MISSING, place)) from None
+                raise Refusal(place.doubt or about(call.MISSING, place)) from None
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES and request.limit is None:
-            raise Refusal(about(answers.OVER_CAP, place))
+            raise Refusal(about(call.OVER_CAP, place))
         text = numbered(mask.shown_bytes(data), request.offset, request.limit)
         if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
-            raise Refusal(about(answers.OVER_CAP, place))
+            raise Refusal(about(call.OVER_CAP, place))
         self._used(address, wrote=False)
         return text
 
@@ -193,10 +199,10 @@ class ScopedTool:
             done = self._engine.memories.create(address, data, actor=self._actor)
         except MemtuiError as error:
             if error.code == "E_EXISTS":
-                raise Refusal(answers.taken(place, directory=is_folder(self._engine, address))) from None
+                raise Refusal(call.taken(place, directory=is_folder(self._engine, address))) from None
             raise self._refusal(error, place, making=True) from None
         if isinstance(done, Unchanged):
-            raise Refusal(answers.taken(place, directory=False))
+            raise Refusal(call.taken(place, directory=False))
         self._used(address, wrote=True)
         return f"Created {place.canonical}"
 
@@ -240,15 +246,15 @@ class ScopedTool:
                 after = change(data)
                 call.check_masks(data, after)
             except call.NotText:
-                raise Refusal(about(answers.NOT_TEXT, place)) from None
+                raise Refusal(about(call.NOT_TEXT, place)) from None
             except call.SecretTouched:
-                raise Refusal(about(answers.MASKED, place)) from None
+                raise Refusal(about(_MASKED, place)) from None
             except Refusal:
                 if len(data) > MAX_BYTES:
-                    raise Refusal(about(answers.OVER_CAP, place)) from None
+                    raise Refusal(about(call.OVER_CAP, place)) from None
                 raise
             if len(data) > MAX_BYTES < len(after):
-                raise Refusal(about(answers.OVER_CAP, place))
+                raise Refusal(about(call.OVER_CAP, place))
             _check_size(after)
             return after
 
@@ -258,17 +264,17 @@ class ScopedTool:
                 done = self._engine.memories.edit(address, checked, actor=self._actor)
             except MemtuiError as error:
                 if error.code == "E_NOT_REGULAR" and is_folder(self._engine, address):
-                    raise Refusal(about(answers.IS_DIRECTORY, place)) from None
+                    raise Refusal(about(call.IS_DIRECTORY, place)) from None
                 if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not at(self._engine, address)):
-                    raise Refusal(place.doubt or about(answers.NO_FILE, place)) from None
+                    raise Refusal(place.doubt or about(call.NO_FILE, place)) from None
                 raise self._refusal(error, place) from None
             if not isinstance(done, Conflict):
                 self._used(address, wrote=True)
                 return
             if done.current_sha256 is None and attempt:
-                raise Refusal(about(answers.NO_FILE, place))
+                raise Refusal(about(call.NO_FILE, place))
             _pause(attempt)
-        raise Refusal(about(answers.UNSTEADY, place))
+        raise Refusal(about(call.UNSTEADY, place))
 
     def _delete(self, place: VirtualPath) -> str:
         address, some_gone = self._address(place), False
@@ -284,7 +290,7 @@ class ScopedTool:
             if not failed or (gone and whole and some_gone):
                 return f"Deleted {place.canonical}"
             if errors and errors[0].code == "E_TOO_BIG":
-                raise Refusal(about(answers.TOO_BIG_TO_KEEP, place._replace(given=self._virtual(failed[0].address))))
+                raise Refusal(about(call.TOO_BIG_TO_KEEP, place._replace(given=self._virtual(failed[0].address))))
             if gone and not whole:
                 some_gone = True  # somebody else deleted a part of it: whether there is more is seen in the next round
             elif errors and whole:
@@ -292,7 +298,7 @@ class ScopedTool:
             elif errors:
                 raise Refusal(self._partly(place, done, failed))
             _pause(attempt)
-        raise Refusal(about(answers.UNSTEADY, place))
+        raise Refusal(about(call.UNSTEADY, place))
 
     def _check_retry(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
         """Return when a folder operation should be retried after concurrent changes; else refuse."""
@@ -300,12 +306,12 @@ class ScopedTool:
         if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
             raise self._refusal(error, place)
         if now == OTHERS:
-            raise Refusal(about(answers.NO_MEMORIES, place))
+            raise Refusal(about(call.NO_MEMORIES, place))
 
     def _partly(self, place: VirtualPath, done: Done, failed: list[Outcome]) -> str:
         error = failed[0].error
         stuck = place._replace(given=self._virtual(failed[0].address))
-        why = answers.failed(error, stuck, self._writable) if error is not None else about(answers.UNSTEADY, stuck)
+        why = call.failed(error, stuck, self._writable) if error is not None else about(call.UNSTEADY, stuck)
         return f"Deleted {len(done.outcomes) - len(failed)} of {len(done.outcomes)} files in {place.canonical}. {why}"
 
     def _rename(self, old_path: str, new_path: str) -> str:
@@ -336,7 +342,7 @@ class ScopedTool:
                 _pause(attempt)
                 continue
             except MemtuiError as error:
-                self._check_retry(error, source, new if error.code in answers.NAMES else old)
+                self._check_retry(error, source, new if error.code in call.NAME_CODES else old)
                 _pause(attempt)
                 continue
             if all(outcome.ok for outcome in done.outcomes):
@@ -344,7 +350,7 @@ class ScopedTool:
                     self._used(target, wrote=True)
                 return f"Renamed {old.canonical} to {new.canonical}"
             _pause(attempt)
-        raise Refusal(about(answers.UNSTEADY, old))
+        raise Refusal(about(call.UNSTEADY, old))
 
     # --- failures
 
@@ -352,9 +358,9 @@ class ScopedTool:
         """Refuse with what is missing, the source or a folder of the target; return when neither is any more."""
         now = at(self._engine, source)
         if now in (NOTHING, EMPTY):
-            raise Refusal(old.doubt or about(answers.MISSING, old))
+            raise Refusal(old.doubt or about(call.MISSING, old))
         if now == OTHERS:
-            raise Refusal(about(answers.NO_MEMORIES, old))
+            raise Refusal(about(call.NO_MEMORIES, old))
         if is_blocked(self._engine, target):
             raise Refusal(old.doubt or _file_above(new))
 
@@ -364,7 +370,7 @@ class ScopedTool:
                 return Refusal(place.doubt)
             if making:
                 return Refusal(_file_above(place))
-        return Refusal(answers.failed(error, place, self._writable))
+        return Refusal(call.failed(error, place, self._writable))
 
     def _used(self, address: Address, *, wrote: bool) -> None:
         """Record a use; an unwritable ledger must not make a memory unreadable."""
@@ -384,7 +390,7 @@ def _encoded(text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise Refusal(
-            f"{answers.FAILED}the text holds a character that has no UTF-8 form, at position {error.start}; remove it"
+            f"{call.FAILED}the text holds a character that has no UTF-8 form, at position {error.start}; remove it"
         ) from None
 
 
@@ -392,7 +398,7 @@ def _written(text: str) -> bytes:
     """Encode a text to be stored; a NUL would make the file uneditable."""
     if "\0" in text:
         at = text.index("\0")
-        raise Refusal(f"{answers.FAILED}the text holds a NUL character, at position {at}; remove it")
+        raise Refusal(f"{call.FAILED}the text holds a NUL character, at position {at}; remove it")
     return _encoded(text)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.model import (
     Actor,
     Address,
@@ -496,7 +496,7 @@ class Bridge:
 def note_fault(bridge: Bridge, error: BaseException) -> None:
     """Record where in the program a fault happened, for `memtui doctor`; from any thread."""
     if not bridge.read_only:
-        faults.note(bridge.state_dir, error, "workbench")
+        state_file.note_fault(bridge.state_dir, error, "workbench")
 
 
 def _only_if(wanted: Callable[[], bool], do: Callable[[T], None] | None) -> Callable[[T], None] | None:

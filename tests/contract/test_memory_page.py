@@ -5,7 +5,7 @@ import re
 import pytest
 
 from memtui.features.tools.verbs import LONGEST
-from memtui.memory_tool import answers, scoped
+from memtui.memory_tool import call, scoped
 from memtui.memory_tool.call import ALIASES, COMMANDS, NUMBERS, OPTIONAL, PATH_ALIASES, REQUIRED, TEXTS, read_request
 from tests.contract.memory_calls import CASES
 from tests.house import pages
@@ -63,7 +63,7 @@ def test_the_other_names() -> None:
 
 def test_the_limits() -> None:
     numbers = [int(row[1].replace(",", "")) for row in pages.table_rows(PAGE, "Limits")]
-    assert numbers == [answers.MAX_BYTES, answers.MAX_FILES, scoped.NAMES, LONGEST]
+    assert numbers == [call.MAX_BYTES, call.MAX_FILES, scoped.NAMES, LONGEST]
 
 
 REFUSALS = [named(row[0])[0] for row in pages.table_rows(PAGE, "Refusals")]

@@ -13,7 +13,8 @@ from memtui.engine.look.library import FolderItem, FolderItems
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, Access
 from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
-from memtui.memory_tool import answers, scoped
+from memtui.memory_tool import call as calls
+from memtui.memory_tool import scoped
 from memtui.memory_tool.call import COMMANDS, parse_path
 from memtui.memory_tool.scoped import NOT_TEXT, ScopedTool, names, numbered
 from tests.faults.injector import failing, hooked, meddling
@@ -110,7 +111,7 @@ def test_links_are_never_followed(command: str, target: str, tool: Tool, a: Path
     if command == "create":
         call["path"] = f"{GLOBAL}/link"
     before = tool.on_disk()
-    assert tool.refused(command, **call) == answers.ESCAPES
+    assert tool.refused(command, **call) == calls.ESCAPES
     assert tool.refused(command, **{k: v + "/x.md" if k.endswith("path") else v for k, v in call.items()})  # type: ignore[operator]
     assert tool.on_disk() == before
     assert secret.read_text() == "one\n"
@@ -132,7 +133,7 @@ def test_what_is_no_text_is_shown_and_never_rewritten(data: bytes, tool: Tool) -
 @pytest.mark.parametrize("size", [102_401, 1_048_577])
 def test_a_file_over_the_cap_is_not_read_whole(size: int, tool: Tool, a: Path) -> None:
     a.write_bytes(b"x" * size)
-    sentence = answers.about(answers.OVER_CAP, parse_path(A))
+    sentence = calls.about(calls.OVER_CAP, parse_path(A))
     for command, fields in [("view", {}), ("view", {"limit": 1}), ("str_replace", {}), ("insert", {})]:
         assert tool.refused(command, **{**CALLS[command], **fields}) == sentence
     if size > 1_048_576:
@@ -144,10 +145,10 @@ def test_a_file_over_the_cap_is_not_read_whole(size: int, tool: Tool, a: Path) -
 
 def test_a_file_over_the_cap_can_be_read_through_a_window_and_made_smaller(tool: Tool, a: Path) -> None:
     a.write_bytes(b"".join(b"line %d\n" % number for number in range(20_000)) + b"begin" + b"x" * 60_000 + b"end")
-    assert tool.refused("view", path=A) == answers.about(answers.OVER_CAP, parse_path(A))
+    assert tool.refused("view", path=A) == calls.about(calls.OVER_CAP, parse_path(A))
     assert tool.done("view", path=A, offset=3, limit=2) == "3\tline 2\n4\tline 3"
-    assert tool.refused("view", path=A, limit=19_999) == answers.about(answers.OVER_CAP, parse_path(A))
-    assert tool.refused("str_replace", path=A, old_str="line 7\n") == answers.about(answers.OVER_CAP, parse_path(A))
+    assert tool.refused("view", path=A, limit=19_999) == calls.about(calls.OVER_CAP, parse_path(A))
+    assert tool.refused("str_replace", path=A, old_str="line 7\n") == calls.about(calls.OVER_CAP, parse_path(A))
     a.write_bytes(b"line\n" * 10_000 + b"begin" + b"x" * 60_000 + b"end")
     tool.done("str_replace", path=A, old_str="begin" + "x" * 60_000 + "end", new_str="short")
     assert a.read_bytes() == b"line\n" * 10_000 + b"short"
@@ -230,7 +231,7 @@ def test_a_folder_with_what_cannot_be_deleted_is_deleted_in_part_and_says_so(too
     tool.done("create", path=f"{GLOBAL}/f/a.md", file_text="x")
     (tool.folder() / "f" / "link.md").symlink_to(a)
     text = tool.refused("delete", path=f"{GLOBAL}/f")
-    assert text == f"Deleted 1 of 2 files in {GLOBAL}/f. {answers.ESCAPES}"
+    assert text == f"Deleted 1 of 2 files in {GLOBAL}/f. {calls.ESCAPES}"
 
 
 # --- uses and history

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.message import Message
 
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.model import Address, Changes, Draft
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench.bridge import (
@@ -95,7 +95,7 @@ def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
     (message,) = box.wait(Failed)
     assert message.error.code == "E_INTERNAL"
     assert "ZeroDivisionError" in message.error.message
-    (noted,) = faults.read(bridge._engine.state_dir)
+    (noted,) = state_file.faults(bridge._engine.state_dir)
     assert b" workbench ZeroDivisionError < " in noted
 
 

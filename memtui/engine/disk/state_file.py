@@ -1,12 +1,14 @@
-"""Small files in the state folder, read and replaced whole; among them the user's last place per start folder."""
+"""Small files in the state folder, read and replaced whole; among them the user's last places, and faults."""
 
 import binascii
 import os
 import stat
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from memtui import __version__
 from memtui.engine.disk import fsio
 
 LATE = ".new"
@@ -140,3 +142,54 @@ def forget(state_dir: str, holds: Callable[[str], bool]) -> None:
             return True
 
     remove(os.path.join(state_dir, _FOLDER), garbled_or_held)
+
+
+FAULTS, MOST_FAULTS = "faults.log", 65_536
+"""The log of memtui's own faults, and its limit in bytes; the oldest lines go first."""
+_FRAMES = 16
+"""Innermost calls that are named."""
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def note_fault(state_dir: str, error: BaseException, front: str) -> None:
+    """Log a fault in `front` (`cli`, `workbench`, `mcp`): its time, place in the program and type.
+
+    Never the message or a value, which may hold a memory's text or a name: the log can be attached to a bug report. One
+    that cannot be written is ignored.
+    """
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = f"{at} memtui {__version__} {front} {' from '.join(_told(error))}\n".encode()
+    lines = (*faults(state_dir), line[:MOST_FAULTS])
+    while sum(map(len, lines)) > MOST_FAULTS:
+        lines = lines[1:]
+    try:
+        write(state_dir, FAULTS, b"".join(lines))
+    except OSError:
+        return
+
+
+def faults(state_dir: str) -> tuple[bytes, ...]:
+    """Return the lines of the log of faults, oldest first; none when it cannot be read."""
+    try:
+        data = read(state_dir, FAULTS, most=2 * MOST_FAULTS)
+    except (OSError, ValueError):
+        return ()
+    return tuple(data.splitlines(keepends=True))
+
+
+def _told(error: BaseException) -> Iterator[str]:
+    """Yield the type and call stack of an error and of each that led to it, innermost first."""
+    import traceback  # takes longer than a short command
+
+    seen: list[BaseException] = []
+    found: BaseException | None = error
+    while found is not None and found not in seen:
+        seen.append(found)
+        frames = reversed(traceback.extract_tb(found.__traceback__)[-_FRAMES:])
+        yield " < ".join((type(found).__name__, *(f"{_short(one.filename)}:{one.lineno} {one.name}" for one in frames)))
+        found = found.__cause__ or found.__context__
+
+
+def _short(path: str) -> str:
+    """Return a file of ours relative to the package, others by name: never a folder of this machine."""
+    return os.path.relpath(path, _HERE) if path.startswith(_HERE + os.sep) else os.path.basename(path)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.diff.differences import split_lines
-from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history
-from memtui.engine.disk.git_objects import GitObjects
+from memtui.engine.disk.git_objects import CheckoutHistory, CommittedChange, GitObjects, blob, history
 from memtui.engine.ledger.origins import (
     BEFORE,
     GIT,

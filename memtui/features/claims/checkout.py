@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.config.toml import loads
 from memtui.engine.disk import fsio
-from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
+from memtui.engine.disk.git_objects import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims.text import COMMAND, MENTION, PATH, SYMBOL, Claim
 
 if TYPE_CHECKING:

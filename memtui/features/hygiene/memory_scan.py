@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 from memtui import __version__
 from memtui.diff.differences import byte_lines, hunks_of
-from memtui.engine.disk import faults, paths, state_file
+from memtui.engine.disk import paths, state_file
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Address, Memory, Root
@@ -404,7 +404,7 @@ class MemoryScanner:
                 found.append(ScannedMemory(row, error=error))
                 continue
             except Exception as error:  # noqa: BLE001 - told in its row, whatever it is; the others are not its fault
-                faults.note(engine.state_dir, error, "check")
+                state_file.note_fault(engine.state_dir, error, "check")
                 found.append(ScannedMemory(row, error=_failed(error)))
                 continue
             claims = self._claims.get((row.address, row.sha256), ())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.config.read import read_environment
 from memtui.config.settings import Settings
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.verbs import editor_command
@@ -101,10 +101,11 @@ def _settings_state(settings: Settings) -> str:
 
 
 def _faults(settings: Settings) -> Iterator[Finding]:
-    found = faults.read(settings.state_dir)
+    found = state_file.faults(settings.state_dir)
     if found:
         last = found[-1].split(b" ", 1)[0].decode("ascii", "replace")
-        file, count = os.path.join(settings.state_dir, faults.NAME), f"{len(found)} fault{'s' * (len(found) != 1)}"
+        file = os.path.join(settings.state_dir, state_file.FAULTS)
+        count = f"{len(found)} fault{'s' * (len(found) != 1)}"
         advice = "It says where in the program, and holds no text or name of a memory: attach it to your report."
         yield Finding("note", "faults", f"{count} of memtui itself, the last at {last}: {file}", advice)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memtui.config.read import reread
 from memtui.config.settings import Settings
 from memtui.engine import Engine, now_ms
-from memtui.engine.disk import faults
+from memtui.engine.disk import state_file
 from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError, UsageError
@@ -126,7 +126,7 @@ class _Work:
         except MemtuiError as error:
             ending = self._end(anew=True) or _End("" if _again(error, task) else FAILED, _told(error))
         except Exception as error:  # noqa: BLE001 - a fault of one kind must not stop the lane; it is told as the task's
-            faults.note(self._session.engine.state_dir, error, "tasks")
+            state_file.note_fault(self._session.engine.state_dir, error, "tasks")
             ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
         else:
             if planned.again and self._end(anew=True) is None:

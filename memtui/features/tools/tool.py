@@ -2,8 +2,7 @@
 
 from memtui.engine import Engine
 from memtui.features.feature import Offer
-from memtui.memory_tool.answers import rights
-from memtui.memory_tool.call import schema
+from memtui.memory_tool.call import rights, schema
 
 WHAT = (
     ": notes that outlive this conversation, shared with the user and their other agents. Paths are "

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import git_history, git_objects
+from memtui.engine.disk import git_objects
 from memtui.engine.disk.git_objects import GitObjects
 from tests.engine.worktrees import git
 
@@ -161,20 +161,20 @@ def bare(tmp_path: Path) -> Path:
 def test_names_that_git_refuses_are_not_followed(bare: Path) -> None:
     tree = loose(bare, b"tree", b"100644 f\0" + loose(bare, b"blob", b"x"))
     commit(bare, tree)
-    assert git_history.history(str(bare)) is not None
+    assert git_objects.history(str(bare)) is not None
     for _ in range(12):
         tree = loose(bare, b"tree", b"40000 \0" + tree + b"40000 /\0" + tree)  # each makes the walk twice as long
     commit(bare, tree)
-    assert git_history.history(str(bare)) is None
+    assert git_objects.history(str(bare)) is None
 
 
 def test_paths_take_no_more_room_than_they_may(bare: Path) -> None:
     one = loose(bare, b"blob", b"x")
     tree = loose(bare, b"tree", b"".join(b"100644 %d\0" % number + one for number in range(200)))
     long = commit(bare, loose(bare, b"tree", b"40000 " + b"a" * 500_000 + b"\0" + tree))
-    assert git_history.history(str(bare)) is None
+    assert git_objects.history(str(bare)) is None
     commit(bare, loose(bare, b"tree", b""), long)
-    found = git_history.history(str(bare))
+    found = git_objects.history(str(bare))
     assert found is not None
     assert not found[0].changes
 

@@ -5,6 +5,7 @@ import os
 import socket
 import unicodedata
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.model import Root
+from memtui.engine.disk.paths import Patterns, Selection, flags, fold, skeleton
+from memtui.engine.model import Policy, Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from tests.examples import examples
 from tests.faults.world import ME, World, at
@@ -317,3 +319,71 @@ def test_a_look_alike_by_case_is_refused_below_a_new_folder_too(world: World, en
         engine.memories.create(at("notes/b.md"), b"x\n", actor=ME)
     assert caught.value.code == "E_CLASH"
     assert sorted(world.disk()) == ["notes/Notes/a.md"]
+
+
+SIBLINGS = st.lists(st.text("abAB\u0430\u0435\u00e9\u0301e.", min_size=1, max_size=4), unique=True, max_size=6)
+
+
+def codes(names: list[str]) -> dict[str, list[str]]:
+    return {name: [problem.code for problem in found] for name, found in flags(names).items()}
+
+
+@given(SIBLINGS)
+def test_plain_names_are_never_called_imitations(names: list[str]) -> None:
+    found = codes(names)
+    for name in names:
+        alike = any(skeleton(other) == skeleton(name) and fold(other) != fold(name) for other in names)
+        assert ("look-alike" in found.get(name, ())) == (alike and not name.isascii())
+
+
+@pytest.mark.parametrize(
+    ("real", "imitation"),
+    [
+        ("notes.md", "n\u043etes.md"),
+        ("api.md", "\u0430\u0440\u0456.md"),
+        ("user.md", "us\u0435r.md"),
+        ("a-b.md", "a\u2010b.md"),
+        ("tau.md", "\u03c4au.md"),
+    ],
+)
+def test_letters_of_other_alphabets_do_not_pass_for_latin_ones(real: str, imitation: str) -> None:
+    assert codes([real, imitation]) == {imitation: ["look-alike"]}
+    assert codes([imitation]) == {}
+
+
+TEXT = st.text("ab.*?[]/-", max_size=6)
+
+
+@given(patterns=st.lists(TEXT.filter(bool), max_size=4), text=TEXT)
+def test_patterns_are_the_shell_s(patterns: list[str], text: str) -> None:
+    whole = [pattern + "*" if pattern.endswith("/") else pattern for pattern in patterns]
+    assert Patterns(patterns).match(text) == any(fnmatchcase(text, pattern) for pattern in whole)
+
+
+def selected(policy: Policy, path: str) -> bool:
+    """Whether a scan would come to list this path."""
+    return Selection.of(policy).covers(path)
+
+
+PARTS = st.sampled_from(["a", "b", ".c"])
+PATHS = st.lists(PARTS, min_size=1, max_size=3).map("/".join)
+ENTRIES = st.lists(st.tuples(PATHS, st.booleans()).map(lambda pair: pair[0] + "/" * pair[1]), max_size=4)
+
+
+def covers(entry: str, path: str) -> bool:
+    """What `Policy.include` says of one of its entries."""
+    return path.startswith(entry) if entry.endswith("/") else path == entry
+
+
+@given(include=ENTRIES, elsewhere=ENTRIES, path=PATHS)
+def test_a_layout_s_names_select_what_they_say(include: list[str], elsewhere: list[str], path: str) -> None:
+    policy = Policy(include=tuple(include), elsewhere=tuple(elsewhere))
+    named = path in include
+    below = [entry for entry in include if entry.endswith("/") and path.startswith(entry)]
+    hidden = any("/." in path[len(entry) - 1 :] for entry in below)
+    wanted = (named or bool(below)) and not any(covers(entry, path) for entry in elsewhere)
+    # A folder named whole wins over a name in it, so a hidden file below it needs a name that is not below another one.
+    if not hidden:
+        assert selected(policy, path) == wanted
+    elif not named:
+        assert not selected(policy, path)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.disk import git_history
+from memtui.engine.disk import git_objects
 from memtui.engine.ledger.touches import SessionCursor, SessionFile, Touch
 from memtui.engine.model import Address
 from memtui.features.claims import checkout
@@ -246,7 +246,7 @@ def emptied(project: Path) -> None:
 
 
 def too_large(project: Path) -> None:
-    git_history.NAMES = 1
+    git_objects.NAMES = 1
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def too_large(project: Path) -> None:
 def test_what_is_no_proof_tells_nothing(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, state: Callable[[Path], None]
 ) -> None:
-    monkeypatch.setattr(git_history, "NAMES", git_history.NAMES)
+    monkeypatch.setattr(git_objects, "NAMES", git_objects.NAMES)
     project = app(tmp_path, REMOVED)
     assert outdated(tmp_path, clock, project) == ["T01 src/api.py is gone"]
     state(project)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, READ_WRITE, Access
-from memtui.memory_tool.answers import Rights, rights
+from memtui.memory_tool.call import Rights, rights
 from tests.memory_tool.conftest import open_tool
 
 ALL = ("global", "project", "workspace")

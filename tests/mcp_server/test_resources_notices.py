@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from memtui.engine.model import Actor, Address
-from memtui.mcp_server import notices
+from memtui.mcp_server import resources
 from tests.mcp_server.talk import ProtocolError, Store, Talk, talk
 
 URI = "memory:///memories/global/a.md"
@@ -95,7 +95,7 @@ async def test_a_stream_of_the_later_protocol_brings_what_was_asked_for(store: S
 
 
 async def test_only_memories_can_be_subscribed_to(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "MAX_SUBSCRIPTIONS", 1)
+    monkeypatch.setattr(resources, "MAX_SUBSCRIPTIONS", 1)
     async with talk() as it:
         await it.hello()
         with pytest.raises(ProtocolError, match="E_USAGE"):
@@ -139,13 +139,13 @@ class Late:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begin = threading.Event()
-        follow = notices.Notices._follow
+        follow = resources.Notices._follow
 
-        def late(self_: notices.Notices) -> None:
+        def late(self_: resources.Notices) -> None:
             self.begin.wait(20)
             follow(self_)
 
-        monkeypatch.setattr(notices.Notices, "_follow", late)
+        monkeypatch.setattr(resources.Notices, "_follow", late)
 
 
 @pytest.mark.parametrize("modern", [False, True])
