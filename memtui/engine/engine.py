@@ -176,7 +176,6 @@ class Engine:
             return there.read(address)
         handle = self.roots.reading(self.roots.find(address.root))
         found = handles.read(handle, address)
-        fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 

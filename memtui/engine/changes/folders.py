@@ -350,7 +350,6 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
         for path, moved in pairs:
             address = Address(site.handle.root.id, path)
             found = handles.read(site.handle, address, calm=True)
-            fsio.close(found.handle)
             files.keep_before(site, address, found)
             shas.append(found.sha)
             target = site.uid, moved

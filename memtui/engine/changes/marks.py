@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.memories import failed, label_of
-from memtui.engine.disk import fsio, handles
+from memtui.engine.disk import handles
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Mute, Record
 from memtui.engine.look.library import Library
@@ -420,9 +420,7 @@ class ObservedMarks(EnginePart):
     def _there(self, uid: int, path: str) -> WholeFile | None:
         with suppress(MemtuiError, KeyError):  # a root that is not open here
             address = Address(self._roots.names()[uid], path)
-            found = handles.read(self._roots.reading(self._roots.find(address.root)), address)
-            fsio.close(found.handle)
-            return found
+            return handles.read(self._roots.reading(self._roots.find(address.root)), address)
         return None
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:

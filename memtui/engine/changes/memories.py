@@ -147,12 +147,9 @@ class Memories(EnginePart):
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
         txn = transaction(self._ledger, "create", actor, f"create {address}")
         found = handles.read(site.handle, address, calm=True)
-        try:
-            if found.data == data:
-                return Unchanged(address, found.sha)
-            return files.refuse(site, address, data, None, found, Job(txn, actor, "created"))
-        finally:
-            fsio.close(found.handle)
+        if found.data == data:
+            return Unchanged(address, found.sha)
+        return files.refuse(site, address, data, None, found, Job(txn, actor, "created"))
 
     @retry_after_repair
     def create(self, address: Address, text: str | bytes, *, actor: Actor) -> Saved | Unchanged:
@@ -202,7 +199,6 @@ class Memories(EnginePart):
         """Set and remove front-matter fields in one save, changing no other byte; see `save`."""
         root = self._rules.writable(address, actor)
         found = handles.read(self._roots.reading(root), address)
-        fsio.close(found.handle)
         same = found.sha == expected_sha256
         started = found.data if same else self._kept(root, address, expected_sha256) or found.data
         from memtui.engine.frontmatter.edit import set_fields
@@ -349,32 +345,29 @@ class Memories(EnginePart):
         ):
             here, there = (one, two) if first.id == source.id else (two, one)
             found = handles.read(here.handle, address, calm=True)
+            if job.patient and not found.settled:
+                raise StillWritten
+            job = job._replace(patient=False)  # what comes next is one change in two steps
+            if expected is not None and found.sha != expected:
+                return files.refuse(here, address, None, expected, found, job)
+            if len(found.data) > target.policy.write_bytes:
+                raise too_big(new, len(found.data), target.policy.write_bytes)
+            self._rules.check_room(there, target)
+            note = CARRIED if self._roots.brought(source, found.sha) else job.note
+            arriving = job._replace(operation="created", note=note)
+            made = names.create(there, new, found.data, arriving, mode=found.status.st_mode)
+            if isinstance(made, Unchanged):
+                raise names.taken(new)
+            gone: Saved | Conflict | None = None
             try:
-                if job.patient and not found.settled:
-                    raise StillWritten
-                job = job._replace(patient=False)  # what comes next is one change in two steps
-                if expected is not None and found.sha != expected:
-                    return files.refuse(here, address, None, expected, found, job)
-                if len(found.data) > target.policy.write_bytes:
-                    raise too_big(new, len(found.data), target.policy.write_bytes)
-                self._rules.check_room(there, target)
-                note = CARRIED if self._roots.brought(source, found.sha) else job.note
-                arriving = job._replace(operation="created", note=note)
-                made = names.create(there, new, found.data, arriving, mode=found.status.st_mode)
-                if isinstance(made, Unchanged):
-                    raise names.taken(new)
-                gone: Saved | Conflict | None = None
-                try:
-                    leaving = job._replace(operation="deleted", note=MOVED)
-                    gone = names.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
-                finally:
-                    if not isinstance(gone, Saved):
-                        _uncarry(here, address, there, new, found.sha, job)
-                if isinstance(gone, Conflict):
-                    return gone
-                return Saved(new, found.sha, found.sha, str(job.txn.id))
+                leaving = job._replace(operation="deleted", note=MOVED)
+                gone = names.remove(here, address, found.sha, leaving, moved_to=(there.uid, new.path))
             finally:
-                fsio.close(found.handle)
+                if not isinstance(gone, Saved):
+                    _uncarry(here, address, there, new, found.sha, job)
+            if isinstance(gone, Conflict):
+                return gone
+            return Saved(new, found.sha, found.sha, str(job.txn.id))
 
     # --- memories and folders
 
@@ -481,7 +474,6 @@ class Memories(EnginePart):
         target = self._rules.writable(new, actor)
         self._rules.check_new(target, new)
         found = handles.read(self._roots.reading(source), address)
-        fsio.close(found.handle)
         if len(found.data) > target.policy.write_bytes:
             raise too_big(new, len(found.data), target.policy.write_bytes)
         with self._roots.site(target, actor, create=True) as site:
@@ -532,18 +524,15 @@ class Memories(EnginePart):
 def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
     """Remove a copy whose original is still there; on failure it stays as a duplicate."""
     with suppress(MemtuiError):
-        found = handles.read(here.handle, address)
-        fsio.close(found.handle)
+        handles.read(here.handle, address)
         names.remove(there, new, sha, job._replace(operation="deleted"))
 
 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
     """Restore a stored text; replace another text only with `over`."""
-    try:
-        found = handles.read(site.handle, address)
-    except NotFoundError:
+    found = handles.read_if_there(site.handle, address)
+    if found is None:
         return names.create(site, address, data, job)
-    fsio.close(found.handle)
     if not over and found.data != data:
         raise ConflictError(
             f"{address} exists again, with another text.",

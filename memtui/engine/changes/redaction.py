@@ -17,7 +17,7 @@ from memtui.engine.look.catalog import forget_rows
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.observation import REDACTED, ObservationMark
 from memtui.engine.part import EnginePart, retry_after_repair, transaction
-from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.errors import RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576
 
@@ -182,12 +182,8 @@ def _remove(folder_path: str, name: str) -> None:
 
 
 def _refuse_current(handle: handles.RootHandle, address: Address, sha: str) -> None:
-    try:
-        found = handles.read(handle, address)
-    except NotFoundError:
-        return
-    fsio.close(found.handle)
-    if found.sha == sha:
+    found = handles.read_if_there(handle, address)
+    if found is not None and found.sha == sha:
         raise RefusedError(
             f"{sha[:12]} is the current version of {address}.",
             code="E_CURRENT_VERSION",

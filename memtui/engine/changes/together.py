@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.engine.changes.marks import is_unseen
 from memtui.engine.changes.undo import Undo
-from memtui.engine.disk import fsio, handles
+from memtui.engine.disk import handles
 from memtui.engine.disk.handles import StillWritten
 from memtui.engine.ledger.audit import Txn
 from memtui.engine.ledger.ledger import Ledger
@@ -216,17 +216,10 @@ class Together(EnginePart):
         site = self._site(sites, step.address)
         data = step.data if isinstance(step, Write) else None
         operation = "modified" if isinstance(step, Write) else "renamed" if isinstance(step, Rename) else "deleted"
-        try:
-            found = handles.read(site.handle, step.address, calm=True)
-        except NotFoundError:
-            found = None
-        try:
-            refusing = job._replace(operation=operation)
-            refused = files.refuse(site, step.address, data, step.expected_sha256, found, refusing)
-            return Outcome(step.address, refused, new_address=step.new if isinstance(step, Rename) else None)
-        finally:
-            if found is not None:
-                fsio.close(found.handle)
+        found = handles.read_if_there(site.handle, step.address, calm=True)
+        refusing = job._replace(operation=operation)
+        refused = files.refuse(site, step.address, data, step.expected_sha256, found, refusing)
+        return Outcome(step.address, refused, new_address=step.new if isinstance(step, Rename) else None)
 
     def _one(self, step: Step, sites: Mapping[str, Site], job: Job) -> _Did:
         address, site = step.address, self._site(sites, step.address)
@@ -286,11 +279,9 @@ class Together(EnginePart):
 
 
 def _look(site: Site, address: Address, job: Job) -> _There:
-    try:
-        content = handles.read(site.handle, address, calm=True)
-    except NotFoundError:
+    content = handles.read_if_there(site.handle, address, calm=True)
+    if content is None:
         return _There()
-    fsio.close(content.handle)
     if job.patient and not content.settled:
         raise StillWritten
     return _There(content.sha, len(content.data))

@@ -282,13 +282,9 @@ class Undo(EnginePart):
         return set()
 
     def _current(self, address: Address) -> handles.WholeFile | None:
-        try:
-            handle = self._roots.reading(self._roots.find(address.root))
-            found = handles.read(handle, address)
-        except NotFoundError:
-            return None
-        fsio.close(found.handle)
-        return found
+        with suppress(NotFoundError):
+            return handles.read(self._roots.reading(self._roots.find(address.root)), address)
+        return None
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
         newer = self._ledger.undo.elsewhere(uids, kind, after)

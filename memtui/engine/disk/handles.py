@@ -12,7 +12,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -358,10 +358,19 @@ class WholeFile(NamedTuple):
 
 
 def read(handle: RootHandle, address: Address, *, calm: bool = False) -> WholeFile:
-    """Read a memory whole; `calm` as in `read_in`. The caller closes `WholeFile.handle`."""
+    """Read a memory whole, and close it; `calm` as in `read_in`."""
     parts = split(address.path)
     with handle.folder(parts[:-1]) as folder:
-        return read_in(folder, parts[-1], address, handle, calm=calm)
+        found = read_in(folder, parts[-1], address, handle, calm=calm)
+    fsio.close(found.handle)
+    return found
+
+
+def read_if_there(handle: RootHandle, address: Address, *, calm: bool = False) -> WholeFile | None:
+    """Read a memory as `read` does; None when there is none."""
+    with suppress(NotFoundError):
+        return read(handle, address, calm=calm)
+    return None
 
 
 def read_bytes(handle: RootHandle, address: Address) -> bytes:
@@ -547,7 +556,7 @@ class RootLock:
         return True
 
     def _holder(self) -> str:
-        pid, who = _signature(self._path)
+        pid, who = signature(self._path)
         return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"
 
     @staticmethod
@@ -559,35 +568,8 @@ class RootLock:
         )
 
 
-@contextmanager
-def hold_lock(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
-    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held."""
-    with closing(RootLock(directory, name)) as lock, ExitStack() as held:
-        try:
-            held.enter_context(lock.held(wait=threading.TIMEOUT_MAX if wait else 0, who=who))
-            free = True
-        except BusyError:
-            free = False
-        yield free
-
-
-def is_lock_signed(directory: str, name: str) -> bool:
-    """Return whether a living process claims to hold a lock; for display only.
-
-    Asking the system would take the lock for a moment, keeping others out, and load the locking library.
-    """
-    pid, _ = _signature(os.path.join(directory, name))
-    try:
-        if pid.isdigit():
-            os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # another user's
-        return True
-    return pid.isdigit()
-
-
-def _signature(path: str) -> tuple[str, str]:
+def signature(path: str) -> tuple[str, str]:
+    """Return the process id of a lock's holder, and for whom it holds it; both empty where nobody does."""
     try:
         folder_path, name = os.path.split(path)
         with fsio.closing(fsio.open_root(folder_path)) as folder, fsio.closing(fsio.open_file(folder, name)) as opened:

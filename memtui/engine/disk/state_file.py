@@ -5,11 +5,15 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
+from threading import TIMEOUT_MAX
 from typing import Any, NamedTuple
 
 from memtui import __version__
 from memtui.engine.disk import fsio
+from memtui.engine.disk.handles import RootLock, signature
+from memtui.errors import BusyError
 
 LATE = ".new"
 """Suffix of a file's name until it is complete."""
@@ -84,6 +88,34 @@ def read_json(folder_path: str, name: str, kind: str, *, least: int = 0, most: i
         return json.loads(body)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
+
+
+@contextmanager
+def hold_lock(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
+    """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held."""
+    with closing(RootLock(directory, name)) as lock, ExitStack() as held:
+        try:
+            held.enter_context(lock.held(wait=TIMEOUT_MAX if wait else 0, who=who))
+            free = True
+        except BusyError:
+            free = False
+        yield free
+
+
+def is_lock_signed(directory: str, name: str) -> bool:
+    """Return whether a living process claims to hold a lock; for display only.
+
+    Asking the system would take the lock for a moment, keeping others out, and load the locking library.
+    """
+    pid, _ = signature(os.path.join(directory, name))
+    try:
+        if pid.isdigit():
+            os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return pid.isdigit()
 
 
 _FORMAT = "memtui place 1"

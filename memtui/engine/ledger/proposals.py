@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import handles
+from memtui.engine.disk import state_file
 from memtui.engine.ledger.audit import taken_back
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, listed
 from memtui.engine.ledger.versions import VersionTable
@@ -245,7 +245,7 @@ class ProposalTable(LedgerTable):
 
         Without `wait` the block runs in any case; the value tells whether the lock is held.
         """
-        return handles.hold_lock(self._database.directory, "review.lock", wait=wait)
+        return state_file.hold_lock(self._database.directory, "review.lock", wait=wait)
 
     def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
         """Claim accepted proposals for this process, inside `alone`; return those that were accepted.

@@ -14,7 +14,7 @@ from typing import Any
 
 import apsw
 
-from memtui.engine.disk import handles
+from memtui.engine.disk import state_file
 from memtui.engine.ledger.audit import taken_back
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked, insert, listed, new_id
 from memtui.engine.ledger.proposals import ProposalTable
@@ -165,11 +165,11 @@ class TaskTable(LedgerTable):
 
     def lane(self, workspace: str) -> AbstractContextManager[bool]:
         """Hold a lane for a block if nobody else does; the value tells whether it is held."""
-        return handles.hold_lock(self._locks, f"lane-{workspace}")
+        return state_file.hold_lock(self._locks, f"lane-{workspace}")
 
     def is_worked_on(self, workspace: str) -> bool:
         """Tell whether somebody holds a lane, by their own account."""
-        return handles.is_lock_signed(self._locks, f"lane-{workspace}")
+        return state_file.is_lock_signed(self._locks, f"lane-{workspace}")
 
     def start(self, task: str) -> Task | None:
         """Start a waiting task, or one that a dead process left running; None when it has ended."""

@@ -11,7 +11,7 @@ from contextlib import closing
 from time import gmtime, strftime
 
 from memtui.engine import now_ms
-from memtui.engine.disk import handles
+from memtui.engine.disk import state_file
 from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES, MarkDecision
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
@@ -360,7 +360,7 @@ def status(session: Session) -> Json:
         last, scrub_due = reader.meta("last_run_at"), reader.meta("scrub_due")
     return {
         **progress.counts,
-        "running": handles.is_lock_signed(table.directory, generations.LOCK),
+        "running": state_file.is_lock_signed(table.directory, generations.LOCK),
         "last_run_at": rfc3339(last) if isinstance(last, int) else None,
         "last_error": progress.error or None,
         "generation": table.generation(),

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.disk import fsio
-from memtui.engine.disk.handles import RootLock, is_lock_signed
+from memtui.engine.disk.handles import RootLock
+from memtui.engine.disk.state_file import is_lock_signed
 from memtui.errors import BusyError, MemtuiError
 from tests.faults.injector import failing, hooked
 from tests.faults.world import handles

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memtui.engine.disk import fsio, handles
+from memtui.engine.disk import fsio, state_file
 from memtui.engine.ledger.database import is_full
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
@@ -255,7 +255,7 @@ DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
 
 def alone(table: ObservationTable, *, wait: bool = False) -> AbstractContextManager[bool]:
     """Hold the lock for deriving; yields whether it was free."""
-    return handles.hold_lock(table.directory, LOCK, wait=wait)
+    return state_file.hold_lock(table.directory, LOCK, wait=wait)
 
 
 @contextmanager
