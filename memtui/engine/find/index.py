@@ -367,7 +367,7 @@ def empty(directory: str) -> None:
         try:
             with _writing(directory) as database:
                 database.set_busy_timeout(EMPTYING_MS)
-                with _transaction(database):
+                with database:
                     database.execute("INSERT INTO words (words) VALUES ('delete-all')")
                     database.execute("DELETE FROM texts; DELETE FROM bodies")
                     database.execute("UPDATE state SET generation = generation + 1, spilled = 1")
@@ -430,7 +430,7 @@ def _made(directory: str, path: str) -> apsw.Connection:
         for name, value in (("journal_mode", "wal"), ("synchronous", "normal"), ("secure_delete", "on")):
             database.pragma(name, value)
         if not _format(database):
-            with _transaction(database):
+            with database:
                 if not _format(database):
                     database.execute(_SCHEMA)
                     database.pragma("user_version", FORMAT)
@@ -443,18 +443,8 @@ def _made(directory: str, path: str) -> apsw.Connection:
 def _connect(path: str) -> apsw.Connection:
     database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     database.set_busy_timeout(BUSY_MS)
+    database.transaction_mode = "IMMEDIATE"
     return database
-
-
-@contextlib.contextmanager
-def _transaction(database: apsw.Connection) -> Iterator[None]:
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        database.execute("COMMIT")
-    finally:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
 
 
 def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | None]]) -> None:
@@ -468,7 +458,7 @@ def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | N
             rows = database.execute("SELECT root, sha, id FROM texts WHERE root = ?", (root,))
             gone += [row for row in rows if root in lost or row[1] not in kept[root]]
     for start in range(0, len(gone), _BATCH):
-        with _transaction(database):
+        with database:
             for root, sha, number in gone[start : start + _BATCH]:
                 database.execute("DELETE FROM texts WHERE root = ? AND sha = ?", (root, sha))
                 for (folded,) in database.execute("DELETE FROM bodies WHERE id = ? RETURNING folded", (number,)):
@@ -480,7 +470,7 @@ def _drop_gone(database: apsw.Connection, whole: Mapping[str, Collection[str | N
 
 def _add(database: apsw.Connection, texts: Iterable[Text], generation: int) -> bool:
     """Add texts; return false when the index was emptied since they were read."""
-    with _transaction(database):
+    with database:
         if _generation(database) != generation:
             return False
         for text in texts:

@@ -393,12 +393,10 @@ def _fitting(scratch: str, schema: list[Entry]) -> int:
 
 
 def _put(scratch: str, schema: list[Entry], version: int = LATEST) -> None:
-    with _scratch(scratch) as database:
-        database.execute("BEGIN")
+    with _scratch(scratch) as database, database:
         database.execute("DELETE FROM sqlite_schema")
         database.executemany(f"INSERT INTO sqlite_schema ({_SCHEMA}) VALUES (?, ?, ?, ?, ?)", schema)
         database.execute(f"PRAGMA user_version={version}")
-        database.execute("COMMIT")
 
 
 @contextmanager

@@ -218,15 +218,10 @@ def backups(directory: str, now: int) -> list[str]:
 
 def migrate(database: apsw.Connection, clock: Callable[[], int], *, upto: int = LATEST) -> None:
     """Apply the migrations a ledger lacks, up to a version; an empty one gets all tables."""
+    database.transaction_mode = "IMMEDIATE"
     for number, step in enumerate(MIGRATIONS[:upto], start=1):
-        database.execute("BEGIN IMMEDIATE")
-        try:
+        with database:
             if version_of(database) < number:
                 database.execute(step)
                 database.execute("INSERT INTO migrations VALUES (?, ?)", (number, clock()))
                 database.execute(f"PRAGMA user_version={number}")
-            database.execute("COMMIT")
-        except BaseException:
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-            raise

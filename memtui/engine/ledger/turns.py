@@ -326,13 +326,16 @@ class TurnTable(LedgerTable):
 
         `person` and `name` are as the gateway (`via`) knows them; `prompt` is the SHA-256 of the request.
         """
-        now, turn = self.clock(), new_id()
+        now = self.clock()
         with self._database.transaction() as db:
-            where = self._chat(db, chat, now)
             who = self._person(db, via, chat, person, name, now)
             said = {"session": session, "via": via, "person": who, "prompt": prompt, "schedule": schedule}
-            insert(db, "turns", id=turn, chat=where, source=TOLD, state=REQUESTED, requested=now, sign=now, **said)
-            return self._told(turn, prompt)
+            return self._add(db, chat, source=TOLD, state=REQUESTED, requested=now, sign=now, **said)
+
+    def _add(self, db: apsw.Connection, chat: Chat | None, **cells: Any) -> TurnRecord:
+        turn = new_id()
+        insert(db, "turns", id=turn, chat=self._chat(db, chat, self.clock()), **cells)
+        return self._told(turn, cells["prompt"])
 
     def begin(self, turn: str) -> TurnRecord:
         """Mark a turn as executing; raises `E_TURN` when the session executes another one, or this one began."""
@@ -365,12 +368,12 @@ class TurnTable(LedgerTable):
             self._told(turn)
 
     def _told(self, turn: str, prompt: bytes | None = None) -> TurnRecord:
-        one = self.get(turn)
-        body = {"turn": one.id, "state": one.state, "session": one.session, "via": one.via, "person": one.person}
-        more = {"schedule": one.schedule, "prompt": prompt.hex() if prompt else ""}
-        used = {"in": one.tokens_in, "out": one.tokens_out, "model": one.model}
-        self._journal.add("turn", {**body, **self._journal.chat(one.channel, one.chat, one.thread), **more, **used})
-        return one
+        now = self.get(turn)
+        body = {"turn": now.id, "state": now.state, "session": now.session, "via": now.via, "person": now.person}
+        more = {"schedule": now.schedule, "prompt": prompt.hex() if prompt else ""}
+        used = {"in": now.tokens_in, "out": now.tokens_out, "model": now.model}
+        self._journal.add("turn", {**body, **self._journal.chat(now.channel, now.chat, now.thread), **more, **used})
+        return now
 
     def chat(self, chat: Chat) -> int:
         """Store a chat; return its id."""
@@ -469,22 +472,17 @@ class TurnTable(LedgerTable):
     def keep_read(self, turns: Iterable[ReadTurn]) -> None:
         """Store prompts of sessions that `read_session` knows, each once."""
         with self._database.transaction() as db:
-            for one in turns:
-                known = self.read_session(one.session)
-                if known is None or any(
-                    db.execute("SELECT 1 FROM turns WHERE session = ? AND prompt = ?", (one.session, one.prompt))
-                ):
+            for turn in turns:
+                known = self.read_session(turn.session)
+                if known is None or self.of_prompt(turn.session, turn.prompt) is not None:
                     continue
                 via, sender, chat = known
-                name = one.name if chat.several else ""  # who is alone with the agent may type anything
+                name = turn.name if chat.several else ""  # who is alone with the agent may type anything
                 person = f"name:{name}" if name else "" if chat.several else sender
-                now = self.clock()
-                turn, where = new_id(), self._chat(db, chat, now)
-                who = self._person(db, via, chat, person, name, one.at)
-                said = {"session": one.session, "via": via, "prompt": one.prompt, "schedule": one.schedule}
-                times = dict.fromkeys(("requested", "begun", "ended", "sign"), one.at)
-                insert(db, "turns", id=turn, chat=where, source=READ, state=ENDED, person=who, **said, **times)
-                self._told(turn, one.prompt)
+                who = self._person(db, via, chat, person, name, turn.at)
+                said = {"session": turn.session, "via": via, "prompt": turn.prompt, "schedule": turn.schedule}
+                times = dict.fromkeys(("requested", "begun", "ended", "sign"), turn.at)
+                self._add(db, chat, source=READ, state=ENDED, person=who, **said, **times)
 
     @property
     def known(self) -> bool:
@@ -493,26 +491,23 @@ class TurnTable(LedgerTable):
 
     def get(self, turn: str) -> TurnRecord:
         """Return a turn by id; raises `NotFoundError`."""
-        found = self._turns("WHERE t.id = ?", turn)
-        if not found:
+        found = self._turn("t.id = ?", turn)
+        if found is None:
             raise NotFoundError("There is no turn with that id.", hint="`memtui turn request` gives it.")
-        return found[0]
+        return found
 
     def executing(self, session: str, via: str) -> TurnRecord | None:
         """Return the turn that a session of a gateway executes."""
         quiet = self.clock() - QUIET_MS
-        found = self._turns(
-            "WHERE t.session = ? AND t.via = ? AND t.state = 'executing' AND t.sign > ?", session, via, quiet
-        )
-        return found[0] if found else None
+        where = "t.session = ? AND t.via = ? AND t.state = 'executing' AND t.sign > ?"
+        return self._turn(where, session, via, quiet)
 
     def all(self, *, since: int = 0, open_only: bool = False, limit: int = 200) -> tuple[TurnRecord, ...]:
         """Return turns since a time, newest first; or only open ones."""
         only = " AND (t.state = 'requested' OR (t.state = 'executing' AND t.sign > ?))" if open_only else ""
         quiet = (self.clock() - QUIET_MS,) if open_only else ()
-        return self._turns(
-            f"WHERE t.requested >= ?{only} ORDER BY t.requested DESC, t.id LIMIT ?", since, *quiet, limit
-        )
+        sql = f"{_TURN} WHERE t.requested >= ?{only} ORDER BY t.requested DESC, t.id LIMIT ?"
+        return self._all(TurnRecord, sql, since, *quiet, limit, kinds=_KINDS)
 
     def makers(self, uid: int, path: str) -> dict[str, TurnRecord]:
         """Return the turn that made each version of a memory, by the door's session or the session file."""
@@ -546,15 +541,15 @@ class TurnTable(LedgerTable):
         return self._named(rows)
 
     def _named(self, rows: list[Row]) -> dict[Any, TurnRecord]:
-        known = {one.id: one for turn in {turn for _, turn in rows} for one in self._turns("WHERE t.id = ?", turn)}
-        return {key: known[turn] for key, turn in rows if turn in known}
+        known = {turn: self._turn("t.id = ?", turn) for turn in {turn for _, turn in rows}}
+        return {key: record for key, turn in rows if (record := known[turn]) is not None}
 
     def of_prompt(self, session: str, prompt: bytes) -> TurnRecord | None:
         """Return the turn of a prompt in a session file, by the SHA-256 of its line."""
-        return next(iter(self._turns("WHERE t.session = ? AND t.prompt = ?", session, prompt)), None)
+        return self._turn("t.session = ? AND t.prompt = ?", session, prompt)
 
-    def _turns(self, where: str, *values: str | int | bytes) -> tuple[TurnRecord, ...]:
-        return self._all(TurnRecord, f"{_TURN} {where}", *values, kinds=_KINDS)
+    def _turn(self, where: str, *values: str | int | bytes) -> TurnRecord | None:
+        return self._first(TurnRecord, f"{_TURN} WHERE {where}", *values, kinds=_KINDS)
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:

@@ -7,6 +7,7 @@ are changed, not in a prompt or in each front.
 import errno
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -121,21 +122,19 @@ class Handles:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._open: dict[str, RootHandle] = {}
+        self._open: OrderedDict[str, RootHandle] = OrderedDict()
 
     def get(self, root_id: str) -> RootHandle | None:
         """Return the open folder of a root and mark it as used; None when it is not open."""
-        handle = self._open.pop(root_id, None)
-        if handle is not None:
-            self._open[root_id] = handle
-        return handle
+        handle = self._open.get(root_id)
+        return None if handle is None else self.put(root_id, handle)
 
     def put(self, root_id: str, handle: RootHandle) -> RootHandle:
         """Keep an open folder, and drop the least recently used when there are too many."""
-        self._open.pop(root_id, None)
         self._open[root_id] = handle
+        self._open.move_to_end(root_id)
         if len(self._open) > self._most:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         return handle
 
     def close(self) -> None:

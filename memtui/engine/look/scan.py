@@ -89,15 +89,12 @@ class Delta:
         self.gone: set[str] = set()
         self.flagged: set[str] = set()
         """Paths whose clash or look-alike problems changed."""
-        self.folders = False
-        """Whether folders appeared or went."""
 
     def add(self, other: "Delta") -> None:
         """Merge the differences of a later look."""
         self.changed |= other.changed
         self.gone = (self.gone - other.changed) | other.gone
         self.flagged |= other.flagged
-        self.folders |= other.folders
 
 
 class _Item(Protocol):
@@ -202,9 +199,7 @@ class RootTree:
         wanted = found.selection.named()
         asked = {name for name in names if name and (wanted is None or name in wanted)}
         if asked:
-            new: list[str] = []
-            self._visit(handle, found, delta, new, names=asked)
-            self._walk(handle, new, delta, everything=False)
+            self._walk(handle, self._visit(handle, found, delta, asked) or [], delta, everything=False)
         return delta
 
     def _nearest(self, path: str) -> str:
@@ -220,20 +215,14 @@ class RootTree:
             position += 1
             if folder is None:
                 continue
-            new: list[str] = []
-            if self._visit(handle, folder, delta, new):
+            new = self._visit(handle, folder, delta)
+            if new is not None:
                 queue.extend([folder.join(name) for name in folder.below] if everything else new)
 
     def _visit(
-        self,
-        handle: handles.RootHandle,
-        folder: Folder,
-        delta: Delta,
-        new: list[str],
-        *,
-        names: set[str] | None = None,
-    ) -> bool:
-        """List one folder; append newly found folders to `new`. Return False when it was skipped."""
+        self, handle: handles.RootHandle, folder: Folder, delta: Delta, names: set[str] | None = None
+    ) -> list[str] | None:
+        """List one folder, or some names of it; return the new folders in it, None when it was skipped."""
         try:
             # "." gives the root a handle with a position of its own: several threads may list it at once.
             with handle.folder(folder.parts or (".",)) as opened:
@@ -245,17 +234,17 @@ class RootTree:
                 items: Sequence[_Item] = (
                     fsio.list_dir(opened) if wanted is None else [_Named(opened, name) for name in wanted]
                 )
-                self._merge(folder, items, status.st_dev, delta, new, names)
+                new = self._merge(folder, items, status.st_dev, delta, names)
         except NotFoundError:
             if not folder.path:
                 raise
             self._drop(folder.path, delta)
-            return False
+            return None
         except (OSError, MemtuiError) as error:
             self._unlisted(folder, error, delta)
-            return False
+            return None
         folder.identity, folder.mtime_ns, folder.problem = identity, status.st_mtime_ns, None
-        return True
+        return new
 
     def _inside_itself(self, folder: Folder, identity: tuple[int, int]) -> bool:
         return any(
@@ -277,14 +266,8 @@ class RootTree:
         folder.problem = Problem(refusal.code, refusal.message)
 
     def _merge(
-        self,
-        folder: Folder,
-        items: Sequence[_Item],
-        device: int,
-        delta: Delta,
-        new: list[str],
-        names: set[str] | None,
-    ) -> None:
+        self, folder: Folder, items: Sequence[_Item], device: int, delta: Delta, names: set[str] | None
+    ) -> list[str]:
         """Compare what is there with what was known. The loop runs for every file of every scan, so it is lean."""
         old = folder.entries
         entries: dict[str, ScannedFile] = {}
@@ -329,7 +312,7 @@ class RootTree:
                 entry = _entry(folder, name, tuple.__new__(StatKey, key), own_device)
                 delta.changed.add(entry.path)
             entries[name] = entry
-        self._settle(folder, entries, below, fresh, delta, new, names)
+        return self._settle(folder, entries, below, fresh, delta, names)
 
     def _settle(
         self,
@@ -338,9 +321,8 @@ class RootTree:
         below: set[str],
         fresh: int,
         delta: Delta,
-        new: list[str],
         names: set[str] | None,
-    ) -> None:
+    ) -> list[str]:
         old, old_below = folder.entries, folder.below
         if names is None:
             missing = [] if len(entries) - fresh == len(old) else list(old.keys() - entries.keys())
@@ -357,30 +339,29 @@ class RootTree:
             for name in missing:
                 del old[name]
             old.update(entries)
+        new: list[str] = []
         if below != old_below:
             for name in old_below - below:
                 self._drop(folder.join(name), delta)
-            for name in sorted(below - old_below):
-                self._add(folder, name, below, delta, new)
-            folder.below = below
+            new = [name for name in sorted(below - old_below) if self._add(folder, name)]
+            folder.below = below = (below & old_below) | set(new)
         elif not fresh and not gone:
-            return
+            return new
         before, folder.flags = folder.flags, flags([*folder.entries, *below])
         for name in before.keys() | folder.flags.keys():
             if name in folder.entries and before.get(name) != folder.flags.get(name):
                 delta.flagged.add(folder.join(name))
+        return [folder.join(name) for name in new]
 
-    def _add(self, parent: Folder, name: str, below: set[str], delta: Delta, new: list[str]) -> None:
+    def _add(self, parent: Folder, name: str) -> bool:
         selection = parent.selection.folder(name)
         if selection is None or len(parent.parts) >= paths.MAX_COMPONENTS or len(self.folders) > self._max_folders:
             self.truncated = True
-            below.discard(name)
-            return
+            return False
         path = parent.join(name)
         self.folders[path] = Folder(path, selection)
-        delta.folders = True
         self.version += 1
-        new.append(path)
+        return True
 
     def _drop(self, path: str, delta: Delta) -> None:
         prefix = path + "/"
@@ -388,7 +369,6 @@ class RootTree:
             folder = self.folders.pop(known)
             delta.gone.update(entry.path for entry in folder.entries.values())
             self._count -= len(folder.entries)
-            delta.folders = True
             self.version += 1
         parent, _, name = path.rpartition("/")
         if (above := self.folders.get(parent)) is not None:
