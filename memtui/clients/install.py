@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memtui.agents.agent import MORE_HOOKS, PROJECT, USER, Client, ClientFile
 from memtui.clients import disk, entries, jsonfile
 from memtui.clients.disk import FileContent, own_folder
-from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT, clients, wanted
+from memtui.clients.entries import NO_CONTEXT, SHORT_CONTEXT, clients, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import ConflictError, MemtuiError, UsageError

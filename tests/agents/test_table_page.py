@@ -15,7 +15,7 @@ from memtui.agents.discovery import discover
 from memtui.agents.projects import named_projects
 from memtui.agents.session_start import gather, in_use
 from memtui.agents.table import KNOWN, Traces, agent_of
-from memtui.clients import entries, start
+from memtui.clients import entries
 from memtui.config.started import Started
 from memtui.engine.policy import Policy, Root
 from memtui.wire import session
@@ -47,7 +47,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     monkeypatch.setitem(sys.modules, name, loaded(folder, name, file))
     known = (*KNOWN, loaded(folder, "line", line.replace("\nTraces(", "\nLINE = Traces(")).LINE)
     assert isinstance(known[-1], Traces)
-    for place in (table, discovery, session, start):
+    for place in (table, discovery, session, entries):
         monkeypatch.setattr(place, "KNOWN", known)
     agent = agent_of("parrot")
     assert (agent.id, agent.title) == known[-1][:2]
@@ -93,7 +93,7 @@ def test_what_its_agent_loads(machine: Machine, parrot: KnownAgent) -> None:
 
 
 def test_its_agent_is_a_client(machine: Machine, parrot: KnownAgent) -> None:
-    client, here = start.client_named("parrot"), machine.surroundings()
+    client, here = entries.client_named("parrot"), machine.surroundings()
     assert client is parrot.client
     command = Start("/opt/bin/memtui", ("mcp",), "/opt/bin/memtui context")
     for level, folder in ((USER, machine.home), (PROJECT, machine.app)):

@@ -1,8 +1,9 @@
-"""Installing and taking back, on any configuration: exactly what was there comes back, or only what is ours goes."""
+"""Installing in a client and taking it out again, and the survey of all clients."""
 
 import json
 import os
 import shutil
+import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -14,14 +15,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.agents.agent import LEVELS, Client, ClientFile, Start
+from memtui.agents.agent import LEVELS, PROJECT, USER, Client, ClientFile, Start
+from memtui.agents.table import CLIENTS
 from memtui.clients import disk, jsonfile, tomlfile
-from memtui.clients.install import FileChange, carry_out, look, plan_install, plan_uninstall
-from memtui.clients.start import clients
+from memtui.clients.entries import client_named, clients, wanted
+from memtui.clients.install import (
+    ABSENT,
+    INSTALLED,
+    OUTDATED,
+    TAKEN,
+    UNREADABLE,
+    ClientState,
+    FileChange,
+    carry_out,
+    look,
+    look_at,
+    plan_install,
+    plan_uninstall,
+    server_runs_here,
+    survey,
+)
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine.disk import fsio
 from memtui.errors import ConflictError, RefusedError, StorageError, UsageError
 from tests.clients.files import json_texts, toml_texts
+from tests.clients.leftovers import stray
 
 OLD = Start("/old/memtui", ("mcp",), "/old/memtui context --format hook --client x")
 NEW = Start(
@@ -341,3 +360,164 @@ def test_a_change_is_made_by_one_process_at_a_time(
     handle = fsio.open_lock(os.path.join(state, "clients", "lock"))
     assert fsio.lock_now(handle)
     os.close(handle)
+
+
+def install_in(
+    name: str,
+    level: str,
+    place: Surroundings,
+    settings: Settings,
+    access: str | None,
+    *,
+    hook: bool = True,
+    context: bool | None = None,
+) -> None:
+    for target in wanted(client_named(name), place, level, settings, access=access, context=context):
+        kept = tuple(entry for entry in target.entries if hook or entry.what == "server")
+        if kept:
+            carry_out(plan_install(target._replace(entries=kept)), settings.state_dir, installing=True)
+
+
+def user(name: str, place: Surroundings, settings: Settings) -> ClientState:
+    return look_at(client_named(name), USER, place, settings)
+
+
+def test_nobody_is_here(place: Surroundings, settings: Settings) -> None:
+    found = survey(place, settings)
+    assert [each.client.name for each in found] == list(CLIENTS)
+    assert {(each.level, each.present, each.state, each.command) for each in found} == {(USER, False, ABSENT, None)}
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+@pytest.mark.parametrize("access", [None, "plan", "ro"])
+def test_what_was_installed_is_found(place: Surroundings, settings: Settings, name: str, access: str | None) -> None:
+    install_in(name, USER, place, settings, access)
+    found = user(name, place, settings)
+    assert (found.state, found.access, found.command) == (INSTALLED, access, sys.executable)
+    assert found.present
+    assert found.hook
+    assert found.runs
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_context_comes_from_one_side(place: Surroundings, settings: Settings, name: str) -> None:
+    install_in(name, USER, place, settings, None)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context) == (INSTALLED, True, False)
+    install_in(name, USER, place, settings, None, hook=False, context=True)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context) == (OUTDATED, True, True)
+
+
+@pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize("name", CLIENTS)
+def test_without_a_hook_the_user_chooses(place: Surroundings, settings: Settings, name: str, *, context: bool) -> None:
+    install_in(name, USER, place, settings, "ro", hook=False, context=context)
+    found = user(name, place, settings)
+    assert (found.state, found.hook, found.context, found.access) == (INSTALLED, False, context, "ro")
+
+
+def test_a_project_is_told_only_where_something_is(place: Surroundings, settings: Settings) -> None:
+    install_in("codex", PROJECT, place, settings, None)
+    assert [(each.client.name, each.state) for each in survey(place, settings) if each.level == PROJECT] == [
+        ("codex", INSTALLED)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "state", "command", "access", "runs"),
+    [
+        ({"command": "/gone/memtui", "args": ["mcp"]}, OUTDATED, "/gone/memtui", None, False),
+        (
+            {"command": sys.executable, "args": ["-m", "memtui", "mcp", "--access", "ro"]},
+            OUTDATED,
+            sys.executable,
+            "ro",
+            True,
+        ),
+        ({"command": "memtui", "args": ["mcp", "--access=ro"]}, TAKEN, None, None, False),
+        ({"command": "sh", "args": "mcp"}, TAKEN, None, None, False),
+        ({"url": "http://localhost"}, TAKEN, None, None, False),
+        ("memtui", TAKEN, None, None, False),
+        (None, ABSENT, None, None, False),
+    ],
+)
+def test_entries_of_other_hands(
+    place: Surroundings,
+    settings: Settings,
+    home: Path,
+    entry: object,
+    state: str,
+    command: str | None,
+    access: str | None,
+    runs: bool,
+) -> None:
+    (home / ".qwen").mkdir()
+    (home / ".qwen" / "settings.json").write_text(json.dumps({"mcpServers": {"memtui": entry}}))
+    found = user("qwen", place, settings)
+    assert (found.state, found.command, found.access, found.runs) == (state, command, access, runs)
+    assert not found.hook
+    assert (found.problem is not None) == (state == TAKEN)
+
+
+def test_one_broken_file_hides_nobody(place: Surroundings, settings: Settings, home: Path) -> None:
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text("{oops")
+    install_in("qwen", USER, place, settings, None)
+    states = {found.client.name: found.state for found in survey(place, settings)}
+    assert (states["gemini"], states["qwen"]) == (UNREADABLE, INSTALLED)
+    problem = user("gemini", place, settings).problem
+    assert problem is not None
+    assert "line 1" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("claude-code", ".claude"),
+        ("codex", ".codex"),
+        ("gemini", ".gemini"),
+        ("qwen", ".qwen"),
+        ("vscode", ".config/Code/User"),
+    ],
+)
+def test_a_folder_that_is_a_link_to_itself_hides_nobody(
+    place: Surroundings, settings: Settings, home: Path, name: str, folder: str
+) -> None:
+    other = "qwen" if name != "qwen" else "codex"
+    install_in(other, USER, place, settings, None)
+    (home / folder).parent.mkdir(parents=True, exist_ok=True)
+    (home / folder).symlink_to((home / folder).name)
+    states = {found.client.name: found.state for found in survey(place, settings)}
+    assert (states[name], states[other]) == (UNREADABLE, INSTALLED)
+    found = user(name, place, settings)
+    assert found.present
+    assert found.problem is not None
+    assert (found.problem.code, found.problem.message) == (
+        "E_SYMLINK",
+        f"{home / folder} is a link that leads nowhere but to itself.",
+    )
+    assert found.problem.hint
+    with pytest.raises(RefusedError):
+        install_in(name, USER, place, settings, None)
+
+
+def test_what_was_left_is_told_once(place: Surroundings, settings: Settings, home: Path) -> None:
+    left = stray(home / ".qwen")
+    at_home = place._replace(project=str(home))
+    assert [found.strays for found in survey(at_home, settings) if found.strays] == [(str(left),)]
+    inside = stray(Path(place.project) / ".qwen")
+    told = [(found.level, found.strays) for found in survey(place, settings) if found.strays]
+    assert told == [(USER, (str(left),)), (PROJECT, (str(inside),))]
+
+
+def test_looking_writes_nothing(place: Surroundings, settings: Settings, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    survey(place, settings)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_servers_package_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert server_runs_here()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert not server_runs_here()

@@ -4,6 +4,7 @@ import os
 from hashlib import sha256
 
 from memtui.agents.agent import MORE_HOOKS, USER, Client, ClientFile
+from memtui.clients.entries import client_named, wanted
 from memtui.clients.install import (
     ClientState,
     FileChange,
@@ -14,7 +15,6 @@ from memtui.clients.install import (
     server_runs_here,
     survey,
 )
-from memtui.clients.start import client_named, wanted
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.diff.differences import unified_file
 from memtui.errors import RefusedError, UsageError, how_to_add

@@ -44,7 +44,7 @@ from memtui.features.observations.progress import (
 from memtui.features.observations.sessions import SessionFiles, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.card_file import CardWriter
-from memtui.given import renamed
+from memtui.given.reach import LostMemory, lost_matcher, lost_memories
 from memtui.safe_text import visible
 
 BATCH_CARDS, BATCH_BYTES = 500, 1_048_576
@@ -214,8 +214,8 @@ class _DeriveRun:
         """
         marks = [mark for found in self.decided.by_place.values() for mark in found]
         names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}
-        lost = renamed.gone(self._engine, marks, names_of, lambda place, _: place in self._there)
-        ask = renamed.may_be(self._engine, lost, marks)
+        lost = lost_memories(self._engine, marks, names_of, lambda place, _: place in self._there)
+        ask = lost_matcher(self._engine, lost, marks)
         candidates = defaultdict[SourcePlace, list[ObservedMemory]](list)
         for place, one in self._there.items() if lost else ():
             for was in ask(place, one.row.address, one.row.sha256):
@@ -224,7 +224,7 @@ class _DeriveRun:
             self._follow(was, candidates[was.place])
         self.__dict__.pop("decided", None)
 
-    def _follow(self, was: renamed.LostMemory, candidates: Sequence[ObservedMemory]) -> None:
+    def _follow(self, was: LostMemory, candidates: Sequence[ObservedMemory]) -> None:
         (uid, path), sole = was.place, len(candidates) == 1
         if sole:
             self._engine.changes.observed.follow(uid, path, *candidates[0].place)
