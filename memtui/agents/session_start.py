@@ -53,8 +53,8 @@ from memtui.agents.loaded_text import (
     is_text,
     loaded,
 )
-from memtui.agents.patterns import Exclusions
 from memtui.agents.reader import GONE, OUTSIDE, SPECIAL, BoundedReader, Head, Tally, is_within
+from memtui.agents.settings import Exclusions
 from memtui.agents.table import agents
 from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memtui import markers
 from memtui.agents.agent import KnownAgent
-from memtui.agents.projects import main_checkout
+from memtui.agents.layout import main_checkout
 from memtui.agents.table import agent_of
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, find_checkout

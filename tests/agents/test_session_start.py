@@ -1,6 +1,7 @@
-"""What a session would begin with, on made-up machines: order, limits, imports, and what is never read."""
+"""What a session begins with: places, limits, imports and rules."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,10 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Policy
 from tests.agents.listing import marked
 from tests.agents.machine import Machine
+from tests.agents.measured import APP, Fixture, Laid, compared, rows
+from tests.agents.recorder import Fetched, Program
+from tests.agents.recorder import started as started_program
+from tests.agents.test_session_start_memories import started
 
 ASKS = ImportRule(depth=2, markdown=True, approval=True)
 
@@ -444,3 +449,110 @@ def test_nobody_is_asked_about_what_cannot_be_loaded(machine: Machine) -> None:
     sources = LoadSource("user", HOME, names), LoadSource("x", PROJECT, names, imports=ASKS._replace(home=True))
     found = gather(machine, table(*sources))
     assert [one.mark for one in found] == [SKIPPED, MISSING, WHOLE, WHOLE]
+
+
+DEMAND = "on demand"
+
+
+def rule(machine: Machine, path: str, *fields: str) -> None:
+    machine.write(path, "---\n" + "".join(f"{field}\n" for field in fields) + "---\ntext\n")
+
+
+def marks(machine: Machine, agent: str) -> dict[str, str]:
+    return {one.path.rpartition("/")[2]: one.mark for one in started(machine, agent)}
+
+
+def test_copilot(machine: Machine) -> None:
+    machine.write("app/.github/copilot-instructions.md")
+    folder = "app/.github/instructions"
+    rule(machine, f"{folder}/all.instructions.md", 'applyTo: "**"')
+    rule(machine, f"{folder}/some.instructions.md", "applyTo: '**/*.ts'")
+    rule(machine, f"{folder}/hand.instructions.md", "description: x")
+    memories = "~/.config/Code/User/globalStorage/github.copilot-chat/memory-tool/memories"
+    machine.write(f"{memories}/a.md", "1\n" * 150)
+    machine.write(f"{memories}/b.md", "1\n" * 150)
+    machine.write(f"{memories}/deep/c.md")
+    found = started(machine, "copilot")
+    assert {one.path.rpartition("/")[2]: one.mark for one in found} == {
+        "copilot-instructions.md": "",
+        "all.instructions.md": "",
+        "some.instructions.md": MATCHING,
+        "hand.instructions.md": DEMAND,
+        "a.md": "",
+        "b.md": "cut",
+        "c.md": DEMAND,
+    }
+    texts = [one.text.count(b"\n") for one in found if one.label == "user memories" and one.at_start]
+    assert sum(texts) + len(texts) <= 200
+
+
+@pytest.mark.parametrize(
+    ("agent", "files", "wanted"),
+    [
+        ("cline", {".clinerules/a.md": "x", "memory-bank/b.md": "x"}, {"a.md": "", "b.md": DEMAND}),
+        ("roo", {".roo/rules/a.md": "x", ".roo/rules-code/b.md": "x"}, {"a.md": "", "b.md": DEMAND}),
+        ("opencode", {"AGENTS.md": "x", "CLAUDE.md": "x"}, {"AGENTS.md": ""}),
+        ("opencode", {"CLAUDE.md": "x"}, {"CLAUDE.md": ""}),
+    ],
+)
+def test_others(machine: Machine, agent: str, files: dict[str, str], wanted: dict[str, str]) -> None:
+    for name, text in files.items():
+        machine.write(f"app/{name}", text)
+    assert marks(machine, agent) == wanted
+
+
+def test_cline_reads_the_files_right_in_its_folders_of_rules(machine: Machine) -> None:
+    for name in (".clinerules/a.md", ".cline/rules/b.txt", ".clinerules/hooks/README.md", ".cline/rules/deep/c.md"):
+        machine.write(f"app/{name}")
+    for name in ("~/.cline/rules/d.md", "~/Documents/Cline/Rules/e.md", "~/Cline/Rules/f.md", "~/.cline/rules/x/g.md"):
+        machine.write(name)
+    rule(machine, "app/.clinerules/off.md", "disabled: true")
+    rule(machine, "app/.clinerules/older.md", "enabled: false")
+    rule(machine, "app/.clinerules/on.md", "disabled: false", "enabled: false")
+    rule(machine, "app/.clinerules/some.md", "paths:", "  - src/**")
+    found = started(machine, "cline")
+    assert {one.path.rpartition("/")[2]: one.mark for one in found} == {
+        **dict.fromkeys(("a.md", "b.txt", "d.md", "e.md", "f.md", "on.md"), ""),
+        **dict.fromkeys(("off.md", "older.md", "README.md", "c.md"), "skipped"),
+        "some.md": MATCHING,
+    }
+    assert all(one.why for one in found if one.mark)
+
+
+SENDS = """
+import http.client, json, os, pathlib, sys
+texts = [pathlib.Path(name).read_text() for name in sys.argv[1:]]
+body = json.dumps({"messages": [*texts, "what-is-loaded-here"]})
+door = http.client.HTTPConnection("127.0.0.1", int(os.environ["PORT"]))
+for one in ("{}", body):
+    door.request("POST", "/v1", one)
+    door.getresponse().read()
+"""
+FIXTURE = Fixture("codex", "made up", {"AGENTS.md": "%\n", "sub/AGENTS.md": "%\n%\n", "other.md": "%\n"}, start="sub")
+
+
+@pytest.mark.parametrize(
+    ("sent", "wrong"),
+    [
+        (["AGENTS.md", "sub/AGENTS.md"], []),
+        (["sub/AGENTS.md", "AGENTS.md"], ["order"]),
+        (["AGENTS.md"], [f"{APP}/sub/AGENTS.md", "order"]),
+        (["AGENTS.md", "AGENTS.md", "sub/AGENTS.md"], [f"{APP}/AGENTS.md"]),
+        (["AGENTS.md", "sub/AGENTS.md", "other.md"], [f"{APP}/other.md", "order"]),
+    ],
+)
+def test_what_is_sent_is_compared_with_what_is_said(tmp_path: Path, sent: list[str], wrong: list[str]) -> None:
+    laid = Laid(FIXTURE, tmp_path)
+    args = ("-c", SENDS, *(str(laid.path(name)) for name in sent))
+    program = Program("codex", "", "", args, lambda base: {"PORT": base.rpartition(":")[2]})
+    fetched = Fetched(program, Path(sys.executable), "1", tmp_path)
+    facts = compared(laid, started_program(fetched, laid.home, laid.start, {}))
+    assert [fact.what for fact in facts if not fact.holds] == wrong
+    assert rows(facts)[-1] == f"  {4 - len(wrong)} of 4 facts equal"
+
+
+def test_a_program_that_sends_nothing_is_said(tmp_path: Path) -> None:
+    program = Program("codex", "", "", ("-c", "print('no network')"), lambda base: {})
+    fetched = Fetched(program, Path(sys.executable), "1", tmp_path)
+    with pytest.raises(SystemExit, match="no network"):
+        started_program(fetched, tmp_path, tmp_path, {})

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent, layout
-from memtui.agents.projects import main_checkout, other_projects
+from memtui.agents.layout import main_checkout, other_projects
 from memtui.agents.reader import is_within
 from memtui.agents.settings import TEXTS, File, agent_setting, agent_value, last, problems, read_json, texts
 from memtui.config.surroundings import Surroundings

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from memtui.agents import agent, layout
-from memtui.agents.projects import gone_note
+from memtui.agents.layout import gone_note
 from memtui.agents.reader import is_within
 from memtui.agents.settings import (
     File,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha1
 
 from memtui.agents import agent, layout
-from memtui.agents.projects import main_checkout
+from memtui.agents.layout import main_checkout
 from memtui.agents.settings import problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import agent, layout
-from memtui.agents.projects import gone_note, main_checkout
+from memtui.agents.layout import gone_note, main_checkout
 from memtui.agents.settings import is_path, json_value
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings

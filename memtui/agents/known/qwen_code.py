@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent, layout
-from memtui.agents.projects import other_projects
+from memtui.agents.layout import other_projects
 from memtui.agents.settings import agent_names, agent_setting, agent_value, file_names, last, problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root

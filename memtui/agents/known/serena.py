@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, existing, is_too_wide, new_root, on_the_way, short_path
-from memtui.agents.patterns import shell_patterns
 from memtui.agents.reader import is_within
-from memtui.agents.settings import File, problems, read_text, yaml_list, yaml_setting
+from memtui.agents.settings import File, problems, read_text, shell_patterns, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 

@@ -135,7 +135,7 @@ def open_cards(
     uids = tuple(sorted(uid for uid, root_id in engine.roots.names().items() if root_id in roots))
     projects: tuple[str, ...] = ()
     if sessions is not None and sessions.allowed:
-        from memtui.agents.projects import main_checkout
+        from memtui.agents.layout import main_checkout
 
         by_name = [root.project for root in engine.roots.all() if root.project]
         projects = tuple(dict.fromkeys([*by_name, *map(main_checkout, by_name)]))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.projects import main_checkout
+from memtui.agents.layout import main_checkout
 from memtui.agents.table import KNOWN, title_of
 from memtui.config.read import reread
 from memtui.engine.model import Actor, Address

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memtui.agents.layout import names_in, short_path, slug
-from memtui.agents.projects import ORPHANED
+from memtui.agents.layout import ORPHANED, names_in, short_path, slug
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray

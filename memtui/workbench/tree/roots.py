@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.agents.layout import short_path
-from memtui.agents.projects import EMPTIED, ORPHANED
+from memtui.agents.layout import EMPTIED, ORPHANED, short_path
 from memtui.engine.model import SCOPES, Address, Listing, Memory, Root
 from memtui.workbench.tree.nodes import FOLDER, OTHERS, SCOPE, UNSEEN, Key, Node
 

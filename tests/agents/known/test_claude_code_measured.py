@@ -10,8 +10,8 @@ from memtui.agents.layout import slug
 from memtui.pointers.lines import measure
 from tests.agents.listing import listed, marked
 from tests.agents.machine import Machine
-from tests.agents.test_projects_checkout import worktree
-from tests.agents.test_session_start_agents import started
+from tests.agents.test_layout import worktree
+from tests.agents.test_session_start_memories import started
 
 
 def names(machine: Machine, cwd: str = "app", **environ: str) -> list[str]:

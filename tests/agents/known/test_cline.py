@@ -8,7 +8,7 @@ import pytest
 from tests.agents import homes_more
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
-from tests.agents.test_session_start_agents import started
+from tests.agents.test_session_start_memories import started
 
 SIX = ("activeContext", "productContext", "progress", "projectbrief", "systemPatterns", "techContext")
 

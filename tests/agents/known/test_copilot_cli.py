@@ -2,7 +2,7 @@
 
 from tests.agents.listing import marked
 from tests.agents.machine import Machine
-from tests.agents.test_session_start_agents import started
+from tests.agents.test_session_start_memories import started
 
 
 def test_all_it_loads(machine: Machine) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.agents import homes_more
 from tests.agents.listing import listed, marked
 from tests.agents.machine import NATIVE, Machine
-from tests.agents.test_session_start_agents import started
+from tests.agents.test_session_start_memories import started
 
 
 def test_what_is_found(machine: Machine, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.agents.listing import marked
 from tests.agents.machine import Machine
-from tests.agents.test_session_start_agents import started
+from tests.agents.test_session_start_memories import started
 
 
 def test_its_own_files_up_to_the_checkout(machine: Machine) -> None:

@@ -29,7 +29,7 @@ from memtui.features.moved_projects.moves import (
     where,
 )
 from tests.agents.machine import Machine
-from tests.agents.test_projects_checkout import worktree
+from tests.agents.test_layout import worktree
 from tests.pointers.folder import with_missing
 
 

@@ -1,6 +1,6 @@
 """What other projects are called, and whose memories are shown."""
 
-from memtui.agents.projects import ORPHANED
+from memtui.agents.layout import ORPHANED
 from memtui.engine.model import Root
 from memtui.workbench.tree.roots import OtherProjects, describe
 
