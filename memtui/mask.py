@@ -157,14 +157,11 @@ def shown_parts(data: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
     return parts
 
 
-@lru_cache(8_192)
-def _short(text: str) -> str:
+def _shown(text: str) -> str:
     return mask(text, lines=True).text
 
 
-@lru_cache(8)
-def _long(text: str) -> str:
-    return mask(text, lines=True).text
+_short, _long = lru_cache(8_192)(_shown), lru_cache(8)(_shown)
 
 
 _NEAR = 400
@@ -239,7 +236,6 @@ def _is_hash(value: str) -> bool:
 
 
 def _random(found: _Found) -> bool:
-    """Accept a value with letters and digits that nobody would type: 3 bits a character, and no hash."""
     value = found.value
     mixed = _has_digit(value) and any(sign.isalpha() for sign in value)
     return mixed and _real(found) and _entropy(value) >= 3 and not _is_hash(value)
@@ -250,7 +246,6 @@ def _mixed(found: _Found) -> bool:
 
 
 def _key(found: _Found) -> bool:
-    """Accept a key with a digit, or letters that nobody would type."""
     value = found.value
     return _real(found) and (_has_digit(value) or (not value.islower() and _entropy(value) >= 3.2))
 
@@ -269,7 +264,6 @@ def _aws(found: _Found) -> bool:
 
 
 def _signed(found: _Found) -> bool:
-    """Accept a JSON web token whose header names its algorithm."""
     import binascii
     import json
 
@@ -365,6 +359,10 @@ KEY_HEAD = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 """The first line of a private key; without an end, all that follows is taken for the key."""
 
 
+_ALONE = r"(?<![A-Za-z0-9])"
+"""Precedes a pattern that could else match inside a word."""
+
+
 def _rule(number: str, kind: str, guard: Callable[[_Found], bool], signs: str, *pattern: str) -> _Rule:
     return _Rule(number, kind, tuple(signs.split()), "".join(pattern), guard)
 
@@ -376,17 +374,7 @@ _RULES = (
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+",
     ),
     *(
-        _rule(
-            number,
-            kind,
-            _key,
-            signs,
-            (
-                rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])"
-                if pattern[0] == "["
-                else rf"(?:{pattern})(?![A-Za-z0-9])"
-            ),
-        )
+        _rule(number, kind, _key, signs, _ALONE if pattern[0] == "[" else "", rf"(?:{pattern})(?![A-Za-z0-9])")
         for number, kind, signs, pattern in _KEYS
     ),
     _rule("S09", "API key", _mixed, "sk-", r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}+"),

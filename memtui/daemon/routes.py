@@ -21,8 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memtui.config.settings import Settings
 from memtui.daemon import bodies
 from memtui.daemon.bodies import RequestError
-from memtui.daemon.events import position_of
-from memtui.daemon.served import ServedWorkspace
+from memtui.daemon.served import ServedWorkspace, position_of
 from memtui.engine.ledger.tasks import MAX_BACKGROUND, MAX_WAITING
 from memtui.engine.look.roots import Access
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import httpx2
 import pytest
 
-from memtui.daemon.events import MAX_BUFFERED, SEND_TIMEOUT, FeedEvent, Follower, Position, position_of
+from memtui.daemon.served import MAX_BUFFERED, SEND_TIMEOUT, FeedEvent, Follower, Position, position_of
 from memtui.engine.model import Actor, Address, Write
 from tests.daemon.running import Machine, Running
 from tests.test_mask import GITHUB
