@@ -2,7 +2,7 @@
 
 They are fetched from the SDK's published source package in the test run, through the user's own pip, and nothing of
 them is kept. Where the package cannot be had, the test is skipped and says why. Cases that reach into their class by
-private names are left out here and made again in `test_anthropic_attacks.py`.
+private names are left out here and made again in `test_anthropic.py`.
 """
 
 import os

@@ -9,8 +9,15 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
+from memtui.demo import world as past
 from memtui.demo.world import SAMPLES, World, build, remove
-from memtui.engine.model import Root
+from memtui.engine import now_ms
+from memtui.engine.model import BROUGHT, Root
+from memtui.features.blame.lines import blame
+from memtui.features.claims.find import finder
+from memtui.features.tasks.work import Workspace
+from memtui.wire.session import Options, Session, open_in
+from tests.demo.test_life_cycle import lane
 
 
 @pytest.fixture
@@ -62,3 +69,53 @@ def test_the_attack_is_really_in_there(world: World) -> None:
     text = attack.read_text("utf-8")
     assert "\u202e" in text
     assert any(0xE0020 <= ord(char) <= 0xE007F for char in text)
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = build()
+    settings = load_settings({"HOME": made.folder, "MEMTUI_HOME": made.memtui_home})
+    around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
+    past.live(around, settings.state_dir, now=now_ms())
+    opened = open_in(around, settings, Options(), lock_wait=5)
+    yield opened
+    opened.engine.close()
+
+
+def test_there_are_versions_uses_pins_and_ages(session: Session) -> None:
+    rows = session.engine.rows.list().items
+    assert sum(row.pinned for row in rows) == 2
+    assert sum(row.uses > 0 for row in rows) >= 5
+    assert len({row.modified_at // past.DAY for row in rows}) > 5
+    history = session.engine.history.of(session.engine.roots.resolve("memtui:project/decisions.md"))
+    assert len({version.sha256 for version in history}) == 3
+    assert {version.actor for version in history} >= {"tui", "agent:claude-code"}
+    assert history[-1].at < now_ms() - 10 * past.DAY
+
+
+def test_only_what_nobody_saw_is_unseen(session: Session) -> None:
+    session.engine.watch.reconcile()
+    unseen = {change.address.path for change in session.engine.changes.unseen()}
+    assert unseen == {"project_payments.md", "domain/sailings.md"}
+
+
+def test_only_what_nobody_has_seen_waits_for_a_review(session: Session) -> None:
+    waiting = [row for row in session.engine.rows.list().items if row.trust == BROUGHT]
+    assert [(str(row.address), row.unseen) for row in waiting] == [("memtui:project/domain/sailings.md", True)]
+
+
+__all__ = ["lane"]
+
+
+def test_a_commit_moved_what_a_memory_names_and_git_names_who_wrote_another(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    rows = engine.rows.list().items
+    find = finder(engine, rows, now_ms())
+    found = [(row.address.path, one) for row in rows for one in find(row, engine.read_bytes(row.address))]
+    (moved,) = [(path, one.text) for path, one in found if one.rule.severity == "W"]
+    assert moved[0] == "load-test.md"
+    assert "bench/august.py" in moved[1]
+    file = f"{lane[0].surroundings.project}/CLAUDE.md"
+    (own,) = [row.address for row in rows if engine.roots.file_path(row.address) == file]
+    assert {(run.level, run.actor) for run in blame(engine, own).runs} == {("git", "Marit Okonkwo")}
