@@ -117,7 +117,6 @@ def _tags(text: str) -> Iterator[_Tag]:
 
 
 def _plain(text: str) -> str:
-    """Return the letters a reader sees in a short text, in lower case."""
     text = "".join(sign for sign in normalize("NFKD", text) if category(sign) not in ("Cf", "Mn", "Me", "Cn"))
     return text.casefold().translate(_LETTERS)
 

@@ -65,7 +65,6 @@ class _Found(NamedTuple):
         return self.text[self.start : self.end]
 
     def near(self, *words: str) -> bool:
-        """Return whether one of some lower-case words stands within 40 characters."""
         around = self.text[max(0, self.start - 40) : self.end + 40].lower()
         return any(word in around for word in words)
 
@@ -296,7 +295,6 @@ _TEST_CARDS = frozenset(_NUMBERS.split())
 
 
 def _card(found: _Found) -> bool:
-    """Accept a number with a check digit (Luhn) that is no test number."""
     digits = "".join(sign for sign in found.value if sign.isdigit())
     total = sum(int(digit) if at % 2 == 0 else sum(divmod(2 * int(digit), 10)) for at, digit in enumerate(digits[::-1]))
     return total % 10 == 0 and digits not in _TEST_CARDS and len(set(digits)) > 3
@@ -517,7 +515,6 @@ def _signs(lowered: str) -> list[tuple[str, tuple[int, int]]]:
 
 
 def _found(text: str, part: tuple[int, int] = (0, sys.maxsize)) -> list[Secret]:
-    """Find secrets that begin in a part of a text, which consists of whole lines."""
     piece = text[slice(*part)]
     lowered = lower(piece)
     looks: dict[str, list[tuple[int, int]]] = {}
@@ -546,6 +543,5 @@ def _places(rule: _Rule, text: str, spans: Iterable[tuple[int, int]]) -> Iterato
 
 
 def _end_of_block(text: str, start: int) -> int:
-    """Return the end of a key block that begins before `start`: behind its last line, or with the text."""
     last = re.compile("-----END [A-Z0-9 ]{1,60}-----").search(text, start)
     return len(text) if last is None else last.end()

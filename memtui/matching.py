@@ -186,7 +186,6 @@ def typed(text: str) -> Query | None:
 
 
 def _cut(text: str) -> list[tuple[str, bool]]:
-    """Return words and quoted phrases, and whether each is excluded."""
     found = []
     position = 0
     while position < len(text):
@@ -252,7 +251,6 @@ class _Flat:
         """Where it begins in the folded one."""
 
     def places(self, form: str, limit: int) -> list[Span]:
-        """Return the matches of a form, whatever is between its words."""
         found = _places(self._text, form, limit)
         if not found:
             return found

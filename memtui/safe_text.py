@@ -170,7 +170,6 @@ def _without_secrets(text: str) -> str:
 
 
 def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool) -> list[tuple[str, bool]] | None:
-    """Split at hidden characters; None when there are none."""
     suspects = _suspects(text)
     if keep_newlines:
         suspects.discard("\n")
@@ -204,7 +203,6 @@ def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool)
 
 
 def _suspects(text: str) -> set[str]:
-    """Return the distinct characters of a text that may need a token."""
     if len(_plain) > 65_536:
         _plain.clear()
     if len(text) < 48:

@@ -56,7 +56,6 @@ class _Store:
         self._access = self._open()
 
     def answer(self, do: Callable[[SdkTool], Result]) -> str:
-        """Return the text of a result; a failure raises the SDK's error for the model."""
         try:
             tool = self._open().tool()
         except MemtuiError as error:
@@ -72,7 +71,6 @@ class _Store:
             self._open().tool().make_root()
 
     def close(self) -> None:
-        """Flush and close; a later call opens it again."""
         with self._guard:
             if self._pid == os.getpid():
                 self._finish()
@@ -101,7 +99,6 @@ def _close(access: SdkAccess, pid: int) -> None:
 
 
 def _fields(command: Any) -> dict[str, object]:
-    """Return the fields of a command as the model sent them, unknown ones included."""
     given: dict[str, object] = vars(command)
     extra: dict[str, object] | None = getattr(command, "model_extra", None)
     return {**given, **extra} if extra else given

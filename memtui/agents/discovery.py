@@ -93,7 +93,6 @@ class _Looks:
         self._known: dict[str, bool] = {}
 
     def show(self, agent: Traces) -> bool:
-        """Whether an agent left any trace."""
         return (
             not self._variables.isdisjoint(agent.variables)
             or self._any_there(self._homes, agent.at_home)
@@ -112,13 +111,11 @@ class _Looks:
 
 
 def _may_nest(surroundings: Surroundings) -> bool:
-    """Whether memtui's own folders could lie below the project, or the project below them."""
     data, project = os.path.realpath(surroundings.data_dir) + os.sep, surroundings.project.rstrip(os.sep) + os.sep
     return data.startswith(project) or project.startswith(data)
 
 
 def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
-    """Yield the roots named by hand; `UsageError` for an unknown agent or a name that is not free."""
     used: set[str] = set()
     for entry in surroundings.roots:
         if only_options and entry.origin != "--root":
@@ -135,7 +132,6 @@ def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root
 
 
 def _followed(entry: RootEntry) -> tuple[Policy, str]:
-    """Return the layout that a root by hand follows, and the kind of such a root."""
     if entry.agent == PLAIN:
         return PLAIN_POLICY, "memories"
     if entry.agent == memtui_native.ID:
@@ -247,7 +243,6 @@ def _is_bare(root: Root) -> bool:
 
 
 def _uncovered(paths: Iterable[str], by: Iterable[str]) -> Iterator[str]:
-    """Yield the paths that are not among others and lie in no folder of them; folders end in `/`."""
     exact, folders = set(by), tuple(path for path in by if path.endswith("/"))
     return (path for path in paths if path not in exact and not path.startswith(folders))
 

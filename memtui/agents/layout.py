@@ -451,7 +451,6 @@ class SlugDecoder:
         return known
 
     def _list(self, folder: str) -> "_Names | None":
-        """Return the names in a folder; None when enough folders were listed."""
         if folder not in self._listed:
             if len(self._listed) >= self.most_folders:
                 return None

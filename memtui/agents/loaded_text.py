@@ -235,7 +235,6 @@ def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
 
 
 def _target(text: str, at: int, after: str) -> str:
-    """Return the import target after the `@` at an offset, up to the next blank."""
     if at and text[at - 1] not in _BLANK and text[at - 1] not in after:
         return ""
     return text[at + 1 : at + 4_097].split(maxsplit=1)[0] if text[at + 1 : at + 2].strip() else ""
@@ -370,7 +369,6 @@ def _is_deep_yaml(block: str) -> bool:
 
 
 def _plain(text: str, level: int = 1) -> str:
-    """Return a value without quotes; the surrounding mapping is the first level."""
     text = text.strip()
     if text.startswith("[") and text.endswith("]"):
         if level >= HEAD_DEPTH:

@@ -228,7 +228,6 @@ def _walk(
 
 
 def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
-    """List the files, folders and links to folders in a folder; hidden folders are left out."""
     files: list[str] = []
     folders: list[str] = []
     links: list[str] = []
@@ -248,7 +247,6 @@ def _names(folder: str, tally: Tally) -> tuple[list[str], list[str], list[str]]:
 
 
 def _like(name: str, pattern: str) -> bool:
-    """Whether a name matches a pattern in which only `*` is special."""
     pieces = pattern.split("*")
     if len(pieces) == 1:
         return name == pattern

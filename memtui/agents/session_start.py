@@ -240,7 +240,6 @@ class _Gathering:
                 yield _Place(root.path, (own, *project), policy if limits.any else None, brought)
 
     def _is_of(self, root: Root, wanted: str) -> bool:
-        """Whether a root of memories matches the beginning of an id: `copilot:global*`."""
         here = root.project in (None, self._around.project, self._around.checkout)
         return wanted.endswith("*") and here and root.kind == "memories" and root.id.startswith(wanted[:-1])
 
@@ -441,7 +440,6 @@ class _Gathering:
     def _imported(
         self, source: LoadSource, rule: ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
     ) -> Iterator[LoadedFile]:
-        """Yield what a file imports, each before its own imports."""
         text = loaded(found.raw, found.gaps).decode("utf-8", "replace")
         is_free = rule.approval and (source.place == HOME or self._options.approved)
         for one in find_imports(text, rule):

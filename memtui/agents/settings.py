@@ -338,7 +338,6 @@ class Matching:
         )
 
     def _leads_to(self, parts: list[str], wanted: list[str]) -> bool:
-        """Whether a path matches part by part; only the last `**` is tried again."""
         self._left -= len(wanted)
         if self.is_spent:
             return False
@@ -447,7 +446,6 @@ def shell_patterns(regex: str) -> tuple[str, ...] | None:
 
 
 def _choices(pattern: str) -> tuple[list[str], bool]:
-    """Expand `{a,b}`; return the paths, and whether these are all of them."""
     waiting = [pattern]
     found: list[str] = []
     while waiting and len(found) < CHOICES:

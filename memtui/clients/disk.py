@@ -285,7 +285,6 @@ def _check(path: str, found: os.stat_result) -> None:
 
 
 def _is_stray(path: str, found: os.stat_result) -> bool:
-    """Whether a file's second name is only a leftover of a killed memtui beside it."""
     names = strays(os.path.dirname(path))
     return found.st_nlink == 1 + sum(os.path.samestat(found, os.lstat(name)) for name in names)
 
@@ -390,7 +389,6 @@ def strays(folder: str) -> list[str]:
 
 
 def _writer(name: str) -> int | None:
-    """Return the id of the process that wrote a temporary file; None when the name is not one of ours."""
     pid, dash, digits = name.removeprefix(_OURS).removesuffix(_END).partition("-")
     if not pid.isdecimal() or not pid.isascii() or pid.startswith("0") or len(pid) > 10:
         return None

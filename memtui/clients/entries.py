@@ -287,7 +287,6 @@ def _taken(entry: ClientEntry, present: "Any") -> ConflictError:
 
 
 def _renewed(present: "Any", entry: ClientEntry) -> "dict[str, object]":
-    """Return an entry of memtui's as wanted, with all that the user added or chose."""
     wanted: Any = entry.value
     new: dict[str, Any] = present | wanted
     if "cwd" in present and present["cwd"] != _WORKSPACE:
@@ -387,7 +386,6 @@ def is_server(value: object) -> bool:
 
 
 def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return memtui's arguments in a command; empty when the command is another program's."""
     if not words:
         return ()
     program, name = words[0], os.path.basename(words[0])

@@ -188,7 +188,6 @@ def carry_out_all(steps: Iterable[FileChange], state_dir: str, *, installing: bo
 
 
 def _followed(target: ClientFile) -> ClientFile:
-    """Follow a link to a file of the user's; a file of a project must not lead out of it."""
     return target if target.inside is not None else target._replace(path=disk.followed(target.path))
 
 
@@ -272,7 +271,6 @@ def _remember(key: str, before: bytes | None, step: FileChange, record: _Record 
 
 
 def _recorded(target: ClientFile, state_dir: str) -> _Record | None:
-    """Return the record of a file; None when there is none that can be relied on."""
     key = _key(target.path, state_dir)
     try:
         fields = json.loads(disk.read(key + ".json").data or b"null")

@@ -88,12 +88,10 @@ def _at(value: "Any", path: Path) -> "Any":
 
 
 def _holds(value: object, name: str | int) -> bool:
-    """Whether a value can have members of such names, or items of such numbers."""
     return isinstance(value, list if isinstance(name, int) else dict)
 
 
 def _changed(text: str, change: "Callable[[Any], None]", by_hand: str) -> str:
-    """Change the document, and write it in the style of the text."""
     bare = text.removeprefix(BOM)
     body = bare.strip(" \t\r\n")
     try:

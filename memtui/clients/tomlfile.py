@@ -162,7 +162,6 @@ def _not_ours(table: "Table", name: str, ours: Mapping[str, object]) -> str:
 
 
 def _as_before(text: str, after: str) -> str:
-    """Restore the byte-order mark and the line ends of a text."""
     if "\n" in text and text.count("\n") == text.count("\r\n"):
         after = re.sub(r"(?<!\r)\n", "\r\n", after)
     return (BOM if text.startswith(BOM) else "") + after

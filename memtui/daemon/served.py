@@ -246,7 +246,6 @@ class Feed:
         return found, Position(at.task, last if end is None else min(last, end.audit))
 
     def _of_record(self, record: AuditRecord, at: Position) -> FeedEvent:
-        """Make the event of a change that was not a task of this workspace."""
         kind = "deleted" if record.after is None else "modified" if record.before else "created"
         data = {
             "scope": "managed",

@@ -217,7 +217,6 @@ def write_author(home: str, project: str, path: str, now: int) -> None:
 
 
 def _write_session(home: str, project: str, session: str, at: int, talk: Sequence[tuple[str, object]]) -> None:
-    """Write one session, a record a minute: role and content."""
     folder = os.path.join(home, ".claude", "projects", slug(project))
     path, before = os.path.join(folder, f"{session}.jsonl"), None
     with open(path, "x", encoding="utf-8") as file:

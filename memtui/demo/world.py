@@ -218,7 +218,6 @@ def _pin(engine: Engine) -> None:
 
 
 def _growth(engine: Engine, grew: Sequence[_Written]) -> Iterator[tuple[int, Callable[[Engine], None]]]:
-    """Yield what the writers of the memories that grew did, each with its hour."""
     for written in grew:
         address = _address(engine, written.root, written.path)
         texts = _younger(engine.read(address).text, len(written.steps))
@@ -236,7 +235,6 @@ def _write(address: Address, text: str, actor: Actor, engine: Engine) -> None:
 
 
 def _younger(text: str, steps: int) -> Sequence[str]:
-    """Return earlier texts of a memory: each without the last lines of the next."""
     lines = text.splitlines(keepends=True)
     head = next((n + 1 for n, line in enumerate(lines) if n and line == "---\n"), 0) + 1
     body = len(lines) - head
@@ -393,7 +391,6 @@ def furnish_newcomer(home: str, written: int) -> str:
 
 
 def _newcomers_claude_code(memory: Path) -> dict[Path, str]:
-    """Return half a year of memories, the oldest first, and their index."""
     files: dict[Path, str] = {}
     lines: list[str] = []
 

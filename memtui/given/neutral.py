@@ -108,7 +108,6 @@ def _defused(text: str, known: str = "") -> str:
 
 
 def _names_structure(text: str, start: int, end: int, letters: re.Pattern[str], name: re.Pattern[str]) -> bool:
-    """Return whether an opener starts structure, as written or decoded."""
     sign = text[start:end]
     head = letters.match(text, end)
     if head is not None and _is_structure(text, start, sign, head.group(), name):
@@ -151,7 +150,6 @@ def _decoded(text: str) -> str:
 
 @lru_cache(4096)
 def _as_letter(sign: str) -> str:
-    """Return the ASCII letter a character depicts; the character itself if none."""
     from unicodedata import name
 
     *kind, letter = ["", *name(sign, "").split(" ")]
@@ -165,7 +163,6 @@ def _unhex(match: re.Match[str]) -> str:
 
 
 def _without_turns(text: str) -> str:
-    """Escape the colon of a line that would begin a speaker's turn."""
     lowered = text.lower()
     if not any(f"\n{word}:" in lowered for word in _TURNS):
         return text
@@ -189,7 +186,6 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
 
 
 def _is_structure(text: str, start: int, sign: str, head: str, name: re.Pattern[str]) -> bool:
-    """Return whether the text after an opener is a tag of memtui or one that marks a speaker."""
     bracket = sign in _BRACKETS or sign.lower().endswith(("5b", "5b;", "91", "91;", "lbrack", "lbrack;"))
     shape = _shape(head)
     if shape.startswith(_OURS):

@@ -84,7 +84,6 @@ def _with_vocabulary() -> Counter | None:
 
 
 def _count(text: str, whole: Callable[[str], int]) -> int:
-    """Count a text; parts that would take too long are estimated."""
     import re
 
     total = estimate(text[_MOST:])

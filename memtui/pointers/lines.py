@@ -387,7 +387,6 @@ def _counted(texts: list[bytes], uncounted: tuple[str, ...]) -> list[bytes | Non
 
 
 def _without_comments(found: list[bytes | None], start: int) -> None:
-    """Blank HTML comments outside code blocks."""
     inside, fence = False, b""
     for number in range(start, len(found)):
         text = found[number] or b""
@@ -402,7 +401,6 @@ def _without_comments(found: list[bytes | None], start: int) -> None:
 
 
 def _outside(text: bytes, *, inside: bool) -> tuple[bytes, bool]:
-    """Return a line without its comments, and whether a comment continues on the next line."""
     kept = []
     rest = text
     while rest:

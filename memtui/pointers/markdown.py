@@ -90,7 +90,6 @@ def _without_code(line: bytes) -> bytes:
 
 
 def _without_comments(line: bytes, *, inside: bool) -> tuple[bytes, bool]:
-    """Blank comments; return whether one continues on the next line."""
     kept = []
     at = 0
     while True:
@@ -177,7 +176,6 @@ def _target(line: bytes, at: int) -> tuple[int, int, int, bool] | None:
 
 
 def _plain_end(line: bytes, at: int) -> int | None:
-    """Return the end of a target with balanced parentheses."""
     depth = 0
     while True:
         found = _PLAIN.match(line, at)

@@ -125,7 +125,6 @@ class _Rewriting:
         return [path for path in found if path is not None]
 
     def follow(self, link: Link, old: str, new: str) -> None:
-        """Update one link."""
         target = self._target(link, old, new)
         if target is None:
             self.left.append(link)
@@ -153,7 +152,6 @@ class _Rewriting:
         return self._name(link, old, new)
 
     def _reads(self, text: str, path: str) -> bool:
-        """Return whether a text is parsed as exactly one link to a path."""
         found = parse_links(self._bytes(text), self.to, names=self.names)
         return [(one.path, one.start, one.end) for one in found] == [(path, 0, len(self._bytes(text)))]
 
@@ -361,7 +359,6 @@ class _IndexRestore:
         return found | dict.fromkeys(waiting, self._at_end())
 
     def _end_of_absent(self, number: int) -> int:
-        """Return where an entry ends that the index no longer holds; 0 for any other line."""
         pointers = self.lines.get(number, [])
         absent = all(self._returns(one) or (one.path is not None and one.path not in self.named) for one in pointers)
         span = self._entry(number) if pointers and absent else None

@@ -224,7 +224,6 @@ def _changed(changes: Mapping[str, object], cwd: str, home: str) -> Iterator[Fil
 
 
 def _commanded(command: str, cwd: str, home: str) -> Iterator[FileTouch]:
-    """Yield what a plain shell command did; variables, patterns and loops are ignored."""
     if "*** Begin Patch" in command:
         yield from _patched(command[command.index("*** Begin Patch") :], cwd, home)
         return

@@ -200,7 +200,6 @@ class Log:
 
 
 def _asks(event: SessionEvent) -> tuple[str, str, str, Mapping[str, object]]:
-    """Return what distinguishes calls that share an id."""
     return (TOOL, event.tool, event.target, event.asked) if event.role == TOOL else (event.role, "", "", NOTHING)
 
 

@@ -97,7 +97,6 @@ def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int =
 
 
 def _matching(folder: str, parts: list[str]) -> Iterator[tuple[str, int]]:
-    """Yield matching files and their modification times; unreadable folders have none."""
     try:
         with os.scandir(folder) as entries:
             named = [entry for entry in entries if fnmatchcase(entry.name, parts[0])]

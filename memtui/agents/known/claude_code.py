@@ -130,7 +130,6 @@ def _main(surroundings: Surroundings) -> str:
 def _auto_memory(
     surroundings: Surroundings, folder: str, main: str, settings: Settings, where: str, *, all_projects: bool
 ) -> Iterator[Root]:
-    """Yield its own memories; `where` they are switched off is part of their note."""
     anchor = surroundings.checkout or surroundings.project
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{ID}:project",)
@@ -348,7 +347,6 @@ def _resolved(pattern: str) -> str:
 
 
 def _written(label: str, place: str, *names: str) -> agent.LoadSource:
-    """Make a source of files like CLAUDE.md: whole, without front matter and comments, with imports."""
     return agent.LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True, front_matter=True)
 
 

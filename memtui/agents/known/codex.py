@@ -83,7 +83,6 @@ def _settings(home: str | None) -> bytes:
 
 
 def _note(surroundings: Surroundings, home: str, settings: bytes) -> tuple[str, str]:
-    """Return who writes the memories, and where they are switched off; only plainly written switches are understood."""
     text, where = (
         settings.decode("utf-8", "replace"),
         layout.short_path(os.path.join(home, "config.toml"), surroundings.home),

@@ -161,7 +161,6 @@ def _rules(label: str, place: str, *names: str) -> agent.LoadSource:
 
 
 def _folder(place: Surroundings) -> str:
-    """Return the folder `User` of the first edition that exists, else of the first one."""
     portable = place.variable("VSCODE_PORTABLE")
     if portable:
         return os.path.join(place.folder(portable), "user-data", "User")

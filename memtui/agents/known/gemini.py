@@ -135,7 +135,6 @@ def _listed(home: str) -> dict[str, str]:
 
 
 def _is_owner(folder: str, name: str, project: str) -> bool:
-    """Whether a folder has memories and is not marked as another project's."""
     return os.path.isdir(os.path.join(folder, name, "memory")) and _owner(folder, name) in (None, project)
 
 
@@ -147,7 +146,6 @@ def _is_session_of(path: str, project: str) -> bool:
 
 
 def _owner(folder: str, name: str) -> str | None:
-    """Read the mark of a project's folder: the path of the project."""
     try:
         data = read_small(os.path.join(folder, name, ".project_root"), _MARKER_LIMIT)
     except OSError:

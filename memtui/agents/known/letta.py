@@ -56,7 +56,6 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def _stores(surroundings: Surroundings) -> Iterator[tuple[str, str]]:
-    """Yield the folders that hold a folder for each agent, and the prefix of their instances."""
     home = surroundings.home
     if home:
         yield os.path.join(home, ".letta", "agents"), ""

@@ -55,7 +55,6 @@ def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
 
 
 def _rooms(data_dir: str) -> Iterator[Root]:
-    """Yield the chats with memories, those that changed last first."""
     folder = os.path.join(data_dir, "memory", "channel")
     if not os.path.isdir(folder):
         return

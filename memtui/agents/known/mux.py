@@ -204,7 +204,6 @@ def _listed(home: str) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
 
 
 def _table(path: str, key: str, limit: int) -> object:
-    """Read the value of a key in one of Mux's own files; None when it cannot be read."""
     try:
         data = read_small(path, limit)
     except OSError:

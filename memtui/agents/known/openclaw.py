@@ -98,7 +98,6 @@ def _workspace(path: str, instance: str) -> Iterator[Root]:
 
 
 def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Report settings that cannot be read; the layout takes the workspace from them."""
     folder = state_folder(surroundings)
     files = () if folder is None else (read_json5(os.path.join(folder, SETTINGS)),)
     return agent.LoadOptions(problems=problems(files))

@@ -32,7 +32,6 @@ def _project(surroundings: Surroundings, *names: str) -> agent.LoadSource:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Find which of its names the project has, what its settings name, and what its variables switch off."""
     start, checkout = start_folder(surroundings), surroundings.checkout
     above = () if start == checkout else tuple(ancestors(start, checkout))
     alone = (surroundings.variable("OPENCODE_DISABLE_PROJECT_CONFIG") or "").lower() in _TRUE

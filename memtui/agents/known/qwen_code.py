@@ -135,7 +135,6 @@ def _project_memory(surroundings: Surroundings, base: str | None, note: str, *, 
 
 
 def _team(surroundings: Surroundings, home: str | None) -> Iterator[Root]:
-    """Yield the memories that a repository shares, which Qwen Code loads only when told to."""
     anchor = surroundings.checkout or surroundings.project
     team = os.path.join(anchor, ".qwen", "team-memory")
     if not os.path.isdir(team):
