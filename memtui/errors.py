@@ -86,12 +86,9 @@ CODES = {
 class MemtuiError(Exception):
     """A refusal or failure that can be shown to a person as it is.
 
-    Attributes:
-        code: a key of `CODES`; stable, for scripts.
-        message: one sentence: what happened. May hold hostile text; whoever draws it makes it safe.
-        unharmed: one sentence: what was not touched.
-        hint: one sentence: what to do next.
-        details: further facts for machines (`current_sha256`, `limit`, ...), JSON values only.
+    `code` is a stable key of `CODES`. `message` says what happened and may hold hostile text, which whoever draws it
+    makes safe; `unharmed` what was not touched, `hint` what to do next: a sentence each. `details` are JSON values for
+    machines.
     """
 
     code = "E_INTERNAL"

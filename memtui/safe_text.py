@@ -56,15 +56,9 @@ def visible(
 ) -> str:
     """Make text safe to draw: every control, format and invisible character becomes a visible token.
 
-    Args:
-        text: anything, lone surrogates included.
-        keep_newlines: keep line feeds; a CRLF then counts as one. Else both become tokens.
-        keep_tabs: keep tabs.
-        ascii_tokens: write tokens in ASCII (`\\x1b`, `<U+202E>`), for terminals without Unicode.
-        secrets: keep secrets; else each is masked. Half a secret is not recognised, so pass a text before it is cut.
-
-    Returns:
-        The text itself when nothing changes.
+    Lone surrogates are accepted. With `keep_newlines`, a CRLF counts as one line feed. `ascii_tokens` are for terminals
+    without Unicode (`\\x1b`, `<U+202E>`). Unless `secrets` are kept, each is masked; half a secret is not recognised,
+    so pass a text before it is cut.
     """
     if not secrets:
         text = _without_secrets(text)

@@ -36,13 +36,10 @@ def _installed() -> bool:
 
 
 def tell(on: bool, kind: str, when: tuple[int, int], fields: Mapping[str, object]) -> None:
-    """Emit one finished piece of work; nothing when switched off or the extra is not installed.
+    """Emit one finished piece of work, if telemetry is `on` and the extra installed.
 
-    Args:
-        on: the setting `telemetry`, as it is now.
-        kind: `extract`, `dream`, `recall`, `remember` or `forget`.
-        when: start and end, milliseconds since the epoch.
-        fields: of `FIELDS`; others, and values that are neither a number nor a word of memtui's own, are left out.
+    `kind` is `extract`, `dream`, `recall`, `remember` or `forget`; `when` its start and end in milliseconds. Fields
+    that are not in `FIELDS`, and values that are neither a number nor a word of memtui's own, are left out.
     """
     if not on or not _installed():
         return

@@ -26,15 +26,10 @@ def layouts() -> tuple[str, ...]:
 
 
 def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roots: bool = False) -> tuple[Root, ...]:
-    """Find the roots in reach, with unique ids and aliases: memtui's own, then those given by hand, then those found.
+    """Find the roots in reach, with unique ids and aliases: memtui's own, those given by hand, those of agents.
 
-    Args:
-        surroundings: where the user stands.
-        all_projects: also every other project an agent has memories for.
-        only_roots: nothing but memtui's own roots and those given with `--root`.
-
-    Raises:
-        UsageError: a root given by hand follows an unknown layout, or takes a name that is not free.
+    `all_projects` adds those of every other project; `only_roots` leaves memtui's own and those of `--root`. A root by
+    hand with an unknown layout or a taken name is a `UsageError`.
     """
     fixed = list(memtui_native.roots(surroundings, all_projects=all_projects))
     fixed.extend(_by_hand(surroundings, only_options=only_roots))
@@ -148,12 +143,7 @@ def _refusal(entry: RootEntry, what: str, hint: str) -> UsageError:
 
 
 def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, ...]:
-    """Join roots that were found under two ids although they are one folder.
-
-    Args:
-        roots: roots that keep their ids; the engine reports folders they share.
-        mergeable: further roots; one that is the same folder as an earlier root becomes an alias of it.
-    """
+    """Join roots that are one folder: one of `mergeable` becomes an alias of an earlier root, one of `roots` stays."""
     kept: list[Root] = []
     places: dict[tuple[int, int], int] = {}
     fixed = list(roots)

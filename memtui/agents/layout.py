@@ -61,16 +61,10 @@ def short_path(path: str, home: str | None) -> str:
 
 
 def own_place(surroundings: Surroundings, path: str, by: str = "") -> str | None:
-    """Resolve a link or import of the user's own, when its target belongs to the user as well.
+    """Return where a link or import of the user's own leads, when that is the user's as well, below the home folder.
 
-    Args:
-        surroundings: where the user stands.
-        path: absolute path of the link or the imported file.
-        by: the importing file, without links; what a file in a checkout imports must stay in that checkout.
-
-    Returns:
-        The target without links, a file or folder of the user's below the home folder; else None. The user's own link
-        may lead into a checkout, such as dotfiles kept in git; a link inside a checkout may not lead out of it.
+    The user's own link may lead into a checkout, such as dotfiles kept in git; a link in a checkout may not lead out of
+    it, nor what the file `by` (without links) in a checkout imports.
     """
     try:
         real, bounds = _resolve(path)
@@ -144,17 +138,10 @@ def new_root(
 
 
 def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...], prefix: str = "") -> Iterator[Root]:
-    """Yield a root of the user's own instructions, and one for each part of it that is a link to another folder.
+    """Yield a root of the user's own instructions, and a read-only one for each part of it that is a link elsewhere.
 
-    Args:
-        surroundings: where the user stands.
-        root: the agent's own folder.
-        names: files and folders below it that may be links.
-        prefix: put before the name in the id, where several folders of one agent have the same names.
-
-    Yields:
-        First the root without these parts, then one read-only root for each of them: to change it, the user adds its
-        folder as a root by hand.
+    `names` are the parts that may be links; `prefix` goes before them in the id, where several folders of one agent
+    have the same. To change such a part, the user adds its folder as a root by hand.
     """
     targets = {
         name: own_place(surroundings, path) for name in names if os.path.islink(path := os.path.join(root.path, name))
@@ -229,10 +216,8 @@ def start_folder(surroundings: Surroundings) -> str:
 
 
 def chain(surroundings: Surroundings, top: str) -> tuple[str, ...]:
-    """Return the folders from `top` (the project or its checkout) down to where a session starts, relative to `top`.
-
-    The first is the empty path; the others end in `/`.
-    """
+    """Return the folders from `top` down to where a session starts, relative to `top`: an empty path, then ones that
+    end in `/`."""
     place = start_folder(surroundings)
     parts = os.path.relpath(place, top).split(os.sep) if is_within(place, (top,)) and place != top else []
     return ("", *("/".join(parts[: count + 1]) + "/" for count in range(len(parts))))
@@ -293,14 +278,7 @@ def gone_note(folder: str) -> str:
 def other_projects(
     surroundings: Surroundings, template: Root, known: Container[str], transcripts: Transcripts
 ) -> Iterator[Root]:
-    """Yield every project's memories in an agent's folder of projects.
-
-    Args:
-        surroundings: where the user stands.
-        template: the agent's root of a project, its path the folder that holds one folder for each project.
-        known: names of project folders to leave out.
-        transcripts: where session files lie in a project's folder.
-    """
+    """Yield every project's memories below the folder of `template`, but for the folders named in `known`."""
     decoder = SlugDecoder()
     for name in names_in(template.path):
         folder = os.path.join(template.path, name)

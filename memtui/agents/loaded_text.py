@@ -120,15 +120,10 @@ def hidden_entries(data: bytes) -> tuple[Gap, ...]:
 
 
 def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | None = None) -> tuple[Gap, ...]:
-    """Add the gap that limits make; dropped spans do not count against them.
+    """Add the gap that limits make; dropped spans, which are in order, do not count against them.
 
-    Whole lines are kept, as many as fit; of a first line that is too long, as much as fits.
-
-    Args:
-        data: the text, or the beginning of it.
-        dropped: the spans that the agent leaves out, in order.
-        limits: how much it loads.
-        size: bytes of the whole text, when `data` is only its beginning.
+    Whole lines are kept, as many as fit; of a first line that is too long, as much as fits. `size` is the number of
+    bytes of the whole text, when `data` is only its beginning.
     """
     whole = len(data) if size is None else size
     if limits.middle is not None:

@@ -44,15 +44,9 @@ class BoundedReader:
         self._left = total
 
     def head(self, path: str, bounds: tuple[str, ...], *, limit: int = FILE_BYTES) -> Head | str:
-        """Read up to `limit` bytes from the beginning of a file.
+        """Read up to `limit` bytes from the beginning of a file, which must lie in one of `bounds` (without links).
 
-        Args:
-            path: absolute.
-            bounds: folders without links that the file must lie in, after links are resolved.
-            limit: bytes.
-
-        Returns:
-            The beginning; else `OUTSIDE`, `SPECIAL`, `GONE` or `REFUSED`.
+        Returns `OUTSIDE`, `SPECIAL`, `GONE` or `REFUSED` when it cannot be read.
         """
         real = os.path.realpath(path)
         if not is_within(real, bounds):
@@ -114,13 +108,10 @@ def _none(link: str) -> bool:
 
 
 def link_out(top: str, path: str, bounds: tuple[str, ...] | None, strays: Callable[[str], bool] = _none) -> str | None:
-    """Return the first link on the way from `top` down to `path` that leads out, or None.
+    """Return the first link on the way from `top` down to `path` that leads out of `bounds` or strays, or None.
 
-    Args:
-        top: absolute; nothing above it is checked.
-        path: absolute; `top` or below it.
-        bounds: folders without links that links may lead into; None: anywhere.
-        strays: whether a link leads out of the checkout that brought it.
+    `bounds` are folders without links, None for anywhere; `strays` tells whether a link leads out of the checkout that
+    brought it.
     """
     at = top
     for part in os.path.relpath(path, top).split(os.sep):
@@ -159,19 +150,11 @@ def matches(
     tally: Tally | None = None,
     strays: Callable[[str], bool] = _none,
 ) -> Iterator[str]:
-    """Yield the files below a folder that match a pattern, by name; links to folders are not entered.
+    """Yield the files below a folder that match a pattern, those of a folder before those of its folders, each sorted.
 
-    Args:
-        folder: absolute.
-        pattern: a path; `*` in its last part stands for anything, a part `**` for any folders, and parts before the
-            last may be `*` too. A pattern with `*` that leads out of the folder matches nothing.
-        bounds: folders that links in the pattern may lead into; None: anywhere.
-        tally: counts what is left out; it continues from what it holds.
-        strays: whether a link leads out of the checkout that brought it, so that it is not followed.
-
-    Yields:
-        Absolute paths: the files of a folder before those of its folders, each sorted. Links that are not entered or
-        not followed are among them.
+    `*` in the last part of a pattern stands for anything, a part `**` for any folders, and parts before the last may be
+    `*` too. Links to folders are not entered, and links in the pattern followed only within `bounds` (None: anywhere)
+    and unless they stray; those are among what is yielded. `tally` counts what is left out.
     """
     parts = os.path.normpath(pattern).split("/")
     tally = tally if tally is not None else Tally()

@@ -146,11 +146,7 @@ def gather(
 ) -> tuple[LoadedFile, ...]:
     """Work out what an agent would load: every file in the order of loading, also those that are not loaded.
 
-    Args:
-        agent: one whose file says what it loads.
-        surroundings: where the session would start.
-        roots: the roots in reach, for sources that name one.
-        end_of_index: returns, by a root's layout, where loading an index ends (None: nowhere), and where its text does.
+    `end_of_index` returns, by a root's layout, where loading an index ends (None: nowhere), and where its text does.
     """
     return tuple(_Gathering(agent, surroundings, tuple(roots), end_of_index).all())
 

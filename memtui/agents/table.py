@@ -244,12 +244,8 @@ def agents() -> "Iterator[KnownAgent]":
 def canonical(name: str) -> str:
     """Return the name by which the `[access]` table knows a client, so that no client escapes a rule by a longer name.
 
-    Args:
-        name: what the client calls itself, such as `codex-mcp-client` or `Visual Studio Code - Insiders`; or what the
-            user calls it, also as an actor (`mcp:codex`).
-
-    Returns:
-        A key of `CLIENTS` where it is one; else the name in lower case, with `-` for spaces and `_`.
+    `name` is what the client calls itself (`codex-mcp-client`, `Visual Studio Code - Insiders`), or what the user calls
+    it, also as an actor (`mcp:codex`). An unknown one comes back in lower case, with `-` for spaces and `_`.
     """
     plain = name.strip().lower()
     if plain.startswith("agent:"):

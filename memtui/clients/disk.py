@@ -64,9 +64,7 @@ def followed(path: str) -> str:
 def read(path: str, inside: str | None = None) -> FileContent:
     """Read a file, which must lie in `inside` with no link between, when that is given.
 
-    Raises:
-        RefusedError: it is a link, no regular file, has a second name, is too large, or must not be read.
-        StorageError: the disk reported an error.
+    Raises RefusedError: a link, no regular file, a second name, too large, closed. StorageError: the disk failed.
     """
     if inside is not None and os.path.realpath(os.path.dirname(path)) != _straight(path, inside):
         raise RefusedError(
@@ -128,10 +126,7 @@ def check_unchanged(path: str, before: FileContent, inside: str | None) -> None:
 def replace(path: str, before: FileContent, data: bytes | None, *, private: bool, inside: str | None = None) -> None:
     """Give a file a new content, or remove it (`data` is None), if it still is what was read.
 
-    A new file is for the user alone when `private`; `inside` is as for `read`.
-
-    Raises:
-        ConflictError: it changed meanwhile; and as `read`.
+    A new file is for the user alone when `private`. Raises ConflictError: it changed meanwhile; and as `read`.
     """
     folder = os.path.dirname(path)
     with _told(path, "removed" if data is None else "written"):
@@ -223,17 +218,9 @@ def _straight(path: str, inside: str) -> str:
 
 
 def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bool) -> bool:
-    """Replace the old file by the new one, or remove it; put it back when it is not the expected one.
+    """Replace the file `name` by `temp`, or remove it; put it back, and return False, when it is not the expected one.
 
-    Args:
-        handle: the folder.
-        name: the file's name.
-        temp: the new file's name; afterwards it names the old file, and the caller removes it.
-        before: what the file should be.
-        new: whether there is a new file.
-
-    Returns:
-        Whether the file was the expected one.
+    Afterwards `temp` names the old file, which the caller removes.
     """
     try:
         if before.data is None:

@@ -67,13 +67,8 @@ def how_to_start(
 ) -> Start:
     """Work out how an agent starts memtui.
 
-    Args:
-        settings: where memtui's own files live now.
-        client: the client's name.
-        access: the flag of its door; None: none.
-        shared: the entry is for others too, so it holds nothing of this machine.
-        context: what the server gives of the index and the hot set: `full`, `short` or `none`.
-        more: the wanted hooks of `MORE_HOOKS`.
+    `access` is the flag of its door; `shared` entries hold nothing of this machine; `context` is what the server gives
+    of the index and the hot set: `full`, `short` or `none`; `more` are the wanted hooks of `MORE_HOOKS`.
     """
     command = ("memtui",) if shared else found_command(sys.argv[0], sys.executable)
     home = () if shared else _home(settings)
@@ -113,18 +108,11 @@ def wanted(
     more: Collection[str] = (),
     on: str = "",
 ) -> tuple[ClientFile, ...]:
-    """Return the files of a client's configuration, with the entries that memtui needs there.
+    """Return the files of a client's configuration at a level, with the entries that memtui needs there.
 
-    Args:
-        client: the client.
-        place: where the user stands.
-        level: one of `LEVELS`.
-        settings: where memtui's own files live now.
-        access: the flag of its door; None: none.
-        context: whether the server gives the index and the hot set; None: where no hook does, and a short index where
-            the hook may not run.
-        more: the wanted hooks of `MORE_HOOKS`, where the agent has a hook that gives context.
-        on: another machine whose memories the server gives, beside the server for this one.
+    `context` tells whether the server gives the index and the hot set; None: where no hook does, and a short index
+    where the hook may not run. `on` is another machine, whose server is put beside the one for this. See
+    `how_to_start`.
     """
 
     def files(context: str) -> tuple[ClientFile, ...]:
@@ -188,9 +176,8 @@ def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
 def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
     """Put an entry into a file, or bring the existing one up to date.
 
-    Raises:
-        UsageError: `E_CONFIG`, when the file cannot be read, or something else is in the way.
-        ConflictError: `E_EXISTS`, when the name is taken by an entry that memtui did not write.
+    Raises UsageError: `E_CONFIG`: the file cannot be read, or something is in the way. ConflictError: the name is
+    taken.
     """
     found = state(target, text, entry)
     if found == CURRENT:

@@ -111,11 +111,9 @@ def look(target: ClientFile) -> FileChange:
 def plan_install(target: ClientFile) -> FileChange:
     """Plan a file with all of memtui's entries in it.
 
-    Raises:
-        UsageError: `E_CONFIG`: the file is not what its format says, or something else is in the way.
-        ConflictError: `E_EXISTS`: there is a server of that name that memtui did not write.
-        RefusedError: it is a link, no regular file, or must not be read.
-        StorageError: the disk reported an error.
+    Raises UsageError: `E_CONFIG`: it is not what its format says, or something is in the way. ConflictError:
+    `E_EXISTS`: the name is another server's. RefusedError: a link, no regular file, closed. StorageError: the disk
+    failed.
     """
     target = _followed(target)
     found = disk.read(target.path, target.inside)

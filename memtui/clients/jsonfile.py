@@ -41,9 +41,7 @@ def has(text: str, path: Path) -> bool:
 def put(text: str, path: Path, value: object) -> str:
     """Set the member at a path, making what is missing around it; an equal value leaves the text as it is.
 
-    Raises:
-        UsageError: `E_CONFIG`: the text is not JSON, or something that is no object is in the way.
-        CommentedError: the text has comments.
+    Raises UsageError: `E_CONFIG`: no JSON, or no object is in the way. CommentedError: the text has comments.
     """
     if has(text, path) and json.dumps(get(text, path)) == json.dumps(value):
         return text

@@ -105,12 +105,9 @@ class World(NamedTuple):
 
 
 def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
-    """Make the world in a new folder, by default below the system's folder for temporary files.
+    """Make the world in a new folder, by default below the system's folder for temporary files. Raises OSError.
 
     With `waiting_at`, now in milliseconds since the epoch, it has something to tidy up and sessions of an agent.
-
-    Raises:
-        OSError: it cannot be written.
     """
     if folder is not None:
         os.mkdir(folder, 0o700)

@@ -96,9 +96,8 @@ def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str 
     """Return a predicate for the memories that a person withholds from agents.
 
     A file with a withheld observation is left out whole, since agents cut files into entries differently; so is a file
-    with
-    the SHA-256 of any of its versions, as it may have been renamed or copied. While such a file is missing, so are new
-    files similar to it. Viewing a memory by name is governed by `[access]` alone.
+    with the SHA-256 of any of its versions, as it may have been renamed or copied. While such a file is missing, so are
+    new files like it. Viewing a memory by name is governed by `[access]` alone.
     """
     if person:
         return lambda *_: False
@@ -196,12 +195,7 @@ class LostMemory(NamedTuple):
         return cls(place, marks, since, older, frozenset(shas), places, _lines(text), _words(text))
 
     def is_like(self, data: bytes, lines: set[bytes], folded: str) -> bool:
-        """Return whether a text has half of this one's words, or shares half of the lines of the shorter one.
-
-        Args:
-            lines: its lines of more than two characters.
-            folded: the case-folded text, for a quick check.
-        """
+        """Return whether a text has half of this one's words, or shares half of the longer lines of the shorter one."""
         if 2 * len(self.lines & lines) >= max(1, min(len(self.lines), len(lines))):
             return True
         left = total = self.words.total()

@@ -117,11 +117,7 @@ def style_of(data: bytes, lines: Sequence[Span], entries: Sequence[int]) -> Styl
 
 
 def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: bytes) -> tuple[int, bytes, bytes]:
-    """Return where a new line goes: after the last entry and its text, else at the end.
-
-    Returns:
-        The byte offset, and the line ends to put before and after the new line.
-    """
+    """Return the byte offset of a new line, after the last entry and its text, and the line ends around it."""
     last = max(entries, default=len(lines) - 1)
     while entries and last < len(lines) - 1 and goes_on(text_of(data, lines[last]), text_of(data, lines[last + 1])):
         last += 1
@@ -134,9 +130,7 @@ def place_of(data: bytes, lines: Sequence[Span], entries: Sequence[int], end: by
 def home_of(index_file: str, path: str, present: Container[str]) -> str:
     """Return the path of the index that has to name a memory, whether it exists or not; empty when none has to.
 
-    Args:
-        index_file: as in a layout: a path, `*/NAME` or `**/NAME`.
-        present: existing paths below the root.
+    `index_file` is as in a layout: a path, `*/NAME` or `**/NAME`.
     """
     name = index_file.rpartition("/")[2]
     if index_file.startswith("**/"):
@@ -151,13 +145,7 @@ def home_of(index_file: str, path: str, present: Container[str]) -> str:
 
 
 def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int | None, step: int = 0) -> str:
-    """Format an entry in the style of the file.
-
-    Args:
-        hook: the text after the link; may be empty.
-        limit: characters the agent keeps of a line.
-        step: number of new items before it, for numbered ones.
-    """
+    """Format an entry in the style of the file, at most `limit` characters long, as item `step` of several new ones."""
     lead = style.lead
     if style.number is not None:
         lead = re.sub(r"\d+", str(style.number + step), lead, count=1)

@@ -25,13 +25,10 @@ _FIRST_COLON = re.compile(r"[^/]*:")
 
 
 def resolve(target: str, here: str) -> str | None:
-    """Return the path below the root that a link target means, ending in `/` for a folder.
+    """Return the path below the root that a link target in the file `here` means, ending in `/` for a folder.
 
-    None when it leads out of the root, to the web or to the file itself, or is no valid path of a memory.
-
-    Args:
-        target: as written, such as `../a%20b.md#part`; bytes that are not UTF-8 as surrogate escapes.
-        here: the path below the root of the file with the link.
+    None when it leads out of the root, to the web or to the file itself, or is no valid path of a memory. Bytes that
+    are not UTF-8 are surrogate escapes.
     """
     if len(target) > 3 * _MOST_BYTES + _MOST_NAME:  # a long fragment is no reason to look at all of it
         return None
@@ -136,13 +133,8 @@ def relative(path: str, here: str) -> str:
 
 
 def written(path: str, here: str, like: str, *, angled: bool = False) -> str | None:
-    """Return a Markdown target for a path, written like the one it replaces; None when that is impossible.
-
-    Args:
-        here: the file it is written in.
-        like: the old target: its `./` and its `#part` are kept.
-        angled: the target stands between `<` and `>`.
-    """
+    """Return a Markdown target in `here` for a path, with the `./` and `#part` of the one it replaces; None if
+    impossible."""
     if not is_writable(path) and is_writable(like):
         return None
     plain = relative(path, here)
@@ -219,9 +211,8 @@ def may_link(data: bytes) -> bool:
 def parse_links(data: bytes, path: str, *, names: str = "") -> tuple[Link, ...]:
     """Return the links of a memory in order; front matter, comments and code contain none but `mem:` references.
 
-    Args:
-        path: the memory's own path below the root, which relative targets start from.
-        names: prefix of `mem:` references to memories of this root, such as `global/`.
+    `path` is where relative targets start from; `names` the prefix of `mem:` references to this root, such as
+    `global/`.
     """
     found: list[Link] = []
     # Most memories name nothing, and telling prose from code costs more than all else here.
@@ -323,9 +314,7 @@ class Pointer(NamedTuple):
 def parse_index(data: bytes, path: str, known: Container[str] = ()) -> tuple[Pointer, ...]:
     """Return the pointers of an index in order; links in front matter, comments and code are none.
 
-    Args:
-        path: the index's own path below the root, which relative targets start from.
-        known: existing paths, which decide what a name with `#` or `%` means.
+    `path` is where relative targets start from; `known` paths decide what a name with `#` or `%` means.
     """
     found: list[Pointer] = []
     for number, (start, line) in enumerate(prose(data)):

@@ -149,11 +149,7 @@ def plan(reader: Engine, renames: Iterable[tuple[Address, Address]], removals: I
 
 
 def update(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
-    """Update all references to memories just renamed or trashed, in the undo step of `done`.
-
-    Returns:
-        `done` with `also` (what was updated) and `left` (what was not) filled in.
-    """
+    """Update all references to memories renamed or trashed, in the undo step of `done`; fill in `also` and `left`."""
     good = [outcome for outcome in done.outcomes if outcome.ok]
     renames = [(one.address, one.new_address) for one in good if one.new_address is not None]
     removals = [one.address for one in good if one.new_address is None]
@@ -252,8 +248,7 @@ def _joined(engine: Engine, root: Root, step: Write, done: Done, actor: Actor) -
 def renamed(data: bytes, old: str, new: str) -> tuple[bytes, str]:
     """Let `name` in front matter follow the file's name where it says the same words, keeping their spelling.
 
-    Returns:
-        The text and the new name; the unchanged text and "" where the name says something else or cannot be edited.
+    Returns the text and the new name, which is empty where the name says something else or cannot be edited.
     """
     if old.rpartition("/")[2] == new.rpartition("/")[2] or not data.startswith((b"---", BOM)):
         return data, ""

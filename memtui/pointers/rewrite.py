@@ -67,15 +67,11 @@ def rewrite(
     known: Collection[str] = (),
     names: str = "",
 ) -> Rewritten:
-    """Update the references of a file to memories that were renamed or removed.
+    """Update the references of the file `here` to memories that were renamed or removed.
 
-    Args:
-        here: the file's path below the root before the change.
-        changed: old paths to new ones, below the root; None for a memory that left the root. Folders end in `/`.
-        to: the file's path after the change; None when it keeps its own.
-        index: also remove the entries of removed memories.
-        known: all paths before the change: they settle what a name means, and are relinked when the file itself moves.
-        names: see `links.parse`.
+    `changed` maps old paths to new ones, None for a memory that left the root; folders end in `/`. `to` is the file's
+    own new path. With `index`, entries of removed memories go. `known` are all paths before the change: they settle
+    what a name means, and are relinked when the file itself moves. `names` is as for `parse_links`.
     """
     work = _Rewriting(data, here, changed, to or here, frozenset(known), names)
     links = parse_links(data, here, names=names)
@@ -223,10 +219,7 @@ def _stem(path: str) -> str:
 
 
 def _entry_span(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> tuple[int, int] | None:
-    """Return the bytes of an entry with the text below that belongs to it; None when its extent is unclear.
-
-    `first` is the first pointer of the line.
-    """
+    """Return the bytes of an entry with the text below that belongs to it; None when its extent is unclear."""
     start, end = lines[number]
     start += len(BOM) * (number == 0 and data.startswith(BOM))
     item = ITEM.match(data[start:end])
@@ -370,14 +363,7 @@ class _IndexRestore:
 
 
 def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> RestoredIndex:
-    """Put entries back into an index.
-
-    Args:
-        before: the index before the entries were removed.
-        now: the index as it is.
-        here: its path below the root.
-        back: old paths of the restored memories to their current ones.
-    """
+    """Put entries of the index `here` back as they were in `before`; `back` maps old paths of memories to current ones."""
     work = _IndexRestore(before, now, here, back)
     if not work.wanted:
         return RestoredIndex(now)

@@ -159,10 +159,7 @@ def _auto_memory(
 
 
 def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
-    """Return its settings files, the weakest first, each with a bound.
-
-    The bound is the folder no link may lead out of, where a repository may have brought the file.
-    """
+    """Return its settings files, the weakest first, each with the folder no link may lead out of if it was brought."""
     own = os.path.join(surroundings.project, ".claude")
     bound = surroundings.checkout or surroundings.project
     managed = []
@@ -218,9 +215,8 @@ def _folder_of(projects: str, made: str) -> str | None:
 def _moved_folder(surroundings: Surroundings, settings: Settings) -> tuple[str | None, str | None, str]:
     """Read where settings put auto memory (`autoMemoryDirectory`); a folder as wide as the home folder is ignored.
 
-    Returns:
-        The folder of the administrators' or the user's settings; then, unless the administrators name one, that of the
-        project's, which Claude Code follows in a folder that the user trusts; and the project's file that names it.
+    Returns the folder of the administrators' or the user's settings; unless the administrators name one, that of the
+    project's, which Claude Code follows where the user trusts it; and the project's file that names it.
     """
     brought, named_in = None, ""
     for path, bound in reversed(settings):
