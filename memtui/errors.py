@@ -1,14 +1,5 @@
 """The error tree: every refusal memtui can give, with a stable code, one sentence and the next step.
 
-    MemtuiError
-    ├── UsageError        the call itself is malformed                      E_USAGE, E_QUERY
-    ├── ConflictError     somebody else's version or name is in the way     E_CONFLICT, E_EXISTS, E_CLASH
-    ├── NotFoundError     no such root, memory, version or draft            E_NOT_FOUND, E_NO_ROOT, ...
-    ├── RefusedError      a rule says no: name, limit, policy, read-only    E_NAME, E_TOO_BIG, E_SYMLINK, ...
-    ├── BusyError         another process holds the lock                    E_LOCKED
-    ├── StorageError      the disk or the ledger failed                     E_DISK_FULL, E_IO, E_STORE, ...
-    └── InternalError     a fault of ours                                   E_INTERNAL
-
 An expected outcome of a guarded save (somebody else was first) is the value `Conflict`, not an exception. This module
 imports nothing of ours, so that every room can raise without learning about another.
 """

@@ -159,7 +159,14 @@ class RuleVerdict(NamedTuple):
     why: str = ""
 
 
-BY_HAND = RuleVerdict(ON_DEMAND, "It is loaded when somebody names it.")
+def matching(field: str, always: tuple[str, ...] = ("",)) -> "Callable[[dict[str, str]], RuleVerdict]":
+    """Make a judge of rules that are loaded for files matching a field of theirs; for `always`, at the start."""
+
+    def judge(fields: dict[str, str]) -> RuleVerdict:
+        pattern = fields.get(field, "")
+        return RuleVerdict() if pattern in always else RuleVerdict(MATCHING, f"{field}: {pattern}")
+
+    return judge
 
 
 class LoadSource(NamedTuple):
@@ -365,18 +372,26 @@ def hook_group(hook: "dict[str, object]", matcher: str | None = _SESSIONS) -> "d
     return ({"matcher": matcher} if matcher else {}) | {"hooks": [hook]}
 
 
-def more_hooks(
-    start: Start, hook: "dict[str, object]", prompt: str = "UserPromptSubmit", end: str = "SessionEnd"
+def hook_entries(
+    start: Start,
+    hook: "dict[str, object]",
+    *,
+    matcher: str | None = _SESSIONS,
+    prompt: str = "UserPromptSubmit",
+    end: str = "SessionEnd",
 ) -> tuple[ClientEntry, ...]:
-    """Make the wanted hooks of prompts and of the end of a session, like the one at its start.
+    """Make the hook of a session's start and, where they are wanted, those of prompts and of its end, like it.
 
     Sources of the events: code.claude.com/docs, hooks; openai/codex, `codex-rs/hooks/src/schema.rs`;
     qwenlm.github.io/qwen-code-docs, hooks; geminicli.com/docs/hooks/reference.
     """
-    wanted = zip(MORE_HOOKS, (prompt, end), (start.recall, start.extract), strict=True)
+    hooks = (
+        ("hook", "SessionStart", start.hook, matcher),
+        *zip(MORE_HOOKS, (prompt, end), (start.recall, start.extract), (None, None), strict=True),
+    )
     return tuple(
-        ClientEntry(what, ("hooks", event), hook_group(hook | {"command": command}, None))
-        for what, event, command in wanted
+        ClientEntry(what, ("hooks", event), hook_group(hook | {"command": command}, only))
+        for what, event, command, only in hooks
         if command
     )
 

@@ -6,7 +6,8 @@ root that covers it, and to no other.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from memtui.agents.known import memtui_native
 from memtui.agents.table import KNOWN, Traces, agent_of
@@ -40,10 +41,10 @@ def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roo
 
 
 def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
-    traces = _Looks(surroundings)
+    shows = _traces_shown(surroundings)
     known: dict[str, str] = {}
     for one in KNOWN:
-        if traces.show(one):
+        if shows(one):
             roots = agent_of(one.id).roots
             if roots is not None:
                 yield from (_with_checkout(root, known) for root in roots(surroundings, all_projects=all_projects))
@@ -74,35 +75,28 @@ def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
             yield one.id, one.title, short_path(named[0], home)
 
 
-class _Looks:
-    """Which agents are in use here; each name is looked for once."""
+def _traces_shown(surroundings: Surroundings) -> Callable[[Traces], bool]:
+    """Return whether an agent left any trace; each name is looked for once."""
+    variables = {name for name, _ in surroundings.variables}
+    home, config, system = (surroundings.home,), (surroundings.config_home(),), (surroundings.system_dir,)
+    projects = dict.fromkeys((surroundings.project, surroundings.checkout or surroundings.project, surroundings.cwd))
+    is_there = cache(os.path.lexists)
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._variables = {name for name, _ in surroundings.variables}
-        home = surroundings.home
-        self._homes = (home,) if home else ()
-        places = (surroundings.project, surroundings.checkout or surroundings.project, surroundings.cwd)
-        self._projects = tuple(dict.fromkeys(places))
-        self._configs = tuple(filter(None, (surroundings.config_home(),)))
-        self._systems = (surroundings.system_dir,)
-        self._known: dict[str, bool] = {}
-
-    def show(self, agent: Traces) -> bool:
-        return (
-            not self._variables.isdisjoint(agent.variables)
-            or self._any_there(self._homes, agent.at_home)
-            or self._any_there(self._configs, agent.in_config)
-            or self._any_there(self._projects, agent.in_project)
-            or self._any_there(self._systems, agent.in_system)
+    def shows(agent: Traces) -> bool:
+        looks = (
+            (home, agent.at_home),
+            (config, agent.in_config),
+            (projects, agent.in_project),
+            (system, agent.in_system),
+        )
+        return not variables.isdisjoint(agent.variables) or any(
+            is_there(f"{folder.rstrip('/')}/{name}")
+            for folders, names in looks
+            for folder in filter(None, folders)
+            for name in names
         )
 
-    def _any_there(self, folders: tuple[str, ...], names: tuple[str, ...]) -> bool:
-        return any(self._is_there(f"{folder.rstrip('/')}/{name}") for folder in folders for name in names)
-
-    def _is_there(self, path: str) -> bool:
-        if path not in self._known:
-            self._known[path] = os.path.lexists(path)
-        return self._known[path]
+    return shows
 
 
 def _may_nest(surroundings: Surroundings) -> bool:

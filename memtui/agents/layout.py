@@ -60,6 +60,11 @@ def short_path(path: str, home: str | None) -> str:
     return path
 
 
+def not_loaded(surroundings: Surroundings, path: str, key: str = "", words: str = "switched off in") -> str:
+    """Say that a settings file, or a key in it, keeps an agent from loading something."""
+    return f"Not loaded: {words} {short_path(path, surroundings.home)}{f' ({key})' if key else ''}."
+
+
 def own_place(surroundings: Surroundings, path: str, by: str = "") -> str | None:
     """Return where a link or import of the user's own leads, when that is the user's as well, below the home folder.
 

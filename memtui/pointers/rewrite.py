@@ -363,7 +363,7 @@ class _IndexRestore:
 
 
 def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> RestoredIndex:
-    """Put entries of the index `here` back as they were in `before`; `back` maps old paths of memories to current ones."""
+    """Put entries of the index `here` back as they were in `before`; `back` maps old paths to current ones."""
     work = _IndexRestore(before, now, here, back)
     if not work.wanted:
         return RestoredIndex(now)

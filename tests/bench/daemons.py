@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from tests.bench.case import Case, Figure, Plan, compare, duration, latency
 from tests.bench.commands import START
 from tests.daemon.running import JSON, Machine, Running, machine
-from tests.daemon.test_events import EVENTS, read, write_steadily, writer
+from tests.daemon.test_served import EVENTS, read, write_steadily, writer
 
 BARE = """
 import sys, uvicorn

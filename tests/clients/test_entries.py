@@ -246,7 +246,7 @@ def test_only_one_shape_is_ours(words: list[str]) -> None:
 def test_whatever_is_written_is_known_again(
     access: str | None, home: str, words: tuple[str, ...], shared: bool, context: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.clients.start.found_command", lambda *_: words)
+    monkeypatch.setattr("memtui.clients.entries.found_command", lambda *_: words)
     settings = Settings(Directories("/c d", "/s", "/d", home), "/home/ann")
     start = how_to_start(settings, "qwen", access=access, shared=shared, context=context)
     assert hook_client(start.hook) == "qwen"

@@ -199,7 +199,7 @@ GUIDE = ROOT / "docs" / "guide"
 def test_the_page_shows_what_is_written(place: Surroundings, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = (GUIDE / f"{name}.md").read_text("utf-8")
     settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
-    monkeypatch.setattr("memtui.clients.start.found_command", lambda *_: ("/home/ann/.local/bin/memtui",))
+    monkeypatch.setattr("memtui.clients.entries.found_command", lambda *_: ("/home/ann/.local/bin/memtui",))
     for target in wanted(client_named(name), place, USER, settings):
         text = ""
         for entry in target.entries:

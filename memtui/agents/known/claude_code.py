@@ -358,10 +358,7 @@ def _subagents(place: str, *names: str) -> agent.LoadSource:
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     server = agent.ClientEntry("server", ("mcpServers", "memtui"), {"type": "stdio"} | start.server)
     hook: dict[str, object] = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
-    hooks = (
-        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-        *agent.more_hooks(start, hook),
-    )
+    hooks = agent.hook_entries(start, hook)
     if level == agent.PROJECT:
         settings = os.path.join(place.project, ".claude", "settings.json")
         return (

@@ -63,7 +63,7 @@ def _rules(name: str, path: str) -> Root:
 def _cline(found: dict[str, str]) -> agent.RuleVerdict:
     if found.get("disabled") == "true" or (found.get("enabled") == "false" and "disabled" not in found):
         return agent.RuleVerdict(agent.SKIPPED, "Not loaded: its front matter switches it off.")
-    return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
+    return agent.matching("paths")(found)
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:

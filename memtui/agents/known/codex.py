@@ -155,8 +155,7 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
     found = [last(files, *table, name) for table in tables for name in SWITCHES]
     value, where = next((one for one in found if isinstance(one[0], bool)), (None, ""))
     if value is None:
-        where = files[-1].path
-        return f"Not loaded: not switched on in {layout.short_path(where, surroundings.home)} (features.memories)."
+        return layout.not_loaded(surroundings, files[-1].path, "features.memories", "not switched on in")
     switches = [(value, where, "features.memories")]
     switches += [(*last((*files, *brought), "memories", "use_memories"), "memories.use_memories")]
     switches += [
@@ -166,7 +165,7 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
     ]
     for value, where, name in switches:
         if value is False:
-            return f"Not loaded: switched off in {layout.short_path(where, surroundings.home)} ({name})."
+            return layout.not_loaded(surroundings, where, name)
     return ""
 
 
@@ -175,21 +174,11 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     folder = os.path.join(place.project, ".codex") if inside else OWN.needed(place)
     hook: dict[str, object] = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
     hook["statusMessage"] = "Reading memories"
+    server = agent.ClientEntry("server", ("mcp_servers", "memtui"), start.server)
     return (
+        agent.ClientFile(os.path.join(folder, "config.toml"), "toml", (server,), inside),
         agent.ClientFile(
-            os.path.join(folder, "config.toml"),
-            "toml",
-            (agent.ClientEntry("server", ("mcp_servers", "memtui"), start.server),),
-            inside,
-        ),
-        agent.ClientFile(
-            os.path.join(folder, "hooks.json"),
-            "json",
-            (
-                agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-                *agent.more_hooks(start, hook, end="Stop"),
-            ),
-            inside,
+            os.path.join(folder, "hooks.json"), "json", agent.hook_entries(start, hook, end="Stop"), inside
         ),
     )
 

@@ -150,10 +150,9 @@ def _unquoted(text: str) -> str:
 
 
 def _copilot(found: dict[str, str]) -> agent.RuleVerdict:
-    pattern = found.get("applyTo", "")
-    if pattern in ("**", "**/*", "*"):
-        return agent.RuleVerdict()
-    return agent.RuleVerdict(agent.MATCHING, f"applyTo: {pattern}") if pattern else agent.BY_HAND
+    if not found.get("applyTo"):
+        return agent.RuleVerdict(agent.ON_DEMAND, "It is loaded when somebody names it.")
+    return agent.matching("applyTo", ("**", "**/*", "*"))(found)
 
 
 def _rules(label: str, place: str, *names: str) -> agent.LoadSource:

@@ -14,12 +14,7 @@ IMPORTS = agent.ImportRule(depth=20, markdown=False, approval=False, home=False,
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MAIN = ".github/copilot-instructions.md"
 RULES = ".github/instructions/**/*.instructions.md"
-_ALL = ("", "**", "**/*", "*")
-
-
-def _rule(found: dict[str, str]) -> agent.RuleVerdict:
-    pattern = found.get("applyTo", "")
-    return agent.RuleVerdict() if pattern in _ALL else agent.RuleVerdict(agent.MATCHING, f"applyTo: {pattern}")
+_JUDGE = agent.matching("applyTo", ("", "**", "**/*", "*"))
 
 
 def _written(label: str, place: str, *names: str) -> agent.LoadSource:
@@ -27,7 +22,7 @@ def _written(label: str, place: str, *names: str) -> agent.LoadSource:
 
 
 def _rules(label: str, place: str, name: str) -> agent.LoadSource:
-    return agent.LoadSource(label, place, (name,), judge=_rule)
+    return agent.LoadSource(label, place, (name,), judge=_JUDGE)
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:

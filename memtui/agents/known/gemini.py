@@ -177,9 +177,8 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     switch = last(files, "context", "loadMemoryFromIncludeDirectories")
     folders, where = last((*own, *managed), "context", "includeDirectories")  # a repository adds no place
     if switch[0] is not True and not untrusted:
-        at = layout.short_path(switch[1] or where, surroundings.home)
-        why = f"Not loaded: not switched on in {at} (context.loadMemoryFromIncludeDirectories)."
-        off.append((_FURTHER, why))
+        key = "context.loadMemoryFromIncludeDirectories"
+        off.append((_FURTHER, layout.not_loaded(surroundings, switch[1] or where, key, "not switched on in")))
     alone = last(files, "context", "memoryBoundaryMarkers")[0] == []
     return agent.LoadOptions(
         names=(
@@ -202,9 +201,8 @@ def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ..
         meant = os.path.dirname(path) if level == "TRUST_PARENT" else path
         if isinstance(level, str) and len(path) > len(longest) and is_within(surroundings.project, (meant,)):
             longest, decision = path, level
-    if decision != "DO_NOT_TRUST":
-        return ""
-    return f"Not loaded: its folder is not trusted in {layout.short_path(trusted.path, surroundings.home)}."
+    distrusts = decision == "DO_NOT_TRUST"
+    return layout.not_loaded(surroundings, trusted.path, words="its folder is not trusted in") if distrusts else ""
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
@@ -214,8 +212,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     hook["timeout"] = agent.SECONDS * 1000
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
-        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook, None)),
-        *agent.more_hooks(start, hook, "BeforeAgent"),
+        *agent.hook_entries(start, hook, matcher=None, prompt="BeforeAgent"),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 

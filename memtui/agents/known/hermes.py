@@ -79,12 +79,12 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
 
 def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     files = tuple(read_text(os.path.join(home, "config.yaml")) for home in homes)
-    off = []
-    for label, key in (("memory", "memory_enabled"), ("memory about you", "user_profile_enabled")):
-        for file in files:
-            if (yaml_setting(file.text, key) or "").lower() == "false":
-                where = layout.short_path(file.path, surroundings.home)
-                off.append((label, f"Not loaded: switched off in {where} ({key})."))
+    off = [
+        (label, layout.not_loaded(surroundings, file.path, key))
+        for label, key in (("memory", "memory_enabled"), ("memory about you", "user_profile_enabled"))
+        for file in files
+        if (yaml_setting(file.text, key) or "").lower() == "false"
+    ]
     others, excluded = _of_project(surroundings)
     return agent.LoadOptions(off=(*off, *others), excluded=excluded, problems=problems(files))
 

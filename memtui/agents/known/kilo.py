@@ -76,7 +76,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
         read_json(os.path.join(folder, name, "state.json")) for name in layout.names_in(folder) if name.endswith(mine)
     )
     off = tuple(
-        ("memory index", f"Not loaded: not switched on in {layout.short_path(file.path, surroundings.home)} (enabled).")
+        ("memory index", layout.not_loaded(surroundings, file.path, "enabled", "not switched on in"))
         for file in files
         if file.values.get("enabled") is not True
     )

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import BY_FOLDER, AgentHome, Excluded, KnownAgent, LoadOptions, Loads, LoadSource, on_demand
-from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, short_path
+from memtui.agents.layout import BOOKKEEPING, existing, id_part, is_too_wide, names_in, new_root, not_loaded
 from memtui.agents.settings import File, problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -88,7 +88,7 @@ def _letta(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
             os.path.join(home, "agents"),
             os.path.join(surroundings.folder(local) if local else os.path.join(home, "lc-local-backend"), "memfs"),
         )
-        why = f"Not loaded: switched off in {short_path(file.path, surroundings.home)} (memfs)."
+        why = not_loaded(surroundings, file.path, "memfs")
         excluded += [
             Excluded(os.path.join(store, agent, "memory"), why, BY_FOLDER)
             for agent in _without_folder(file)

@@ -182,8 +182,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     off = []
     enabled, where = last((*files, project), "memory", "enableManagedAutoMemory")
     if enabled is False:
-        at = layout.short_path(where, surroundings.home)
-        why = f"Not loaded: switched off in {at} (memory.enableManagedAutoMemory)."
+        why = layout.not_loaded(surroundings, where, "memory.enableManagedAutoMemory")
         off += [(f"{tier} {what}", why) for tier in ("user", "project") for what in ("memory index", "memories")]
     named = surroundings.variable("QWEN_CODE_MEMORY_TEAM")
     team, where = last(files, "memory", "enableTeamMemory")
@@ -203,8 +202,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     hook["timeout"] = agent.SECONDS * 1000
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
-        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-        *agent.more_hooks(start, hook),
+        *agent.hook_entries(start, hook),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 
@@ -214,14 +212,9 @@ def _session_folders(surroundings: Surroundings) -> tuple[str, ...]:
     return (folder,) if folder else ()
 
 
-def _rule(found: dict[str, str]) -> agent.RuleVerdict:
-    paths = found.get("paths", "")
-    return agent.RuleVerdict(agent.MATCHING, f"paths: {paths}") if paths else agent.RuleVerdict()
-
-
 def _rules(label: str, place: str, names: str) -> agent.LoadSource:
-    found = agent.LoadSource(label, place, (names,), judge=_rule, front_matter=True, comments=True)
-    return found._replace(links=agent.PASSED_OVER)
+    found = agent.LoadSource(label, place, (names,), front_matter=True, comments=True)
+    return found._replace(judge=agent.matching("paths"), links=agent.PASSED_OVER)
 
 
 def _sources(names: tuple[str, ...]) -> tuple[agent.LoadSource, ...]:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, existing, is_too_wide, new_root, on_the_way, short_path
+from memtui.agents.layout import BOOKKEEPING, existing, is_too_wide, new_root, not_loaded, on_the_way, short_path
 from memtui.agents.reader import is_within
 from memtui.agents.settings import File, problems, read_text, shell_patterns, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
@@ -129,7 +129,7 @@ def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOpt
             why = f"Not loaded: ignored_memory_patterns in {where} leaves it out: {regex}"
             excluded += [agent.Excluded(pattern, why, agent.BY_NAME, file.path) for pattern in patterns or ()]
     off = next((file for file in files if switched_off(file.text)), None)
-    why = f"Not loaded: switched off in {short_path(off.path, surroundings.home)}." if off is not None else ""
+    why = not_loaded(surroundings, off.path) if off is not None else ""
     return agent.LoadOptions(
         off=tuple((label, why) for label in _NAMES if why), excluded=tuple(excluded), problems=(*problems(files), *odd)
     )
