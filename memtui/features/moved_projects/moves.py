@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.agents.known.mux import project_folder
-from memtui.agents.layout import SLUG_LENGTH, id_part, slug
-from memtui.agents.projects import SlugDecoder, fits, main_checkout, named_projects, worktrees
+from memtui.agents.layout import SLUG_LENGTH, SlugDecoder, fits, id_part, main_checkout, named_projects, slug, worktrees
 from memtui.agents.table import agent_of
 from memtui.config.surroundings import find_checkout
 from memtui.engine import Engine

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers, mask
-from memtui.agents.projects import main_checkout
+from memtui.agents.layout import main_checkout
 from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
 from memtui.features.observations import rules

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from memtui import markers
-from memtui.agents.projects import main_checkout
+from memtui.agents.layout import main_checkout
 from memtui.agents.table import KNOWN, canonical
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings

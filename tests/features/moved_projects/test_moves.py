@@ -141,7 +141,7 @@ def test_worktrees_share_claude_s_folder_and_split_qwen_s(machine: Machine) -> N
 def test_one_folder_that_fits_is_only_likely(machine: Machine) -> None:
     (machine.home / "src/web").mkdir(parents=True)
     memories(machine, str(machine.home / "src/web"))
-    from memtui.agents.projects import SlugDecoder
+    from memtui.agents.layout import SlugDecoder
     from memtui.features.moved_projects.moves import decode
 
     roots = discover(machine.surroundings(), all_projects=True)
