@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from memtui import mask
 from memtui.engine.policy import Policy
-from memtui.pointers.links import without_controls
-from memtui.pointers.markdown import front_matter, prose
+from memtui.pointers.links import front_matter, prose, without_controls
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
 """A list item that begins with a link, possibly after signs such as stars."""

@@ -22,8 +22,7 @@ from memtui.pointers.lines import (
     text_of,
     write_entry,
 )
-from memtui.pointers.links import Pointer, parse_index, written
-from memtui.pointers.markdown import prose
+from memtui.pointers.links import Pointer, parse_index, prose, written
 
 HOOK = "more of this index: open it when no line above fits"
 NO_PLACE = "It cannot be split here: a paragraph or a block of code runs across the line."
