@@ -28,7 +28,7 @@ OWNERS = {
         {
             ("memtui/config/smallfile.py", "os.open"): "reads settings, never a memory",
             ("memtui/agents/reader.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
-            ("memtui/transcripts/follow.py", "os.open"): "reads agents' session files, never a memory",
+            ("memtui/transcripts/sessions.py", "os.open"): "reads agents' session files, never a memory",
             ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
             ("memtui/features/edit/verbs.py", "*"): "the private copy for $EDITOR, in the state folder",
             ("memtui/wire/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",

@@ -25,9 +25,8 @@ from memtui.features.budgets.limits import (
     states,
 )
 from memtui.features.tasks.work import workspace_of
-from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import USAGE_READERS
-from memtui.transcripts.sessions import allowed_files, consent
+from memtui.transcripts.sessions import allowed_files, consent, follow
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

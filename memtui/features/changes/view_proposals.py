@@ -18,9 +18,8 @@ from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import cell_width, one_line
-from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import allowed_files, consent
+from memtui.transcripts.sessions import allowed_files, consent, follow
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.spans import Run

@@ -43,9 +43,8 @@ from memtui.markers import PRIVATE
 from memtui.mask import BEGIN, mask
 from memtui.phrases import absolute, day_words
 from memtui.transcripts.event import AGENT, TOOL, USER, SessionEvent
-from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import Consent, allowed_files, consent, home_of
+from memtui.transcripts.sessions import Consent, allowed_files, consent, follow, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

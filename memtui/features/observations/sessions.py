@@ -32,11 +32,21 @@ from memtui.features.observations.model import (
 from memtui.given import neutral
 from memtui.phrases import LONGEST, asks_to_remember, corrects
 from memtui.safe_text import visible
-from memtui.transcripts.calls import OPENED, WRITES, command_of, only_reads, touched
-from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent, as_string
-from memtui.transcripts.follow import GONE, Slice, back, follow
+from memtui.transcripts.event import (
+    AGENT,
+    OPENED,
+    SUMMARY,
+    TOOL,
+    USER,
+    WRITES,
+    SessionEvent,
+    as_string,
+    command_of,
+    only_reads,
+    touched,
+)
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import Consent, allowed_files, consent, home_of
+from memtui.transcripts.sessions import GONE, Consent, Slice, allowed_files, back, consent, follow, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

@@ -50,9 +50,8 @@ from memtui.given import neutral
 from memtui.matching import Query, fold, parse
 from memtui.memory_tool.call import Result, whole_number
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
-from memtui.transcripts.follow import follow
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import home_of
+from memtui.transcripts.sessions import follow, home_of
 from memtui.wire.times import parse_time
 
 DETAILS_BUDGET = 4_000

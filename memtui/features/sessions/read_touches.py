@@ -23,11 +23,21 @@ from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
 from memtui.features.attribution.chat import speaker
 from memtui.features.attribution.qwen_rooms import keep_rooms
-from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
-from memtui.transcripts.event import TOOL, SessionEvent
-from memtui.transcripts.follow import Slice, follow, line_at, needles, skim
+from memtui.transcripts.event import TOOL, WRITES, FileTouch, SessionEvent, after, is_changed_by_user, taint, touched
 from memtui.transcripts.readers import READERS
-from memtui.transcripts.sessions import Consent, allowed_files, compressed_files, consent, digest, home_of
+from memtui.transcripts.sessions import (
+    Consent,
+    Slice,
+    allowed_files,
+    compressed_files,
+    consent,
+    digest,
+    follow,
+    home_of,
+    line_at,
+    needles,
+    skim,
+)
 from memtui.wire.session import Session
 
 MAX_AGE_MS = 90 * 86_400_000

@@ -9,7 +9,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
 from memtui.features.tasks.work import note
-from memtui.transcripts.calls import KINDS
+from memtui.transcripts.event import KINDS
 from memtui.transcripts.sessions import CARDS, PROJECT
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339

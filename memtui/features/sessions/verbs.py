@@ -18,7 +18,7 @@ from memtui.features.sessions.shown import (
     write_consent,
 )
 from memtui.features.tasks.work import ROOT
-from memtui.transcripts.calls import LOADED, OPENED, WRITES
+from memtui.transcripts.event import LOADED, OPENED, WRITES
 from memtui.transcripts.readers import READERS
 from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, allowed_files, keeps_cards
 from memtui.wire import outcomes, values

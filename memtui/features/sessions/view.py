@@ -12,7 +12,7 @@ from memtui.engine.model import Address
 from memtui.features.host import Host
 from memtui.features.sessions.shown import after_words, calls_of, done_words, placed
 from memtui.safe_text import visible
-from memtui.transcripts.calls import LOADED, OPENED, WRITES
+from memtui.transcripts.event import LOADED, OPENED, WRITES
 from memtui.transcripts.sessions import ASK, OFF
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import words_page

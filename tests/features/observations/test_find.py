@@ -139,14 +139,14 @@ AGENT = Actor("mcp:claude-code")
 KEY = "ghp_" + "a1B2" * 9
 HERE = "tests.features.observations"
 ROWS = {
-    1: "tests.transcripts.test_follow:test_lines_that_are_no_records_are_counted",
+    1: "tests.transcripts.test_sessions:test_lines_that_are_no_records_are_counted",
     2: "tests.transcripts.test_sessions:test_no_record_makes_a_reader_fail",
     3: f"{__name__}:test_3_a_time_that_cannot_be_is_the_nearest_that_can",
     4: f"{__name__}:test_4_what_does_not_fit_in_a_second_is_in_the_next",
     5: f"{HERE}.test_sessions:test_growing_resuming_and_rebuilding_give_the_same_cards",
-    6: "tests.transcripts.test_follow:test_another_file_is_read_from_its_beginning",
-    7: "tests.transcripts.test_follow:test_half_a_line_waits_for_its_rest",
-    8: "tests.transcripts.test_follow:test_what_is_no_plain_file_of_ours_is_left_alone",
+    6: "tests.transcripts.test_sessions:test_another_file_is_read_from_its_beginning",
+    7: "tests.transcripts.test_sessions:test_half_a_line_waits_for_its_rest",
+    8: "tests.transcripts.test_sessions:test_what_is_no_plain_file_of_ours_is_left_alone",
     9: f"{HERE}.test_sessions:test_each_event_is_its_own_folders",
     10: f"{HERE}.test_sessions:test_large_results_and_pictures_are_in_no_card_and_no_memory",
     11: f"{__name__}:test_11_a_key_is_masked_wherever_it_is_cut",

@@ -13,8 +13,8 @@ import pytest
 from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.model import Actor, Address
 from memtui.features.sessions import read_touches as module
-from memtui.transcripts import follow
-from memtui.transcripts.calls import after, resolved
+from memtui.transcripts import sessions as session_files
+from memtui.transcripts.event import after, resolved
 from memtui.transcripts.sessions import prompt_at
 from tests.cli.conftest import Cli, cli, config
 from tests.features.sessions.world import Record, World, call, claude, memory, said, world
@@ -234,7 +234,7 @@ def test_a_kill_while_reading_loses_nothing_and_counts_nothing_twice(
     seed: int, world: World, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "SLICE_BYTES", 400)
-    monkeypatch.setattr(follow, "_CHUNK", 400)
+    monkeypatch.setattr(session_files, "_CHUNK", 400)
     chance = random.Random(seed)
     for name in range(3):
         parts = [call(at, "Read", {"file_path": f"{memory}/{chance.choice('abc')}.md"}) for at in range(2, 42, 2)]
