@@ -120,9 +120,8 @@ def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[KnownA
     """Yield the agents that left a trace here or have a root in reach, of those whose start is known."""
     known = {root.agent for root in roots}
     for agent in agents():
-        if agent.loads is None:
-            continue
-        if not known.isdisjoint((agent.id, *agent.also)) or agent.in_use(surroundings):
+        has_roots = not known.isdisjoint((agent.id, *agent.also))
+        if agent.loads is not None and (has_roots or agent.in_use(surroundings)):
             yield agent
 
 

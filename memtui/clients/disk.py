@@ -104,9 +104,7 @@ def read(path: str, inside: str | None = None) -> FileContent:
 
 def check_writable(path: str, content: FileContent) -> None:
     """Refuse (`E_PERMISSION`) a file that must not be changed, though its folder would let it be replaced."""
-    folder = os.path.dirname(path)
-    while not os.path.lexists(folder):
-        folder = os.path.dirname(folder)
+    folder = _nearest_folder(path)
     if content.data is not None and not content.mode & stat.S_IWUSR:
         what, advice = f"{path} is read-only", "Make it writable, if memtui may change it"
     elif os.path.isdir(folder) and not fsio.may_write(folder):
@@ -280,12 +278,16 @@ def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _circle(path: str) -> RefusedError:
+def _nearest_folder(path: str) -> str:
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
+    return folder
+
+
+def _circle(path: str) -> RefusedError:
     return RefusedError(
-        f"{folder} is a link that leads nowhere but to itself.",
+        f"{_nearest_folder(path)} is a link that leads nowhere but to itself.",
         code="E_SYMLINK",
         hint="Remove the link, or let it lead to a folder.",
     )

@@ -307,10 +307,12 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, more=(), paths=paths)
     try:
         found = found._replace(strays=tuple(disk.strays_in(map(os.path.dirname, paths))))
-        words = _server(plain)
-        access = _flag(words)
-        hook = has_hook(plain)
-        found = found._replace(more=tuple(verb for verb in MORE_HOOKS if has_hook(plain, verb)))
+        looks = [look(target) for target in plain]
+        words = next(filter(None, (entries.server_words(one.target, one.before.text) for one in looks)), None)
+        access = words[words.index("--access") + 1] if words and "--access" in words else None
+        hooks = {what for one in looks for what, state in one.states if state != entries.ABSENT}
+        hook = "hook" in hooks
+        found = found._replace(more=tuple(verb for verb in MORE_HOOKS if verb in hooks))
         # Without a hook the server may give the context or leave it out, as the user chose; with one it is as usual.
         context = None if hook else NO_CONTEXT not in (words or ())
         targets = wanted(client, place, level, settings, access=access, context=context, more=MORE_HOOKS)
@@ -336,21 +338,6 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     )
 
 
-def has_hook(targets: tuple[ClientFile, ...], which: str = "hook") -> bool:
-    """Whether a hook of memtui's is in one of these files, current or not: `hook`, or one of `MORE_HOOKS`."""
-    return any(what == which and state != entries.ABSENT for target in targets for what, state in look(target).states)
-
-
-def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:
-    for target in targets:
-        words = entries.server_words(target, look(target).before.text)
-        if words:
-            return words
-    return None
-
-
-def _flag(words: tuple[str, ...] | None) -> str | None:
-    for at, word in enumerate(words or ()):
-        if word == "--access" and words is not None:
-            return words[at + 1]
-    return None
+def has_hook(targets: tuple[ClientFile, ...]) -> bool:
+    """Whether a hook of memtui's at the start of a session is in one of these files, current or not."""
+    return any(what == "hook" and state != entries.ABSENT for target in targets for what, state in look(target).states)
