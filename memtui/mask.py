@@ -203,7 +203,6 @@ _WORDS = (
     " disabled enabled"
 )
 _NO_VALUES = frozenset(_WORDS.split())
-"""Words that stand for a value in an example."""
 _LOOKED_UP = ("${", "$(", "{{", "<", "%(", "os.environ", "process.env", "getenv", "env.", "secrets.", "vault:", "op://")
 """Beginnings of values that are filled in later, or read from somewhere."""
 _EXAMPLES = ("your-", "your_", "xxx", "...", "***", "http://", "https://")

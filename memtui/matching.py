@@ -105,7 +105,6 @@ class Query(NamedTuple):
     terms: tuple[Term, ...]
     """All must occur; at least one."""
     without: tuple[Term, ...] = ()
-    """None may occur."""
     whole: Term | None = None
     """All words in sequence, when there are several: such a match ranks first."""
 

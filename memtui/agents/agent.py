@@ -27,7 +27,6 @@ CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY = (
 MARKS = (WHOLE, CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY)
 """How a file is treated; `WHOLE` (empty) means that all of it is loaded."""
 BY_INDEX = "The agent reads it when the index makes it look."
-"""Why a memory is read on demand."""
 AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
 """Marks of what is loaded when a session begins."""
 
@@ -50,7 +49,6 @@ FOLLOWED, PASSED_OVER = "followed", "passed over"
 links to files are loaded and links to folders are not entered."""
 
 ON_TOP = "Its own system prompt, tools and MCP servers come on top."
-"""The usual `Loads.note`."""
 
 USER = "user"
 LEVELS = (USER, PROJECT)
@@ -134,7 +132,6 @@ class ImportRule(NamedTuple):
     """How an agent follows the `@path` imports of an instruction file."""
 
     depth: int
-    """How many imports in a row are followed."""
     markdown: bool
     """Code is recognised as in Markdown (fences and spans); else it is text between equal runs of backticks."""
     approval: bool
@@ -173,7 +170,6 @@ class LoadSource(NamedTuple):
     """One kind of file that an agent looks for when a session starts."""
 
     label: str
-    """Its name for people: `user instructions`."""
     place: str
     """One of `PLACES`, or the id or alias of a root: `claude-code:project`."""
     names: tuple[str, ...]
@@ -191,7 +187,6 @@ class LoadSource(NamedTuple):
     by_lines: bool = False
     """The budget counts lines, and each file takes one more, for its name."""
     by_units: bool = False
-    """The budget counts UTF-16 units."""
     largest: int | None = None
     """Bytes; a larger file is left out."""
     advised: int | None = None
@@ -203,13 +198,10 @@ class LoadSource(NamedTuple):
     """Finds further spans that are dropped, as `loaded_text.Gap`."""
     blank: bool = True
     judge: "Callable[[dict[str, str]], RuleVerdict] | None" = None
-    """Decides by the front matter of a rule."""
     rules_in: str = ""
     """Only files with this in their path are rules; the others are loaded whatever their front matter says."""
     system: tuple[str, ...] = ()
     """For `SYSTEM`: folders there, of which the first existing one is used."""
-    except_for: tuple[str, ...] = ()
-    """File names that belong to another source."""
     links: str = ""
     """`FOLLOWED` or `PASSED_OVER`."""
     excludable: bool = True
@@ -291,7 +283,6 @@ class Start(NamedTuple):
 
     command: str
     args: tuple[str, ...]
-    """Arguments of the server."""
     hook: str
     """The shell command that prints the context at the start of a session."""
     env: tuple[tuple[str, str], ...] = ()
@@ -430,7 +421,6 @@ class KnownAgent(NamedTuple):
     staged: tuple[tuple[str, str], ...] = ()
     """Where it puts what it wants approved: folders below one of its roots, and the ending of file names there."""
     also: tuple[str, ...] = ()
-    """Other ids of the same agent."""
 
     def in_use(self, surroundings: Surroundings) -> bool:
         """Whether it left a trace of what it loads: one of its own folders, or a file in the project."""

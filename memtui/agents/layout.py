@@ -25,7 +25,6 @@ SLUG_LENGTH = 200
 BOOKKEEPING = (".DS_Store", ".git", "*.lock")
 """Names that are no memories in any layout."""
 MAX_LINKS = 40
-"""Links followed on the way to one path."""
 ABOVE = "These files lie above the project and hold for everything below them."
 
 
@@ -373,7 +372,6 @@ def fits(path: str, name: str) -> bool:
 class _Names(NamedTuple):
     by_slug: dict[str, list[str]]
     lengths: tuple[int, ...]
-    """The distinct lengths of their slugs."""
 
 
 class SlugDecoder:

@@ -13,7 +13,6 @@ DROPPED, CUT = "dropped", "cut"
 """Why a span is not loaded: the agent leaves it out on purpose, or a limit was reached."""
 _BOM = b"\xef\xbb\xbf"
 MOST_IMPORTS = 200
-"""Imports of one file that are followed."""
 _BLANK = " \t\n\r"
 _PATH = re.compile(r"(?:[^\s\\]|\\ )+")
 _AROUND = 200
@@ -33,7 +32,6 @@ class Gap(NamedTuple):
     start: int
     end: int
     kind: str
-    """`DROPPED` or `CUT`."""
 
 
 def loaded(data: bytes, gaps: tuple[Gap, ...]) -> bytes:

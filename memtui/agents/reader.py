@@ -12,7 +12,6 @@ from typing import NamedTuple
 FILE_BYTES = 4_194_304
 """Bytes read of one file; of a larger one only the size is counted."""
 TOTAL_BYTES = 16_777_216
-"""Bytes read for one agent."""
 NAMES = 1_000
 """Files listed for one pattern."""
 FOLDERS = 1_000
@@ -31,9 +30,7 @@ class Head(NamedTuple):
 
     data: bytes
     size: int
-    """Of the whole file."""
     real: str
-    """Its path without links."""
 
 
 class BoundedReader:

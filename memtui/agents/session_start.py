@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 LISTED = 200
 """Files of one source that are listed when they are not loaded at the start; the others are counted."""
 FILES = 2_000
-"""Files listed in all."""
 _WHY = {
     OUTSIDE: "It leads out of the agent's folders and the project. The agent may load it; it is not read here.",
     SPECIAL: "It is no regular file.",
@@ -271,8 +270,6 @@ class _Gathering:
             found = False
             entered = {os.path.realpath(os.path.join(place.folder, name.partition("*")[0]))}
             for path in reader.matches(place.folder, name, bounds, tally=tally, strays=self._strays):
-                if os.path.basename(path) in source.except_for:
-                    continue
                 if os.path.isdir(path):
                     yield from self._behind(place, name, path, tally, entered) if source.links == FOLLOWED else (path,)
                     continue

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 TEXTS = 50
-"""Values taken from one list."""
 DEPTH = 500
-"""Brackets that may be open at once."""
 UNSET = "None of its settings is known here."
 
 

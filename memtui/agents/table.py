@@ -32,7 +32,6 @@ class Traces(NamedTuple):
     """Environment variables of the commands it runs, `NAME` for any value but an empty one, or `NAME=VALUE`; none that
     the user's own shell can have."""
     programs: tuple[str, ...] = ()
-    """The names of its program."""
     found: str = ""
     """The source of `runs` and `programs`."""
 

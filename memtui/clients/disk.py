@@ -39,7 +39,6 @@ class FileContent(NamedTuple):
     """None: there is no file."""
     mode: int = 0
     owner: tuple[int, int] = (-1, -1)
-    """User and group."""
     identity: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Device, number, size and time of change, which differ for another file or text."""
 

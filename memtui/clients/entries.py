@@ -153,7 +153,6 @@ _WORKSPACE = "${workspaceFolder}"
 _GROUP = {"matcher", "hooks"}
 """The members of a group of hooks; one with more was made by the user."""
 _SHOWN = 200
-"""Characters of an entry in a message."""
 
 
 def state(target: ClientFile, text: str, entry: ClientEntry) -> str:

@@ -35,15 +35,12 @@ class ClientState(NamedTuple):
     server's; `unreadable`."""
     hook: bool
     more: tuple[str, ...]
-    """The hooks of `MORE_HOOKS` that are there."""
     paths: tuple[str, ...]
     context: bool = False
     """Whether its server gives the index and the hot set."""
     access: str | None = None
     command: str | None = None
-    """The command that starts its server."""
     runs: bool = False
-    """Whether that command exists."""
     problem: MemtuiError | None = None
     """Why it is unreadable, or who has the name."""
     strays: tuple[str, ...] = ()
@@ -85,7 +82,6 @@ class CarriedOut(NamedTuple):
     """The result of several plans."""
 
     removed: tuple[str, ...]
-    """Leftovers of killed processes that were removed."""
     backups: tuple[str | None, ...]
     """For each plan the copy of the file's old content; None when it was empty, or unchanged."""
 

@@ -180,7 +180,6 @@ def recall_fields(body: Fields) -> Fields:
 
 
 FIELDS = {"remember": remember_fields, "forget": forget_fields, "dream": dream_fields}
-"""The validator of each kind of task."""
 LIMITS: Mapping[str, int] = {
     "contentBytes": LIMIT,
     "bodyBytes": MAX_BODY,

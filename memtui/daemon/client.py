@@ -56,7 +56,6 @@ class MemoryChanged(NamedTuple):
     kind: str | None = None
     """`created`, `modified`, `deleted` or `renamed`, from `outside`."""
     client_id: str | None = None
-    """The client that asked for it."""
     type: str = "workspace.memory.changed"
 
 

@@ -71,7 +71,6 @@ class FeedEvent(NamedTuple):
     """`memory_changed`, `proposals`, `dream`, `task` or `resync`."""
     data: Mapping[str, object]
     client: str = ""
-    """The client that asked for it."""
     root: str = ""
     """The root it concerns; clients without access to it are not told."""
 

@@ -50,7 +50,6 @@ PREFIX = "memtui-demo-"
 PACE = 3.0
 """Seconds between two actions, on average."""
 WRITES = 8
-"""How many changes it makes by itself."""
 MOST_FACTS = 8
 """Lines it keeps at the end of a memory; older ones go."""
 ACTOR = Actor("mcp:claude-code")
@@ -62,13 +61,11 @@ class Orders(NamedTuple):
     roots: "tuple[Root, ...]"
     state_dir: str
     worked_in: tuple[str, ...]
-    """Ids or aliases of the roots it writes to."""
     place: str
     """The project by which the workbench keeps its place, which tells what is open in it."""
     pace: float = PACE
     seed: int | None = None
     remove: str | None = None
-    """The throw-away folder to remove at the end."""
 
 
 class Agent:

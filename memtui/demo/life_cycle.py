@@ -131,7 +131,6 @@ _NOTES = (
 """Hours ago, type and tag, and text."""
 
 _WITHHELD = (("memtui:global", "people.md", PRIVATE), ("memtui:workspace", "complaint.md", REDACTED))
-"""Memories of which the user withholds the observation."""
 
 _CONFLICT = ("memtui:project", "deploy.md")
 _SHARED = "(four minutes)"

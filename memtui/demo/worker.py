@@ -14,7 +14,6 @@ from collections.abc import Iterator
 MARK = "The demo's worker, a few rules and no model, suggests: "
 """How the reason of all its suggestions begins."""
 SECONDS = 3
-"""How long it takes in a demonstration."""
 _PARTS = 4
 """Prompts of a dream in the demonstration, one for each root."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!?]")

@@ -63,7 +63,6 @@ _UNSEEN = (
     ("claude-code:project", "project_payments.md", "\nUpdate: the audit ends on the 30th; Ines will say so here.\n"),
     ("memtui:project", "domain/sailings.md", "- A sailing that leaves early counts as closed when the ramp goes up.\n"),
 )
-"""What agents wrote since the user last looked."""
 
 
 class _Clock:
@@ -101,7 +100,6 @@ class World(NamedTuple):
     system: str
     """Stands for the folder of this machine's administrators."""
     worked_in: tuple[str, ...] = ("claude-code:project", "memtui:project", "mux:project")
-    """Roots the simulated agent works in."""
 
 
 def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
@@ -253,8 +251,6 @@ def _age(engine: Engine, now: int, unused: Sequence[tuple[str, str, int]]) -> No
 
 PROJECT = "src/orchard"
 OTHERS = ("src/orchard-web", "src/pump-firmware")
-NEW = 5
-"""How many memories are newest: their lines stand last in the index, below the limit."""
 
 SUBJECTS = {
     "valves": "valve",

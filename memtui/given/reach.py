@@ -25,7 +25,6 @@ class ScopeListing(NamedTuple):
     """The memories of one scope."""
 
     place: str
-    """`/memories/<scope>`."""
     status: RootStatus
     rows: tuple[Memory, ...]
     """By path; missing and archived ones are left out, unless pinned."""

@@ -124,11 +124,8 @@ class Inline(NamedTuple):
     text_end: int
     """End of the text, which begins after the bracket at `start`."""
     at: int
-    """Start of the target."""
     stop: int
-    """End of the target."""
     angled: bool
-    """Whether the target stands between `<` and `>`."""
 
 
 def inline_links(line: bytes) -> list[Inline]:
@@ -372,7 +369,6 @@ class Link(NamedTuple):
     """One link; offsets are bytes of the file."""
 
     kind: str
-    """`link`, `name`, `mem` or `import`."""
     start: int
     end: int
     target: str
@@ -380,9 +376,7 @@ class Link(NamedTuple):
     path: str | None
     """Path below the root; None when it leads out of the root, to the web or nowhere."""
     at: int
-    """Start of the target."""
     angled: bool = False
-    """Whether the target stands between `<` and `>`."""
     text: tuple[int, int] = (0, 0)
     """Start and end of the text a Markdown link shows."""
 

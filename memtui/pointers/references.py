@@ -45,7 +45,6 @@ MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
 _FEW = 50
 """Number of names up to which a text is searched for them before it is parsed as Markdown."""
 _TRIES = 3
-"""Attempts to rewrite a text that changes meanwhile."""
 _CHANGED = "it was changed meanwhile"
 _BREAKS = re.compile(r"[\s_-]+")
 """Separators between the words of a name."""
@@ -80,7 +79,6 @@ class ReferencePlan(NamedTuple):
     carried: tuple[UpdatedMemory, ...]
     left: tuple[OutdatedMemory, ...]
     unread: int = 0
-    """Number of memories that were not searched."""
 
     @property
     def also(self) -> str:
@@ -410,9 +408,7 @@ class Restored(NamedTuple):
 
     result: Saved | Unchanged | Conflict
     also: str = ""
-    """What else was restored, see `Done.also`."""
     left: str = ""
-    """What was not, in a sentence or two."""
 
 
 class _Lost(NamedTuple):

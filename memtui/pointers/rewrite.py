@@ -46,7 +46,6 @@ class Rewritten(NamedTuple):
 
     data: bytes
     carried: int = 0
-    """Number of updated links, names and entries."""
     left: tuple[Link, ...] = ()
     """Links that still name a memory that is gone."""
 
@@ -271,7 +270,6 @@ class RestoredIndex(NamedTuple):
 
     data: bytes
     named: int = 0
-    """How many memories it names again."""
     left: tuple[str, ...] = ()
     """Old paths of memories whose entries could not be put back."""
 

@@ -107,7 +107,6 @@ def _claude_code_user(log: Log, record: dict[str, object], uuid: str, content: o
 
 
 _QWEN_CODE_TYPED = (None, "mid_turn_user_message")
-"""Subtypes of typed messages."""
 
 
 def _read_qwen_code(log: Log, record: dict[str, object]) -> bool:

@@ -30,9 +30,7 @@ from memtui.loopback import Denied, Guard, open_port
 STOP_TIMEOUT = 5.0
 """Seconds a workbench gets to end after its visitor left."""
 MAX_CELLS = 1000
-"""Maximum columns or rows."""
 CODE_SECONDS = 60
-"""Lifetime of a one-time code."""
 
 
 class Codes:
@@ -115,7 +113,6 @@ MAX_VISITORS = 4
 MESSAGE_BYTES = 1 << 20
 """Largest message of a page, enough to paste a memory."""
 REQUEST_SECONDS = 10.0
-"""Time limit for a request of a connection."""
 MAX_IDLE = 64
 """Connections without a workbench; the oldest is closed when there are more."""
 

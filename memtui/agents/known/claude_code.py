@@ -59,7 +59,6 @@ MOVED = (
 LABEL, LABEL_AUTO = "Claude Code instructions", "Claude Code memory"
 _SYSTEM = ("claude-code", "ClaudeCode")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
-"""Values of its variables, in any case."""
 
 LARGEST = 4_194_304
 _ENDINGS = """
@@ -70,7 +69,6 @@ _ENDINGS = """
     .cljc .edn .hs .lhs .elm .ml .mli .f .f90 .f95 .for .cmake .make .makefile .gradle .sbt .rst .adoc .asciidoc
     .org .tex .latex .lock .log .diff .patch
 """
-"""Endings of files that it imports as text."""
 IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True, endings=frozenset(_ENDINGS.split()), behind=True)
 INDEX = agent.Limits(lines=200, units=25_000)
 """Limits of the index; what is not counted is dropped."""

@@ -37,7 +37,6 @@ class Edition(NamedTuple):
     """One installation of the editor."""
 
     user: str
-    """Its folder `User`."""
     prefix: str
     """Put before instances, so that ids stay unique."""
 

@@ -13,7 +13,6 @@ from memtui.engine.policy import ROOM as ROOM_KIND
 
 ID = "memtui"
 POLICY = Policy(write_bytes=102_400, max_files=1_000, ignore=(".DS_Store", ".git"), types=TYPES)
-"""The limits of the memory tool."""
 ROOM = POLICY._replace(entries=(("CHANNEL.md", "remembered"),))
 ROOMS = 200
 """Chats that are listed, those that changed last."""

@@ -45,7 +45,6 @@ _LIST_LIMIT = 8_388_608
 _META_LIMIT = 33_554_432
 """Bytes of its file of pins and uses that are read."""
 _MOST = 1_000_000_000
-"""The highest count that is believed."""
 _LATEST = 253_402_300_799_000
 """The end of the year 9999 in milliseconds: the latest time that is believed."""
 
