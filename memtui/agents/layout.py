@@ -220,8 +220,7 @@ def start_folder(surroundings: Surroundings) -> str:
 
 
 def chain(surroundings: Surroundings, top: str) -> tuple[str, ...]:
-    """Return the folders from `top` down to where a session starts, relative to it: first an empty path, then `a/`,
-    `a/b/`."""
+    """Return the folders from `top` down to where a session starts, relative to it: an empty path, `a/`, `a/b/`."""
     place = start_folder(surroundings)
     parts = os.path.relpath(place, top).split(os.sep) if is_within(place, (top,)) and place != top else []
     return ("", *("/".join(parts[: count + 1]) + "/" for count in range(len(parts))))

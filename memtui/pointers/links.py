@@ -314,7 +314,7 @@ def relative(path: str, here: str) -> str:
 
 
 def written(path: str, here: str, like: str, *, angled: bool = False) -> str | None:
-    """Return a Markdown target for a path in `here`, with `./` and `#part` of the one it replaces; None if impossible."""
+    """Return a target for a path in `here`, with the `./` and `#part` of the one it replaces; None when impossible."""
     if not is_writable(path) and is_writable(like):
         return None
     plain = relative(path, here)

@@ -24,8 +24,8 @@ from tests.workbench.edit.merge.stage import AGENT_TEXT, BASE, YOURS
 from tests.workbench.workbench import address, until
 
 ROUTES, LANES, QUEUE = "daemon/test_routes", "features/tasks/test_lanes", "engine/test_ledger_tasks"
-EVENTS, REPLY, COMMAND = "daemon/test_events", "features/workers/test_prompts", "features/workers/test_ask"
-FOLLOW, EXTRACT, FIND = "transcripts/test_follow", "features/extract/test_work", "features/dream/test_find"
+EVENTS, REPLY, COMMAND = "daemon/test_served", "features/workers/test_prompts", "features/workers/test_ask"
+FOLLOW, EXTRACT, FIND = "transcripts/test_sessions", "features/extract/test_work", "features/dream/test_find"
 JUDGED, FORGET, RECALL = "features/proposals/test_value_judged", "features/forget/test_work", "features/recall"
 ELSEWHERE = {
     1: (ROUTES, "a_bad_body_is_refused_and_repeated_nowhere"),
