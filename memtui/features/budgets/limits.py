@@ -6,7 +6,7 @@ Only real numbers decline; an estimate warns.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, time, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -37,6 +37,11 @@ class BudgetState(NamedTuple):
     begin: int
     end: int
     """Begin and end of its window in milliseconds."""
+
+    @property
+    def spent_up(self) -> bool:
+        """Whether real numbers reached its limit."""
+        return self.spent.real >= self.limit
 
     @property
     def share(self) -> int:
@@ -88,9 +93,7 @@ def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) ->
     entry = _entry(settings, key)
     begin, end = window(entry, engine.spend.clock())
     if shared(settings, key):
-        from memtui.features.budgets.limits import team_spent
-
-        spent = team_spent(engine, settings, key, (begin, end), ask=ask)
+        spent = _team_spent(engine, settings, key, (begin, end), ask=ask)
     else:
         spent = engine.spend.spent(key, begin, end)
     return BudgetState(key, entry.number("limit"), spent, begin, end)
@@ -115,7 +118,7 @@ def admit(engine: Engine, settings: Settings, channel: str = "", *, job: bool = 
     warnings = [f"{one.key}: {budget_words(one)}" for one in states if one.share >= THRESHOLDS[0]]
     for one in states:
         _alert(engine, settings, one, lane)
-    allowed = all(one.spent.real < one.limit for one in states)
+    allowed = not any(one.spent_up for one in states)
     guessed = any(one.spent.real + one.spent.estimate >= one.limit for one in states)
     return Admission(allowed, allowed and guessed, states, tuple(warnings))
 
@@ -145,14 +148,12 @@ def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> N
     if not shared(settings, one.key):
         once()
     elif engine.claims.get(f"alert:{cause}") is None:
-        from memtui.features.budgets.limits import alert_once
-
-        alert_once(engine, settings, f"alert:{cause}", once)
+        _alert_once(engine, settings, f"alert:{cause}", once)
 
 
-def refusal(admission: Admission) -> RefusedError:
+def refusal(states: Iterable[BudgetState]) -> RefusedError:
     """Make the error for a spent budget, with its end and how to raise it."""
-    spent = [one for one in admission.states if one.spent.real >= one.limit]
+    spent = [one for one in states if one.spent_up]
     until = datetime.fromtimestamp(max(one.end for one in spent) / 1_000, ZoneInfo("UTC"))
     return RefusedError(
         f"The budget {spent[0].key} is spent: {budget_words(spent[0])}, until {until:%Y-%m-%d %H:%M} UTC.",
@@ -165,7 +166,7 @@ def refusal(admission: Admission) -> RefusedError:
 _AT_ONCE = 500
 
 
-def send_debits(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
+def _send_debits(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
     """Send new debits of a budget; return None where this ledger did not join. Raises as the server does."""
     found = membership(engine, settings)
     while found is not None and (new := engine.spend.unsent(key, _AT_ONCE)):
@@ -174,7 +175,7 @@ def send_debits(engine: Engine, settings: Settings, key: str) -> TeamServer | No
     return found[0] if found is not None else None
 
 
-def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, int], *, ask: bool) -> Spent:
+def _team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, int], *, ask: bool) -> Spent:
     """Return what the team spent in a window.
 
     While the server is away its last answer counts, with the share of others as an estimate.
@@ -182,7 +183,7 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
     own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
     if ask and not engine.roots.read_only:
         with tolerate_outage(engine):
-            server = send_debits(engine, settings, key)
+            server = _send_debits(engine, settings, key)
             if server is None:
                 return own
             ((real, guess),) = server.call("spent", key, *window)
@@ -196,7 +197,7 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
     return Spent(real, guess) if known else Spent(own.real, max(real + guess - own.real, own.estimate))
 
 
-def alert_once(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
+def _alert_once(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
     """Queue an alert on the one machine of the team that claims it first."""
     with tolerate_outage(engine):
         found, holder = membership(engine, settings), new_id()
@@ -216,7 +217,7 @@ def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[Standing
     del lane
     for one in states(engine, settings):
         near = one.share >= THRESHOLDS[0]
-        how = ("spent", "problem") if _spent(one) else ("near", "warning") if near else ("ok", "good")
+        how = ("spent", "problem") if one.spent_up else ("near", "warning") if near else ("ok", "good")
         yield StandingRow("Budgets", one.key, *how, _short(one), one.end, partial(_shown, one))
 
 
@@ -225,15 +226,11 @@ def _short(one: BudgetState) -> str:
     return f"{one.share} % of {one.limit:,}: {one.spent.real:,}{guess}"
 
 
-def _spent(one: BudgetState) -> bool:
-    return one.spent.real >= one.limit
-
-
 def _shown(one: BudgetState, engine: Engine) -> Iterator[tuple[str, str]]:
     yield "Spent", f"{budget_words(one)}, {one.share} %"
     yield "Resets", full(one.end)
-    if _spent(one):
-        why = refusal(Admission(allowed=False, advisory=False, states=(one,), warnings=()))
+    if one.spent_up:
+        why = refusal((one,))
         yield "Why", f"{why.message} {why.unharmed}"
         yield "To do", why.hint
     for each in engine.spend.newest(one.key, one.begin, one.end, _SHOWN):

@@ -49,7 +49,7 @@ def _list(call: Call) -> int:
     budgets = states(call.engine, call.settings, ask=True)
     columns = (Column("BUDGET"), Column("SPENT"), Column("RESETS", flexible=True))
     rows = ((one.key, budget_words(one), rfc3339(one.end)) for one in budgets)
-    return results.listed(call.out, map(budget_json, budgets), columns, rows, "There are no budgets.")
+    return results.listed(call.out, map(_budget_json, budgets), columns, rows, "There are no budgets.")
 
 
 def _admit(call: Call) -> int:
@@ -57,8 +57,8 @@ def _admit(call: Call) -> int:
     channel, job = call.args.text("channel") or "", call.args.flag("job")
     found = admit(call.engine, call.settings, channel, job=job, lane=lane)
     if not found.allowed and not call.out.json:
-        raise refusal(found)
-    answer = admission_json(found)
+        raise refusal(found.states)
+    answer = _admission_json(found)
     call.out.fact(answer, "; ".join(("allowed", *found.warnings)))
     return outcomes.DONE if found.allowed else outcomes.REFUSED
 
@@ -89,19 +89,18 @@ def _reset(call: Call) -> int:
         if amount > 0:
             now = call.engine.spend.clock()
             call.engine.spend.debit(name, f"reset:{new_id()}", -amount, real=real, at=now, reason=reason)
-    call.out.fact(budget_json(state(call.engine, call.settings, name)), f"{name} begins anew")
+    call.out.fact(_budget_json(state(call.engine, call.settings, name)), f"{name} begins anew")
     return outcomes.DONE
 
 
-def admission_json(found: Admission) -> Json:
+def _admission_json(found: Admission) -> Json:
     """Turn an admission into JSON, with the tightest budget."""
     tight = max(found.states, key=lambda one: one.share, default=None)
-    known = {} if tight is None else budget_json(tight)
+    known = {} if tight is None else _budget_json(tight)
     return {"allowed": found.allowed, "advisory": found.advisory, **known, "warnings": list(found.warnings)}
 
 
-def budget_json(one: BudgetState) -> Json:
-    """Turn a budget into JSON."""
+def _budget_json(one: BudgetState) -> Json:
     return {
         "budget": one.key,
         "spent_real": one.spent.real,
@@ -118,7 +117,7 @@ def admit_prompt(session: Session, settings: Settings, client: str, fields: Fiel
     del client  # what a gateway may speak for was looked at before
     check_fields(fields, "channel")
     channel = checked_id("channel", text_field(fields, "channel"))
-    return admission_json(admit(session.engine, settings, channel, lane=workspace_of(session.surroundings).id))
+    return _admission_json(admit(session.engine, settings, channel, lane=workspace_of(session.surroundings).id))
 
 
 def answer(command: ChatCommand) -> ChatReply:
@@ -141,11 +140,10 @@ def begin(session: Session, settings: Settings) -> None:
     """Collect new usage and send due alerts, where there are budgets."""
     if settings.entries("budgets") and not session.options.read_only and not settings.worker:
         collect(session.engine, settings, session.surroundings)
-        send_alerts(session.engine, settings, workspace_of(session.surroundings).id)
+        _send_alerts(session.engine, settings, workspace_of(session.surroundings).id)
 
 
-def send_alerts(engine: Engine, settings: Settings, lane: str) -> None:
-    """Send the due alerts of every named budget."""
+def _send_alerts(engine: Engine, settings: Settings, lane: str) -> None:
     for name in settings.entries("budgets"):
         if name.startswith("channel:") and name != "channel:*":
             admit(engine, settings, name.partition(":")[2], lane=lane)

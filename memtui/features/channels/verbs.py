@@ -278,10 +278,10 @@ def say(command: ChatCommand) -> ChatReply:
         answer: ChatReply = load(known[found[1]])(command._replace(text=command.text.strip()[found.end() :].strip()))
     except MemtuiError as error:
         answer = ChatReply(f"{error.message} {error.hint}".strip())
-    return ChatReply(inert(answer.reply), answer.action)
+    return ChatReply(_inert(answer.reply), answer.action)
 
 
-def inert(text: str) -> str:
+def _inert(text: str) -> str:
     """Make a reply harmless: no mentions, hidden characters or secrets, and no longer than a message."""
     text = visible(text, keep_newlines=True).replace("@", "＠").replace("<at", "‹at")
     return text if len(text) <= MAX_REPLY else text[: MAX_REPLY - 2] + " …"

@@ -52,8 +52,7 @@ class Manifest(NamedTuple):
     """Whether it may declare more than is written in it, or is unreadable."""
 
 
-def plain_name(name: str) -> str:
-    """Normalize a dependency's name."""
+def _plain_name(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
@@ -79,7 +78,7 @@ def parse(name: str, data: bytes) -> Manifest:
                 frozenset(("just", one) for one in _RECIPE.findall(text)), open=_ANY.search(text) is not None
             )
         if name == "go.mod":
-            return Manifest(versions={plain_name(one): version for one, version in _REQUIRED.findall(text)})
+            return Manifest(versions={_plain_name(one): version for one, version in _REQUIRED.findall(text)})
         if name.endswith(".toml"):
             return Manifest(versions=dict(_toml(loads(text))))
         return Manifest(versions=dict(_requirements(text)))
@@ -93,7 +92,7 @@ def _package(found: object) -> Manifest:
     scripts = found.get("scripts")
     commands = {("npm", str(name)) for name in scripts} if isinstance(scripts, dict) else ()
     versions = {
-        plain_name(str(name)): str(version)
+        _plain_name(str(name)): str(version)
         for kind in ("peerDependencies", "optionalDependencies", "devDependencies", "dependencies")
         if isinstance(group := found.get(kind), dict)
         for name, version in group.items()
@@ -103,7 +102,7 @@ def _package(found: object) -> Manifest:
 
 def _requirements(text: str) -> Iterator[tuple[str, str]]:
     for name, version in _REQUIREMENT.findall(text):
-        yield plain_name(name), version.strip()
+        yield _plain_name(name), version.strip()
 
 
 def _toml(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
@@ -113,7 +112,7 @@ def _toml(found: Mapping[str, object]) -> Iterator[tuple[str, str]]:
             if key.lower().endswith("dependencies") and key != "optional-dependencies":
                 for name, one in value.items():
                     version = one.get("version", "") if isinstance(one, dict) else one
-                    yield plain_name(name), str(version)
+                    yield _plain_name(name), str(version)
             elif key in ("optional-dependencies", "dependency-groups"):
                 for group in value.values():
                     yield from _listed(group)
@@ -186,7 +185,7 @@ class Checkout:
         if claim.kind == COMMAND:
             wanted = (claim.more, claim.name)
             return self._lost(OF_COMMANDS[claim.more], lambda one: wanted in one.commands)
-        return self._dependency_gone(plain_name(claim.name), claim)
+        return self._dependency_gone(_plain_name(claim.name), claim)
 
     def _dependency_gone(self, name: str, claim: Claim) -> Gone | None:
         files, number = OF_DEPENDENCIES, int(claim.more.partition(".")[0])
@@ -201,8 +200,8 @@ class Checkout:
     def _symbol_gone(self, name: str) -> Gone | None:
         if self._lost_symbols is None:
             past = self.past
-            now = [sha for names in (past.names, past.default) for path, sha in names.items() if is_source(path)]
-            changes = [one for path, some in past.changes.items() if is_source(path) for one in some]
+            now = [sha for names in (past.names, past.default) for path, sha in names.items() if _is_source(path)]
+            changes = [one for path, some in past.changes.items() if _is_source(path) for one in some]
             changes.sort(key=lambda one: -one.at)
             self._lost_symbols = lost_symbols(lambda sha: blob(self._objects, sha), now, changes)
         change = self._lost_symbols.get(name)
@@ -396,6 +395,5 @@ def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedCh
     return lost
 
 
-def is_source(path: str) -> bool:
-    """Return whether a path is a source file."""
+def _is_source(path: str) -> bool:
     return _SOURCE.search(path) is not None

@@ -110,8 +110,7 @@ def in_quotes(line: TextLine, place: int) -> bool:
     return any(one.start() <= place < one.end() for one in _QUOTED.finditer(line.text))
 
 
-def says_so(line: str) -> bool:
-    """Return whether a line itself says that something is past or planned."""
+def _says_so(line: str) -> bool:
     return _PASSED.search(line) is not None
 
 
@@ -119,7 +118,7 @@ def claims(text: str, name: str, checkout: str) -> tuple[Claim, ...]:
     """Return the claims of a text about a checkout, in order; absolute paths elsewhere make none."""
     found: list[Claim] = []
     for line in lines(text, name):
-        if not says_so(line.text) and len(found) < _MAX_CLAIMS:
+        if not _says_so(line.text) and len(found) < _MAX_CLAIMS:
             found += sorted(_in_line(line, checkout), key=lambda one: one.start)
     return tuple(found)
 

@@ -55,14 +55,14 @@ def delivery(call: Call) -> int:
         if name is None:
             raise UsageError("memtui delivery test needs a name.", hint="`memtui delivery` lists them.")
         return _send(call, name, "memtui", "memtui can send messages here.")
-    rows = [(one, problem_of(call.settings, one)) for one in call.settings.entries("delivery")]
+    rows = [(one, _problem_of(call.settings, one)) for one in call.settings.entries("delivery")]
     items = ({"name": one, "usable": not why, "why": why or None} for one, why in rows)
     cells = ((one, why or "usable") for one, why in rows)
     columns = (Column("NAME"), Column("HOW", wraps=True))
     return results.listed(call.out, items, columns, cells, "There are no deliveries.")
 
 
-def problem_of(settings: Settings, name: str) -> str:
+def _problem_of(settings: Settings, name: str) -> str:
     """Return why a delivery cannot be used, as far as can be told without sending; empty when it can."""
     try:
         target_of(usable_entry(settings, name), settings.home)
@@ -99,7 +99,7 @@ def status(session: Session) -> Json:
     failed = [task for task in session.engine.tasks.all(None, (FAILED,)) if task.kind == KIND]
     return {
         "places": len(known),
-        "cannot be used": [f"{name}: {why}" for name in known if (why := problem_of(session.settings, name))],
+        "cannot be used": [f"{name}: {why}" for name in known if (why := _problem_of(session.settings, name))],
         "failed": [f"{task.seq}: {describe_task(task)}" for task in failed[:5]],
     }
 
@@ -107,7 +107,7 @@ def status(session: Session) -> Json:
 def findings(session: Session) -> Iterator[Finding]:
     """Yield the findings of `memtui doctor` about deliveries."""
     for name in session.settings.entries("delivery"):
-        why = problem_of(session.settings, name)
+        why = _problem_of(session.settings, name)
         if why:
             yield Finding("warning", "delivery", f"{name} cannot be used: {why}", "memtui delivery test sends one.")
     for task in session.engine.tasks.all(None, (FAILED,)):
@@ -179,7 +179,7 @@ def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[Standing
     """Yield a row for each delivery that cannot be used."""
     del engine, lane
     for name in settings.entries("delivery"):
-        if why := problem_of(settings, name):
+        if why := _problem_of(settings, name):
             yield StandingRow("Deliveries", name, "unusable", "problem", why, None, partial(_shown, name, why))
 
 

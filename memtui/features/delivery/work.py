@@ -66,7 +66,7 @@ def deliver(context: TaskContext) -> TaskPlan:
     state, tries = (known.state, known.tries) if known is not None else ("", 0)
     if state == SENT:
         return TaskPlan(result={"summary": f"{words} was sent."})
-    held = quiet_ms(context, entry)
+    held = _quiet_ms(context, entry)
     if held:
         return TaskPlan(again=held)
     target = target_of(entry, context.settings.home)
@@ -170,7 +170,7 @@ def _token_key(target: DeliveryTarget) -> tuple[str, str, str, str]:
     return target.kind, target.url, target.app, hashlib.sha256(target.secret.encode()).hexdigest()
 
 
-def quiet_ms(context: TaskContext, entry: NamedEntry) -> int:
+def _quiet_ms(context: TaskContext, entry: NamedEntry) -> int:
     """Return the milliseconds until the quiet hours of its channel end; 0 outside them."""
     channel = context.settings.entries("channels").get(entry.text("channel"))
     if channel is None or not channel.text("quiet"):

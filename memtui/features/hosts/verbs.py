@@ -58,7 +58,7 @@ def run_remote(given: Call, verb: Verb | None, on: str, *, version: bool) -> int
     if verb is not None and name in _AGENT_VERBS:
         _restrict_access(given, verb)
     if name not in ("mcp", "tool") or given.options.actor != Actor("cli"):
-        words = ["--actor", remote_actor(given), *words]
+        words = ["--actor", _remote_actor(given), *words]
     asks = [*words, *_words(verb, given.args, text=text is not None)]
     live = name in _STREAMS or given.args.flag("follow")
     raw, parts, tries = name in _RAW, list[bytes](), list[None]()
@@ -106,7 +106,7 @@ def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> 
     out.answered = out.answered or bool(data)
 
 
-def remote_actor(given: Call) -> str:
+def _remote_actor(given: Call) -> str:
     """Return the actor of changes there: this user on this machine, or the agent that runs the command; never `cli`."""
     found = acting(given.options)
     return found.name if found != Actor("cli") else ssh_name()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from memtui.agents.known.mux import project_folder
@@ -16,7 +17,7 @@ from memtui.agents.table import agent_of
 from memtui.config.surroundings import find_checkout
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, Memory, Remove, Rename, Root, Step, Write
-from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.pointers.lines import is_text
 from memtui.pointers.links import parse_index
 
@@ -123,7 +124,7 @@ def decode(root: Root, decoder: SlugDecoder) -> Decoded | None:
 
 def survey(roots: Iterable[Root], home: str | None) -> Survey:
     """Find misplaced memories among the roots of all projects; moved projects are searched below `home`."""
-    decoder, places = SlugDecoder(), Places(home)
+    decoder, places = SlugDecoder(), _Places(home)
     known = {root.id: root for root in roots}
     decoded = {id_: one for id_, root in known.items() if (one := decode(root, decoder)) is not None}
     living = tuple(dict.fromkeys(path for one in decoded.values() for path in one.there))
@@ -144,7 +145,7 @@ def where(root: Root, roots: Iterable[Root], home: str | None) -> Orphan:
     decoder = SlugDecoder()
     found = decode(root, decoder) or Decoded(UNKNOWN, (), ())
     living = tuple(dict.fromkeys(one.project for one in roots if one.project and os.path.isdir(one.project)))
-    return Orphan(root, found, _moved(found, living, Places(home)))
+    return Orphan(root, found, _moved(found, living, _Places(home)))
 
 
 def leads_to(orphan: Orphan, project: str) -> bool:
@@ -159,7 +160,7 @@ def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
     return not one.there and name is not None and decoder.decode(name) == ()
 
 
-def _moved(one: Decoded, living: tuple[str, ...], places: Places) -> tuple[ProjectMove, ...]:
+def _moved(one: Decoded, living: tuple[str, ...], places: _Places) -> tuple[ProjectMove, ...]:
     found: dict[str, str] = {}
     for old in one.projects:
         name = os.path.basename(old)
@@ -171,7 +172,7 @@ def _moved(one: Decoded, living: tuple[str, ...], places: Places) -> tuple[Proje
                 found.setdefault(path, "it has the same name, and an agent has memories of it")
         for path in places.named(name, old):
             found.setdefault(path, "it has the same name")
-    return tuple(ProjectMove(path, why) for path, why in found.items())[: Places.most_answers]
+    return tuple(ProjectMove(path, why) for path, why in found.items())[: _Places.most_answers]
 
 
 def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Worktrees, ...]:
@@ -191,7 +192,7 @@ def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Wor
     return tuple(found)
 
 
-class Places:
+class _Places:
     """Folders below the home folder by name, found by a bounded search."""
 
     most_folders = 3_000
@@ -200,17 +201,15 @@ class Places:
 
     def __init__(self, home: str | None) -> None:
         self._home = home
-        self._by_name: dict[str, list[str]] | None = None
 
     def named(self, name: str, old: str) -> tuple[str, ...]:
         """Return folders of a name, nearest to the old one first."""
-        if self._by_name is None:
-            self._by_name = self._look()
         found = [path for path in self._by_name.get(name, ()) if path != old]
         found.sort(key=lambda path: (-len(os.path.commonpath((path, old))), path))
         return tuple(found[: self.most_answers])
 
-    def _look(self) -> dict[str, list[str]]:
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         queue = [(self._home, 0)] if self._home else []
         for looked, (folder, depth) in enumerate(queue):
@@ -397,10 +396,11 @@ def apply(engine: Engine, wanted: RepointPlan, *, actor: Actor) -> Done:
 def _plan_root(engine: Engine, root: Root, new: Root, lines: list[RepointLine], steps: list[Step]) -> None:
     listed = engine.rows.list([root.id, new.id]).items
     there = {memory.address.path: memory for memory in listed if memory.address.root == new.id}
-    moving = [memory for memory in listed if memory.address.root == root.id and not memory.missing]
     index: Memory | None = None
-    for memory in moving:
+    for memory in listed:
         path = memory.address.path
+        if memory.address.root != root.id or memory.missing:
+            continue
         other = there.get(path)
         if memory.sha256 is None:
             why = memory.problems[0].text if memory.problems else "It cannot be read."
@@ -424,14 +424,12 @@ def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[RepointLi
     coming = {line.address.path for line in lines if line.address.root == old.address.root and line.new is not None}
     try:
         ours, theirs = engine.read(old.address), engine.read(new.address)
+        if not (is_text(ours.bytes) and is_text(theirs.bytes)):
+            raise RefusedError("One of the two indexes is not UTF-8 text.")
+        if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
+            raise RefusedError("Somebody is writing it; try again.")
     except MemtuiError as error:
         lines.append(RepointLine(old.address, None, STAYS, error.message))
-        return
-    if not (is_text(ours.bytes) and is_text(theirs.bytes)):
-        lines.append(RepointLine(old.address, None, STAYS, "One of the two indexes is not UTF-8 text."))
-        return
-    if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
-        lines.append(RepointLine(old.address, None, STAYS, "Somebody is writing it; try again."))
         return
     named = {pointer.path for pointer in parse_index(theirs.bytes, new.address.path, coming)}
     rows = ours.bytes.split(b"\n")

@@ -148,7 +148,7 @@ def _bounded(engine: Engine, one: Proposal) -> Proposal:
         return one
     if why := block_reason(engine, one):
         return one._replace(state="blocked", note=why)
-    return one._replace(note=lost_text(engine, one))
+    return one._replace(note=_lost_text(engine, one))
 
 
 def block_reason(engine: Engine, one: Proposal) -> str:
@@ -216,7 +216,7 @@ def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
         yield "It brings a fence of front matter into a text that has none."
 
 
-def lost_text(engine: Engine, one: Proposal) -> str:
+def _lost_text(engine: Engine, one: Proposal) -> str:
     """Return which memories lose more than a fifth of their words; words kept elsewhere do not count."""
     kept = Counter[str]()
     for step in one.steps:

@@ -45,8 +45,7 @@ class Due(NamedTuple):
     """`MAX_COUNTED` stands for more."""
 
 
-def missed_words(missed: int) -> str:
-    """Write how many times were missed; empty for none."""
+def _missed_words(missed: int) -> str:
     return f"{missed}{'+' * (missed >= MAX_COUNTED)} earlier times went by" if missed else ""
 
 
@@ -311,7 +310,7 @@ def _runs_here(settings: Settings, server: TeamServer, one: PlannedRun) -> bool:
 def _take(engine: Engine, one: PlannedRun, due: Due, trigger: str = "auto") -> Task | None:
     """Claim a due time and queue its task in one transaction; return None when it is already claimed."""
     request = {"schedule": one.name, "id": one.id, "due": due.at}
-    return _queued(engine, one, request, trigger, one.workspace, missed_words(due.missed))
+    return _queued(engine, one, request, trigger, one.workspace, _missed_words(due.missed))
 
 
 def _take_for_team(
@@ -321,7 +320,7 @@ def _take_for_team(
     waiting = (task.request for task in engine.tasks.all(None, OPEN))
     if any("fence" in request and (request["id"], request["due"]) == (one.id, due.at) for request in waiting):
         return None
-    holder, note = new_id(), missed_words(due.missed)
+    holder, note = new_id(), _missed_words(due.missed)
     fence = server.value("take", f"run:{one.id}:{due.at}", holder, note)
     if fence is None:
         return None

@@ -252,7 +252,7 @@ def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[Standing
 
 def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: OnceClaim | None) -> StandingRow:
     now, off = engine.schedules.clock(), off_reason(one)
-    state = "waits" if one.waits else "paused" if off else "on" if last is None else state_of(last)
+    state = "waits" if one.waits else "paused" if off else "on" if last is None else _state_of(last)
     style = "problem" if state == "failed" or (off and one.paused != BY_HAND) else "dim" if off else "good"
     words = command_text(one) if one.paused in ("", BY_HAND) else one.paused
     shared = one.workspace == TEAM
@@ -271,7 +271,7 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
             yield "Agree", question(one)
         runs = [last] if shared and last is not None else engine.claims.of(f"run:{one.id}:", _RUNS)
         for run in runs if last is not None else ():
-            yield "Ran", f"{full(due_of(run))}  {state_of(run)}{_noted(run)}"
+            yield "Ran", f"{full(due_of(run))}  {_state_of(run)}{_noted(run)}"
 
     def pause(engine: Engine) -> str:
         table_of(engine, settings, team=shared).pause(one.id, BY_HAND)
@@ -292,8 +292,7 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
     return StandingRow(GROUP, one.name, state, style, words, None if off else next_due(one, now), shows, acts)
 
 
-def state_of(run: OnceClaim) -> str:
-    """Return the state of a run in one word."""
+def _state_of(run: OnceClaim) -> str:
     return {"": "queued", "again": "retries"}.get(run.state, run.state)
 
 

@@ -75,7 +75,7 @@ def _scheduled(context: TaskContext, ours: TeamRun | None) -> TaskPlan:
             if ours is not None and not ours.finish("skipped"):
                 return _lost(context)
             engine.claims.mark(claim, "skipped")
-            return TaskPlan(result={"summary": f"{name} was skipped: {refusal(admission).message}"})
+            return TaskPlan(result={"summary": f"{name} was skipped: {refusal(admission.states).message}"})
     try:
         planned, text = _perform(context, one)
     except MemtuiError as error:

@@ -174,7 +174,7 @@ class _Reading:
         file = None if part.whole else table.file(path)
         if file is None:
             first = part.events[0] if part.events else None
-            at = first.at if first else self._engine.touches.clock()
+            at = first.at if first else table.clock()
             file = SessionFile(path, agent, first.session if first else path, first.cwd if first else "", at, at)
         home = home_of(agent, path, [self._project])
         turn = _Turn(file, self._home, self._places)
@@ -202,8 +202,7 @@ class _Reading:
         return [named[key] for key in used if key in named]
 
     def _touch(self, event: SessionEvent, one: FileTouch, uid: int, address: Address, turn: _Turn) -> Touch:
-        text = one.text
-        sha = sha256(text.encode("utf-8", "surrogateescape")).hexdigest() if text is not None else None
+        sha = _sha(one.text) if one.text is not None else None
         if sha is None and one.edits:
             sha = self._rebuilt(address, one, event.at)
         writes = one.kind in WRITES

@@ -75,7 +75,7 @@ def _recover(session: Session, task: Task) -> bool:
     if task.plan is not None:
         return _carry_out(session, task, task.plan)
     if task.stopping:
-        tasks.finish(task.id, CANCELLED, error=("E_STOPPED", "It was cancelled."))
+        tasks.finish(task.id, CANCELLED, error=_STOPPED)
     elif task.attempt >= MAX_ATTEMPTS:
         said = f"memtui ended {MAX_ATTEMPTS} times while it was at it."
         tasks.finish(task.id, FAILED, error=("E_INTERNAL", said))
@@ -83,6 +83,9 @@ def _recover(session: Session, task: Task) -> bool:
         tasks.put_back(task.id, 0, counted=True)
         return False
     return True
+
+
+_STOPPED = ("E_STOPPED", "It was cancelled.")
 
 
 class _End(NamedTuple):
@@ -108,13 +111,8 @@ class _Work:
         ended = self._do()
         if ended:
             with suppress(UsageError):  # settings that cannot be read allow nothing
-                on = reread(self._session.settings).telemetry
-                tell(
-                    on,
-                    self._task.kind,
-                    (began, now_ms()),
-                    telemetry_fields(self._session.engine.tasks.get(self._task.id)),
-                )
+                on, task = reread(self._session.settings).telemetry, self._session.engine.tasks.get(self._task.id)
+                tell(on, task.kind, (began, now_ms()), _telemetry_fields(task))
         return ended
 
     def _do(self) -> bool:
@@ -135,7 +133,7 @@ class _Work:
             plan = _written(planned, task)
             if not planned.again and self._end(anew=True) is None and self._keep(planned, plan):
                 return _carry_out(self._session, task, plan)
-            ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
+            ending = self._end(anew=True) or _End(CANCELLED, _STOPPED)
         if ending.state:
             tasks.finish(task.id, ending.state, error=ending.error)
         else:
@@ -154,7 +152,6 @@ class _Work:
             raise
 
     def _progress(self, text: str) -> None:
-        """Record progress; a failure to do so is ignored."""
         with suppress(StorageError, BusyError):
             self._session.engine.tasks.note_progress(self._task.id, text)
 
@@ -164,13 +161,16 @@ class _Work:
         refuse_off(settings, task.kind)
         place = works().get(task.kind)
         if place is None:
-            raise RefusedError(
-                f"This version of memtui cannot do {task.kind}.", code="E_TASK", hint="A newer one does."
-            )
+            said = f"This version of memtui cannot do {task.kind}."
+            raise RefusedError(said, code="E_TASK", hint="A newer one does.")
         noted(session.engine, settings)
-        context = task_context(session, settings)
-        context = context._replace(workspace=self._workspace, task=task, progress=self._progress)
-        planned: TaskPlan = load(place)(context._replace(cancelled=lambda: self._end() is not None))
+        context = task_context(session, settings)._replace(
+            workspace=self._workspace,
+            task=task,
+            progress=self._progress,
+            cancelled=lambda: self._end() is not None,
+        )
+        planned: TaskPlan = load(place)(context)
         if not is_person(task.client):
             access = client_access(settings, task.client)
             for root in {step.address.root for step in planned.steps}:
@@ -187,7 +187,7 @@ class _Work:
 
     def _look(self) -> _End | None:
         if self._session.engine.tasks.is_stopping(self._task.id):
-            return _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
+            return _End(CANCELLED, _STOPPED)
         if self._stop():
             return _End("")
         if time.monotonic() > self._deadline:
@@ -220,18 +220,12 @@ def _told(error: MemtuiError) -> tuple[str, str]:
 
 
 def _written(planned: TaskPlan, task: Task) -> str:
+    steps, label = json.loads(steps_json(planned.steps)), planned.label or task.kind
     actor = planned.actor.name if planned.actor is not None else task.client
-    return json.dumps(
-        {
-            "steps": json.loads(steps_json(planned.steps)),
-            "actor": actor,
-            "label": planned.label or task.kind,
-            "result": dict(planned.result),
-        }
-    )
+    return json.dumps({"steps": steps, "actor": actor, "label": label, "result": dict(planned.result)})
 
 
-def telemetry_fields(task: Task) -> dict[str, object]:
+def _telemetry_fields(task: Task) -> dict[str, object]:
     """Return the telemetry fields of an ended task, in Qwen Code's terms."""
     result = task.result or {}
     skipped = result.get("skipped")

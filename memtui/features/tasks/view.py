@@ -59,7 +59,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
     EMPTY = ("There are no tasks.", "m makes one, D a dream, and so do requests over HTTP.")
 
     def __init__(self, host: Host) -> None:
-        super().__init__(host.shell, ListRows(row_key, words_of))
+        super().__init__(host.shell, ListRows(_row_key, _words_of))
         self.list.passes = lambda index: isinstance(self.rows.shown[index], str)
         self.host, self.jobs = host, host.jobs
         self._difference = False
@@ -86,11 +86,11 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         settings, lane = self.host.settings, self._lane
 
         def read(engine: Engine) -> tuple[Row, ...]:
-            return grouped(listed(engine), standing(engine, settings, lane))
+            return _grouped(listed(engine), _standing(engine, settings, lane))
 
         def take(rows: tuple[Row, ...]) -> None:
             self.take(rows)
-            told = [at for at, row in enumerate(self.rows.shown) if row_key(row) == self._told_of]
+            told = [at for at, row in enumerate(self.rows.shown) if _row_key(row) == self._told_of]
             self._told_of = "" if told else self._told_of
             self.list.go(told[0] if told else self.list.cursor)  # from a heading to what is below it
 
@@ -117,8 +117,8 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             return [(item, "heading")]
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if isinstance(item, StandingRow):
-            return standing_runs(item, width, clock)
-        return task_runs(item, width, clock, lane=self._lane or item.workspace)
+            return _standing_runs(item, width, clock)
+        return _task_runs(item, width, clock, lane=self._lane or item.workspace)
 
     def _read_text(self, item: Row) -> None:
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
@@ -175,8 +175,8 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
     def _means_it(self, action: str, row: Row, asks: str) -> bool:
         """Whether a key needs no confirmation or was pressed again; otherwise ask."""
-        means = not asks or self._asked == (action, row_key(row))
-        self._asked = ("", "") if means else (action, row_key(row))
+        means = not asks or self._asked == (action, _row_key(row))
+        self._asked = ("", "") if means else (action, _row_key(row))
         if not means:
             self.host.say(asks, "warning")
         return means
@@ -293,12 +293,11 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         )
 
 
-def row_key(row: Row) -> str:
-    """Return what identifies a row across reloads."""
+def _row_key(row: Row) -> str:
     return row.id if isinstance(row, Task) else row if isinstance(row, str) else f"{row.group} {row.name}"
 
 
-def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, ...]:
+def _grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, ...]:
     """Order rows: open tasks, other rows by group, ended tasks; without other rows there are no headings."""
     if not stands:
         return tuple(tasks)
@@ -309,13 +308,11 @@ def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, 
     return tuple(row for name, rows in groups.items() if rows for row in (name, *rows))
 
 
-def standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow, ...]:
-    """Return the rows that features add to the list."""
+def _standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow, ...]:
     return tuple(row for stands in parts("stands").values() for row in stands(engine, settings, lane))
 
 
-def words_of(task: Row) -> str:
-    """Return the text that the filter searches."""
+def _words_of(task: Row) -> str:
     if isinstance(task, StandingRow):
         return f"{task.group} {task.name} {task.state} {task.words}"
     return "" if isinstance(task, str) else f"{state_label(task)} {task.kind} {describe_task(task)} {task.client}"
@@ -342,8 +339,7 @@ _SAID = (
 _WIDE = 76
 
 
-def standing_runs(one: StandingRow, width: int, clock: RowStyle) -> list[Run]:
-    """Draw a row that is no task."""
+def _standing_runs(one: StandingRow, width: int, clock: RowStyle) -> list[Run]:
     time = fit("" if one.at is None else stamp(one.at, clock.now), 6, right=True)
     name = clock.named(one.name)
     column = max(8, min(cell_width(name), 16))  # as wide as the kind of a task, where the name is no longer
@@ -356,8 +352,7 @@ def standing_runs(one: StandingRow, width: int, clock: RowStyle) -> list[Run]:
     ]
 
 
-def task_runs(task: Task, width: int, clock: RowStyle, *, lane: str) -> list[Run]:
-    """Draw a task; one of another `lane` says so."""
+def _task_runs(task: Task, width: int, clock: RowStyle, *, lane: str) -> list[Run]:
     who = "" if is_person(task.client) else who_words(task.client)
     end = [who] if who and width >= _WIDE else []
     end += ["elsewhere"] if task.workspace != lane else []

@@ -83,7 +83,7 @@ def test_only_real_numbers_decline_and_both_budgets_must_pass(session: Session) 
     assert allowed(session, "other")[0]
     use(session, 1, "b", channel="other")
     assert (allowed(session, "other")[0], allowed(session)[0]) == (False, True)
-    said = refusal(admit(session.engine, now(session), "other"))
+    said = refusal(admit(session.engine, now(session), "other").states)
     use(session, 800, "c", channel="third")
     assert not allowed(session)[0], "org is spent"
     assert (said.code, "until 2026-01-02 00:00" in said.message, "Raise limit" in said.hint) == ("E_BUDGET", True, True)
