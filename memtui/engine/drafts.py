@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, paths, unsaved
+from memtui.engine.disk.unsaved import Unsaved
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, any_root
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.part import EnginePart, Events, Rules, retry_after_repair
 from memtui.errors import BusyError, NotFoundError, StorageError
-
-if TYPE_CHECKING:
-    from memtui.engine.disk.unsaved import Unsaved
 
 
 class Drafts(EnginePart):
@@ -67,8 +64,6 @@ class Drafts(EnginePart):
         return not [draft for draft in drafts if not self._write(any_root(self._roots, draft.address.root), draft)]
 
     def _write(self, root: Root, draft: Draft) -> bool:
-        from memtui.engine.disk import unsaved
-
         try:
             unsaved.keep(self._ledger.directory, self._writer, fsio.real_path(root.path), draft)
         except OSError:
@@ -97,8 +92,6 @@ class Drafts(EnginePart):
 
     def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
         """Return the texts in files that can be offered here, oldest first; of one memory, or all."""
-        from memtui.engine.disk import unsaved
-
         try:
             waiting = [one for one in unsaved.everything(self._ledger.directory) if one.of and one.text is not None]
         except OSError as error:
@@ -116,8 +109,6 @@ class Drafts(EnginePart):
         return [pair for pair in found if address in (None, pair[1].address)]
 
     def _remove(self, found: Unsaved) -> None:
-        from memtui.engine.disk import unsaved
-
         try:
             unsaved.remove(found)
         except OSError as error:

@@ -280,8 +280,10 @@ class SdkTool:
         above = self._follow(Address(at.root, folder), path).path
         return Address(at.root, f"{above}/{name}" if above else name)
 
-    def _linked(self, at: Address, path: str, do: Callable[[Address], Answer]) -> Answer:
-        """Run something at an address, or at the target of a link that stays inside.
+    def _linked(
+        self, at: Address, path: str, do: Callable[[Address], Answer], through: Callable[[], Answer] | None = None
+    ) -> Answer:
+        """Run `do` at an address; where that is a link, run `through`, or `do` at its target if that is inside.
 
         The engine never follows a link, so a link created meanwhile is refused.
         """
@@ -291,31 +293,26 @@ class SdkTool:
             if error.code != "E_SYMLINK":
                 raise
         try:
-            return do(self._follow(at, path))
+            return do(self._follow(at, path)) if through is None else through()
         except RefusedError as error:
             if error.code == "E_SYMLINK":
                 raise CallFailed(f"path '{path}' is a symlink") from None
             raise
 
     def _remove(self, at: Address, path: str) -> None:
-        try:
-            self._engine.folders.delete(at, actor=self._actor)
-            return
-        except RefusedError as error:
-            if error.code != "E_SYMLINK":
-                raise
-        real = self._above(at, path)
-        self._follow(real, path)
-        try:
+        def delete(address: Address) -> None:
+            self._engine.folders.delete(address, actor=self._actor)
+
+        def through() -> None:
+            real = self._above(at, path)
+            self._follow(real, path)
             # A link that has the last name is meant itself, never what it leads to.
             if self._engine.folders.kind(real) == "link":
                 self._engine.folders.unlink(real, actor=self._actor)
             else:
-                self._engine.folders.delete(real, actor=self._actor)
-        except RefusedError as error:
-            if error.code == "E_SYMLINK":
-                raise CallFailed(f"path '{path}' is a symlink") from None
-            raise
+                delete(real)
+
+        self._linked(at, path, delete, through)
 
     def _read(self, address: Address) -> tuple[Address, bytes]:
         if not address.path:

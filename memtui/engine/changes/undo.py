@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from memtui.engine.changes.marks import ObservedMarks
-from memtui.engine.changes.memories import Memories
+from memtui.engine.changes.memories import Memories, label_of
 from memtui.engine.disk import fsio, handles
 from memtui.engine.disk.paths import Siblings
 from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
@@ -376,8 +376,7 @@ class Undo(EnginePart):
         """
         chosen = tuple(changes)
         self._rules.refuse_read_only()
-        what = str(chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
-        label = label or f"take back what others did to {what}"
+        label = label or label_of("take back what others did to", [change.address for change in chosen])
         txn = transaction(self._ledger, "restore", actor, label, cause=cause)
         outcomes = each(
             self._events.pace,
@@ -463,8 +462,7 @@ class Trash(EnginePart):
         """Restore deleted memories as one undo step; never over another memory."""
         chosen = tuple(wanted)
         self._rules.refuse_read_only()
-        what = str(chosen[0].to or chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
-        label = f"restore {what}"
+        label = label_of("restore", [one.to or one.address for one in chosen])
         txn = transaction(self._ledger, "restore", actor, label)
         outcomes = each(
             self._events.pace,
