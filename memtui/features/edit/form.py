@@ -49,10 +49,6 @@ class Form(NamedTuple):
     types: tuple[str, ...]
     """Known types; any text is allowed."""
 
-    def field(self, name: str) -> FormField:
-        """Return a field by name."""
-        return self.fields[NAMES.index(name)]
-
 
 def form_of(data: bytes, root: Root | None = None, path: str = "") -> Form:
     """Read a text into a form; never raises. `path` is the memory's path in `root`, where that is known."""
@@ -99,15 +95,15 @@ def _field(fields: Mapping[str, Value], name: str) -> FormField:
     found = fields.get(name)
     if name not in fields and isinstance(inner, dict) and name in inner:
         path, found = (NESTED_IN, name), inner[name]
-    there = found is not None
+    field = FormField(name, path, _words(found or ""), is_list=isinstance(found, list), there=found is not None)
     if isinstance(found, list):
-        texts = [one for one in found if isinstance(one, str)]
+        texts = [item for item in found if isinstance(item, str)]
         if len(texts) < len(found) or name != "tags":
-            return FormField(name, path, _words(found), True, there, "It holds more than a list of texts.")  # noqa: FBT003
-        return FormField(name, path, join_list(texts), True, there)  # noqa: FBT003
+            return field._replace(refusal="It holds more than a list of texts.")
+        return field._replace(value=join_list(texts))
     if isinstance(found, dict):
-        return FormField(name, path, _words(found), False, there, "It holds further fields.")  # noqa: FBT003
-    return FormField(name, path, found or "", name == "tags" and not found, there)
+        return field._replace(refusal="It holds further fields.")
+    return field._replace(is_list=name == "tags" and not found)
 
 
 def _checked(data: bytes, field: FormField) -> FormField:

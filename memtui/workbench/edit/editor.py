@@ -73,10 +73,10 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self._before_merge: tuple[str, OpenMemory] | None = None
         self._merge_shown = False
         self._unseen = False
-        self._state = FileState.CLEAN
+        self.state = FileState.CLEAN
         self._said = ""
         self._draft_timer: Timer | None = None
-        self._compare_timer: Timer | None = None
+        self._stop_comparing: Callable[[], None] = lambda: None
 
     def compose(self) -> ComposeResult:
         yield self.title_line
@@ -87,10 +87,6 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         yield self.said_line
 
     # --- what is open
-
-    @property
-    def state(self) -> FileState:
-        return self._state
 
     @property
     def dirty(self) -> bool:
@@ -282,11 +278,11 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
     def _update_state(self) -> None:
         subject = self.subject
         if subject is None:
-            self._state = FileState.CLEAN
+            self.state = FileState.CLEAN
             self.title_line.set_lines()
             return
         compared = self._compared
-        self._state = state_of(
+        self.state = state_of(
             base=subject.base_sha256,
             disk=subject.disk.sha256,
             dirty=self.dirty,
@@ -295,11 +291,11 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             moved=subject.disk.moved_to is not None,
             unseen=self._unseen,
         )
-        note = title_note(self._state, compared, who=self.who, reason=self.refusal or subject.form.reason)
+        note = title_note(self.state, compared, who=self.who, reason=self.refusal or subject.form.reason)
         if not note and subject.base_sha256 is None:
             note = "new memory, nothing written yet"
         line = title_runs(
-            self.named(str(subject.address)), note, self._state, self.size.width, focused=self.has_focus_within
+            self.named(str(subject.address)), note, self.state, self.size.width, focused=self.has_focus_within
         )
         self.title_line.set_lines(line)
 
@@ -354,23 +350,18 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         if self._draft_timer is None:
             self._draft_timer = self.set_timer(WRITE_AFTER, self._draft_due)
         if self.subject.disk.sha256 != self.subject.base_sha256 and self.dirty:
-            if self._compare_timer is not None:
-                self._compare_timer.stop()
-            self._compare_timer = self.set_timer(COMPARE_AFTER, self._compare_due)
+            self._stop_comparing()
+            self._stop_comparing = self.set_timer(COMPARE_AFTER, lambda: self.post_message(EditorWants("count"))).stop
 
     def _draft_due(self) -> None:
         self._draft_timer = None
         self.post_message(EditorWants("keep"))
 
-    def _compare_due(self) -> None:
-        self._compare_timer = None
-        self.post_message(EditorWants("count"))
-
     def _stop_timers(self) -> None:
-        for timer in (self._draft_timer, self._compare_timer):
-            if timer is not None:
-                timer.stop()
-        self._draft_timer = self._compare_timer = None
+        self._stop_comparing()
+        if self._draft_timer is not None:
+            self._draft_timer.stop()
+            self._draft_timer = None
 
     def on_descendant_blur(self) -> None:
         self._update_state()

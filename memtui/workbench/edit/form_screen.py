@@ -167,14 +167,6 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         return bool(edits(self.form, self.typed))
 
     @property
-    def field(self) -> FormField:
-        return self.form.fields[self.index]
-
-    @property
-    def width(self) -> int:
-        return max(self.page.room, 20)
-
-    @property
     def letters_are_text(self) -> bool:
         return True
 
@@ -196,8 +188,9 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
             return READ_ONLY
         if self.form.refusal:
             return "Nothing can be set here; see below."
-        reason = self.field.refusal
-        return f"{self.field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
+        field = self.form.fields[self.index]
+        reason = field.refusal
+        return f"{field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
 
     def take_paste(self, text: str) -> bool:
         if self._blocked:
@@ -387,7 +380,7 @@ class FormFlow(DraftFlow[FormScreen]):
         return form_of(data, self.root, self.address.path)
 
     def preview(self, screen: FormScreen) -> None:
-        form, typed, width = screen.form, screen.typed, screen.width
+        form, typed, width = screen.form, screen.typed, screen.page.text_width
         plain = bool(getattr(self.app, "plain", False))
         self.bridge.run(
             lambda _: preview_of(form, typed, width, plain=plain),

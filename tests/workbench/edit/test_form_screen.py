@@ -49,7 +49,8 @@ class Shell(App[None]):
         self.form.reading = ""
 
     def preview(self, screen: FormScreen) -> None:
-        screen.show_preview(preview_of(screen.form, screen.typed, screen.width, plain=self.plain), screen.typed)
+        width = screen.page.text_width
+        screen.show_preview(preview_of(screen.form, screen.typed, width, plain=self.plain), screen.typed)
 
     def save(self, screen: FormScreen) -> None:
         self.asked.append("save")
