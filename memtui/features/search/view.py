@@ -73,7 +73,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(row_key, lambda _: ""))
         self.host, self.jobs = host, host.jobs
-        self.line = SearchLine(self._typed, self._count, host.shell.row_left(self.ID).partition("\n")[0])
+        words = host.shell.row_left(self.ID).partition("\n")[0]
+        self.line = Prompt(
+            Question("search", words, lambda _: None, changed=lambda _: self._typed(), hint=lambda _: self._count())
+        )
+        self._selected = False
+        """Whether the words are those of the last visit, which the next letter replaces."""
         self.list.passes = lambda index: isinstance(self.rows.shown[index], HitGroup)
         self.sources = Sources()
         self._in_line = True
@@ -146,7 +151,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Return to the line or to the hit that was opened."""
         if self._idle is not None:
             self._idle.stop()
-        self.line.selected = bool(self.line.text)
+        self._selected = bool(self.line.text)
         self._go_to(line=self._in_line)
 
     def on_screen_suspend(self) -> None:
@@ -180,14 +185,25 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line."""
-        used = self._in_line and self.line.feed(key, character)
+        if not self._in_line or key in NAVIGATION_KEYS:
+            return False
+        letter = character is not None and character.isprintable()
+        if letter:
+            self._drop_selected()
+        self._selected = False
+        used = self.line.feed(key, character) or letter
         if used:
             self._draw_bars()
         return used
 
+    def _drop_selected(self) -> None:
+        if self._selected:
+            self.line.text, self.line.cursor, self._selected = "", 0, False
+
     def take_paste(self, text: str) -> bool:
         """Give a paste to the line."""
         if self._in_line:
+            self._drop_selected()
             self.line.paste(text)
             self._draw_bars()
         return self._in_line
@@ -212,8 +228,13 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # Searching
 
+    @property
+    def _wanted(self) -> Query | None:
+        """The parsed words; None when there is nothing to look for."""
+        return typed(self.line.text)
+
     def _news(self) -> None:
-        if self.line.query is not None and (self._searching or self._found is not None):
+        if self._wanted is not None and (self._searching or self._found is not None):
             super()._news()
 
     def _read_rows(self, *, awaited: bool) -> None:
@@ -226,7 +247,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if self.due is not None:
             self.due.stop()
             self.due = None
-        query, sources = self.line.query, self.sources
+        query, sources = self._wanted, self.sources
         if query is None:
             self.jobs.drop(GROUP)
             self._searching, self._found, self._query, self._fresh = False, None, None, True
@@ -420,73 +441,24 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self.update("#view-header", "#search-line", "#search-state", "#listed-page-title", "#view-footer")
 
     def _line(self, width: int) -> list[Line]:
-        line, column = self.line.draw(width, active=self._in_line and self.is_current, plain=self.ascii)
-        if column is not None:
-            self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
+        active = self._in_line and self.is_current
+        if not active or self._selected:
+            words: Line = [(" search ", "key" if active else "dim")]
+            words += [(self.line.text, "caret" if active else "strong"), (" ", "dim")]
+            return [bars.spread(words, self._count(), width)]
+        line, column = self.line.line(width, plain=self.ascii)
+        self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
         return [line]
 
     def _count(self) -> Line:
-        return count_line(self._found if self.line.query is not None else None, searching=self._searching)
+        return count_line(self._found if self._wanted is not None else None, searching=self._searching)
 
     def _state(self, width: int) -> list[Line]:
-        return [state_line(self.sources, self.line.query, self._key, width)]
+        return [state_line(self.sources, self._wanted, self._key, width)]
 
     def _key(self, id_: str) -> str:
         action = next(action for action in self.table if action.id == id_)
         return "" if self.unavailable(action) else action.keys[0]
-
-
-class SearchLine:
-    """The line of search words: a text and a cursor without a widget, so that its keys are tested without a screen."""
-
-    def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
-        """Begin with `words`; call `changed` after each change of them; draw `count()` at the right end."""
-        self._count = count
-        self._prompt = Prompt(
-            Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
-        )
-        self.selected = False
-        """Whether the words are those of the last visit, which the next letter replaces."""
-
-    @property
-    def text(self) -> str:
-        """The words as they are typed."""
-        return self._prompt.text
-
-    @property
-    def query(self) -> Query | None:
-        """The parsed words; None when there is nothing to look for."""
-        return typed(self.text)
-
-    def feed(self, key: str, character: str | None) -> bool:
-        """Take a key; return False when it means nothing in a line of text."""
-        if key in NAVIGATION_KEYS:
-            return False
-        letter = character is not None and character.isprintable()
-        if letter:
-            self._replace_selected()
-        self.selected = False
-        return self._prompt.feed(key, character) or letter
-
-    def paste(self, text: str) -> None:
-        """Take a paste."""
-        self._replace_selected()
-        self._prompt.paste(text)
-
-    def _replace_selected(self) -> None:
-        if self.selected:
-            self._prompt.text, self._prompt.cursor, self.selected = "", 0, False
-
-    def draw(self, width: int, *, active: bool, plain: bool) -> tuple[Line, int | None]:
-        """Draw the line; return it with the cell of the cursor, if any.
-
-        `active` says that letters go into it, `plain` that only ASCII is drawn.
-        """
-        if active and not self.selected:
-            return self._prompt.line(width, plain=plain)
-        label = "key" if active else "dim"
-        shown: Line = [(" search ", label), (self.text, "caret" if active else "strong"), (" ", "dim")]
-        return bars.spread(shown, self._count(), width), None
 
 
 class HitPage(NamedTuple):
