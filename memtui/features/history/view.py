@@ -49,13 +49,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda entry: entry.key))
         self.host, self.jobs = host, host.jobs
-        self.address = Address("", "")
-        self.past = Timeline(self.address, (), None)
-        self.against = BEFORE
-        self.whole = False
         self.words = False
-        self.refused = ""
-        self._go_to: str | None = None
+        self._start(Address("", ""), None)
         self._does |= {
             "restore": self._restore,
             "compare_with": self._compare_with,
@@ -75,13 +70,16 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     def about(self, address: Address, at: str | None = None) -> None:
         """Show another memory, from its newest row or from the version `at`."""
+        self._start(address, at)
+        self.list.change_rows(lambda: self.rows.load(()))
+        self.give(())
+        self.load()
+
+    def _start(self, address: Address, at: str | None) -> None:
         self.address, self._go_to = address, at
         self.past = Timeline(address, (), None)
         self.against, self.whole, self.loaded, self._shown = BEFORE, False, False, None
         self.prompt, self.refused = None, ""
-        self.list.change_rows(lambda: self.rows.load(()))
-        self.give(())
-        self.load()
 
     @property
     def _sha(self) -> str:

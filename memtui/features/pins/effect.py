@@ -61,12 +61,9 @@ def pin_effects(
     roots: Iterable[Root],
     addresses: Iterable[Address],
 ) -> tuple[PinEffect, ...]:
-    """Determine the effect of pins; nothing is recorded.
+    """Determine the effect of pins on existing memories; nothing is recorded.
 
-    Args:
-        around: where the user is; None: unknown.
-        roots: those in reach, without other projects'.
-        addresses: existing memories.
+    `roots` are those in reach, without other projects'; `around` is None where it is unknown where the user is.
     """
     here = {root.id: root for root in roots}
     readers: dict[str, _Reader | None] = {}

@@ -132,11 +132,9 @@ class EditFlow:
     def open(self, address: Address, *, then: str = "") -> None:
         """Open a memory; one that does not exist yet opens empty.
 
-        Args:
-            address: which.
-            then: what to go on with, a stored draft restored first: both sides (`compare`, or `compare the proposal`
-                where the draft is one), the front matter (`describe`), the user's own editor (`outside`); a place
-                (`line 12`, `line 12:5`, searched words behind it); or nothing.
+        `then` says what to go on with, a stored draft restored first: both sides (`compare`, or `compare the proposal`
+        where the draft is one), the front matter (`describe`), the user's own editor (`outside`), a place (`line 12`,
+        `line 12:5`, searched words behind it), or nothing.
         """
         self._then = then
         if address == self.address:

@@ -186,17 +186,11 @@ def edit_text_outside(
     of: CopyOf | None = None,
     unchanged: Callable[[], None] = lambda: None,
 ) -> None:
-    """Open a text in the user's own editor.
+    """Open a text in the user's own editor, which sees a file called `name`.
 
-    Args:
-        editing: whose settings and terminal are used.
-        data: the text.
-        name: the file name the editor sees.
-        edited: called with a changed text; for an editor with a window, each time it is saved there.
-        say: shows one line.
-        salvage: makes a draft of what the editor saved so far, should memtui die meanwhile.
-        of: the memory the text belongs to, so that the next start can offer a copy that was left.
-        unchanged: called when an editor in the terminal ended without a change.
+    `edited` gets a changed text; from an editor with a window, each time it is saved there. `unchanged` is called when
+    one in the terminal ended without a change. Should memtui die meanwhile, `salvage` makes a draft of what was saved
+    so far, and `of`, the memory the text belongs to, lets the next start offer a copy that was left.
     """
     try:
         command = editor_command(editing.options.settings.editor)

@@ -70,14 +70,8 @@ def state_of(
 ) -> FileState:
     """Name the state of an open memory; both sides changed and no merge known counts as a conflict.
 
-    Args:
-        base: the version the edit started from (sha-256); None for a memory that did not exist.
-        disk: the version on disk; None when there is no file.
-        dirty: whether the editor holds something else than the base.
-        editable: whether the text can be edited in place.
-        overlaps: places where both sides changed the same lines; None while that is unknown.
-        moved: whether the base was found under another name.
-        unseen: whether somebody else's change is shown that the user has not looked at.
+    `base` is the version the edit started from, None for a memory that did not exist; `disk` that on disk, None where
+    there is no file. `overlaps` counts places where both sides changed the same lines, None while that is unknown.
     """
     if moved and disk is None and base is not None:
         return FileState.MOVED
