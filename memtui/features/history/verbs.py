@@ -1,51 +1,36 @@
 """The verbs `history`, `diff` and `redact`."""
 
 import os
+from collections.abc import Iterable, Iterator
 
 from memtui.diff.differences import unified
 from memtui.engine.model import Address, Version
 from memtui.errors import RefusedError, UsageError
 from memtui.features.actors import origin_words, origins, who_cell
-from memtui.wire import outcomes, places, values
+from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
-from memtui.wire.output import Column
+from memtui.wire.output import Cell, Column
 
 
 def history(call: Call) -> int:
     """List versions."""
     address = call.engine.roots.resolve(call.args.need("address"))
     versions = call.engine.history.of(address)
+    sizes = Column("SIZE", "size"), Column("AGE", "age")
+    columns = (Column("VERSION", "sha"), Column("WHAT"), Column("BY"), *sizes, Column("NOTE", flexible=True))
+    rows = _rows(call, address, versions)
+    return results.listed(call.out, map(values.version, versions), columns, rows, "No version was recorded yet.")
+
+
+def _rows(call: Call, address: Address, versions: Iterable[Version]) -> Iterator[tuple[Cell, ...]]:
     asked = call.engine.turns.makers(call.engine.roots.uid(call.engine.roots.find(address.root)), address.path)
-    if call.out.json:
-        call.out.document(values.listing(map(values.version, versions)))
-        return outcomes.DONE
-    if not versions and call.out.terminal:
-        call.out.say("No version was recorded yet.")
     records = call.engine.history.audit(address=address, limit=1_000)
     proposed = origins(call.engine, records)
-    told = {one.after: origin_words(proposed[one.seq]) for one in records if one.seq in proposed}
-    call.out.table(
-        (
-            Column("VERSION", "sha"),
-            Column("WHAT"),
-            Column("BY"),
-            Column("SIZE", "size"),
-            Column("AGE", "age"),
-            Column("NOTE", flexible=True),
-        ),
-        [
-            (
-                each.sha256,
-                each.operation,
-                asked[each.sha256].words if each.sha256 in asked else who_cell(call.out, each.actor, address.root),
-                each.bytes,
-                each.at,
-                ", ".join(filter(None, ("redacted" * each.redacted, each.note, *told.get(each.sha256, ())))),
-            )
-            for each in versions
-        ],
-    )
-    return outcomes.DONE
+    notes = {record.after: origin_words(proposed[record.seq]) for record in records if record.seq in proposed}
+    for each in versions:
+        by = asked[each.sha256].words if each.sha256 in asked else who_cell(call.out, each.actor, address.root)
+        note = ", ".join(filter(None, ("redacted" * each.redacted, each.note, *notes.get(each.sha256, ()))))
+        yield each.sha256, each.operation, by, each.bytes, each.at, note
 
 
 def diff(call: Call) -> int:

@@ -1,7 +1,7 @@
 """The verbs `trash` and `restore`."""
 
 from memtui.features.actors import who_cell
-from memtui.wire import outcomes, results, values
+from memtui.wire import results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
 
@@ -9,31 +9,18 @@ from memtui.wire.output import Column
 def trash(call: Call) -> int:
     """List what can be restored."""
     entries = call.engine.undo.trash.entries()
-    if call.out.json:
-        call.out.document(values.listing(map(values.trash, entries)))
-        return outcomes.DONE
-    if not entries and call.out.terminal:
-        call.out.say("The trash is empty.")
-    call.out.table(
-        (
-            Column("ADDRESS", flexible=True, names=True),
-            Column("VERSION", "sha"),
-            Column("BY"),
-            Column("SIZE", "size", optional=True),
-            Column("DELETED", "age"),
-        ),
-        [
-            (
-                str(entry.address),
-                entry.sha256,
-                who_cell(call.out, entry.actor, entry.address.root),
-                entry.bytes,
-                entry.at,
-            )
-            for entry in entries
-        ],
+    columns = (
+        Column("ADDRESS", flexible=True, names=True),
+        Column("VERSION", "sha"),
+        Column("BY"),
+        Column("SIZE", "size", optional=True),
+        Column("DELETED", "age"),
     )
-    return outcomes.DONE
+    rows = (
+        (str(entry.address), entry.sha256, who_cell(call.out, entry.actor, entry.address.root), entry.bytes, entry.at)
+        for entry in entries
+    )
+    return results.listed(call.out, map(values.trash, entries), columns, rows, "The trash is empty.")
 
 
 def restore(call: Call) -> int:
