@@ -7,13 +7,12 @@ and `esc` are the same in all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.containers import Container, Vertical
-from textual.geometry import Offset
 from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
@@ -26,7 +25,7 @@ from memtui.ui.rows import ListRows
 from memtui.ui.view_screen import Shell, ViewScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
-from memtui.ui.widgets.prompts import Prompt, Question
+from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 
 T = TypeVar("T")
@@ -37,34 +36,47 @@ MAX_WAIT = 3.0
 """Seconds of continuous news after which rows are read again anyway."""
 
 
-class ViewList(RowList):
+class ViewList(RowList, Generic[T]):
     """The list widget of a `ListView`."""
 
     class Moved(Message):
         """The cursor is on another row."""
 
-    def __init__(self, view: ListView[T]) -> None:
+    def __init__(
+        self,
+        rows: ListRows[T],
+        draw: Callable[[T, int], Sequence[Run]],
+        empty: Callable[[], Sequence[Sequence[Run]]],
+        shell: Shell,
+        id_: str,
+    ) -> None:
+        """`draw` draws a row at a width, without the cursor sign; `empty` is what is shown without rows."""
         super().__init__(id="listed")
-        self._view = view
+        self._rows, self._draw, self._empty, self._shell, self._view_id = rows, draw, empty, shell, id_
         self.passes: Callable[[int], bool] = lambda _: False
         """Whether the cursor skips a row, such as a heading; never true of the last row."""
         self.name_of: Callable[[int], str] = lambda _: ""
         """The name of a row that holds across runs; of -1, that of the view without rows."""
 
     def count(self) -> int:
-        return self._view.row_count()
+        return len(self._rows.shown)
+
+    def key(self, index: int) -> Hashable:
+        """Return the identity of a row across reloads."""
+        return self._rows.key(self._rows.shown[index])
 
     @property
     def row_now(self) -> str:
         """The name of the row under the cursor, or of the one still looked for."""
         here = self.name_of(self._cursor) if self._cursor < self.count() else ""
-        return self._view.shell.row_left(self._view.ID) or here or self.name_of(-1)
+        return self._shell.row_left(self._view_id) or here or self.name_of(-1)
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
         if index >= self.count():
-            words = () if self.count() else self._view.empty_lines()
+            words = () if self.count() else self._empty()
             return words[index] if index < len(words) else ()
-        return [(">" if cursor else " ", "cursor"), *self._view.draw_row(index, max(self.room - 1, 10))]
+        drawn = self._draw(self._rows.shown[index], max(self.room - 1, 10))
+        return [(">" if cursor else " ", "cursor"), *drawn]
 
     def go(self, index: int) -> None:
         """Put the cursor on a row; skipped rows are passed in the direction of the move."""
@@ -88,18 +100,17 @@ class ViewList(RowList):
 
         Return whether it went instead to the row where the user left this view in the last run.
         """
-        view, offset = self._view, self._cursor - self.top
-        key = view.row_key(self._cursor) if self._cursor < self.count() else None
+        offset = self._cursor - self.top
+        key = self.key(self._cursor) if self._cursor < self.count() else None
         change()
         count = self.count()
-        if key is not None and not (self._cursor < count and view.row_key(self._cursor) == key):
-            places = [index for index in range(count) if view.row_key(index) == key]
-            self._cursor = places[0] if places else self._cursor
-        wanted = view.shell.row_left(view.ID)
+        if key is not None and not (self._cursor < count and self.key(self._cursor) == key):
+            self._cursor = next((index for index in range(count) if self.key(index) == key), self._cursor)
+        wanted = self._shell.row_left(self._view_id)
         back = next((index for index in range(count) if self.name_of(index) == wanted), -1) if wanted else -1
         if back >= 0:
             self._cursor, offset = back, self.size.height // 2
-            view.shell.forget_row()
+            self._shell.forget_row()
         self._cursor = max(0, min(self._cursor, count - 1))
         self.scroll_to_row(max(self._cursor - offset, 0))
         self.keep_in_view()
@@ -123,24 +134,22 @@ class ListView(ViewScreen, Generic[T]):
     def __init__(self, shell: Shell, rows: ListRows[T] | None = None) -> None:
         super().__init__(shell)
         self.rows: ListRows[T] = ListRows(hash) if rows is None else rows
-        self.list = ViewList(self)
+        self.list: ViewList[T] = ViewList(self.rows, self._draw_row, self._empty_lines, shell, self.ID)
         self.list.name_of = self._row_name
-        self.page = PageView(id="listed-page")
+        self.page = PageView(id="listed-page", shown=lambda: self.update("#listed-page-title", "#view-footer"))
         self.loaded = False
-        self.prompt: Prompt | None = None
         self._rest: Timer | None = None
         self.due: Timer | None = None
         """Fires when rows are to be read again after news."""
         self._waiting_since = 0.0
         self._shown: Hashable = None
-        self._does: dict[str, Callable[[], object]] = {
+        self.does = {
             "next_pane": self._other_pane,
             "previous_pane": self._other_pane,
             "preview_down": lambda: self.page.scroll_rows(3),
             "preview_up": lambda: self.page.scroll_rows(-3),
             "reveal": self._reveal,
         }
-        """Action id to its handler; a view adds its own."""
         common: dict[str, Callable[[], object]] = {
             "reload": self._reload,
             "filter": self._filter,
@@ -153,7 +162,7 @@ class ListView(ViewScreen, Generic[T]):
             "next_hunk": lambda: self.page.go_to_place(1),
             "previous_hunk": lambda: self.page.go_to_place(-1),
         }
-        self._does |= {id_: do for id_, do in common.items() if id_ in self.view.own}
+        self.does |= {id_: do for id_, do in common.items() if id_ in self.view.own}
 
     # For subclasses
 
@@ -161,7 +170,7 @@ class ListView(ViewScreen, Generic[T]):
         """Read the rows and pass them to `take`; `awaited`: later keys wait for them."""
         raise NotImplementedError
 
-    def draw(self, item: T, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: T, width: int) -> Sequence[Run]:
         """Return the runs of a row, without the cursor sign."""
         raise NotImplementedError
 
@@ -169,21 +178,9 @@ class ListView(ViewScreen, Generic[T]):
         """Read the text beside a row and pass it to `show_text`."""
         raise NotImplementedError
 
-    # ListRows that are no items; views whose rows fold bring their own
-
-    def row_count(self) -> int:
-        return len(self.rows.shown)
-
-    def row_key(self, index: int) -> Hashable:
-        """Return the identity of a row across reloads."""
-        return self.rows.key(self.rows.shown[index])
-
     def _row_name(self, index: int) -> str:
         """Return the identity of a row across runs; for -1: of the view without rows."""
-        return str(self.row_key(index)) if index >= 0 else ""
-
-    def draw_row(self, index: int, width: int) -> Sequence[Run]:
-        return self.draw(self.rows.shown[index], width)
+        return str(self.list.key(index)) if index >= 0 else ""
 
     @property
     def _explains(self) -> bool:
@@ -197,11 +194,11 @@ class ListView(ViewScreen, Generic[T]):
             return
         if item is None or not self.is_mounted:
             self._shown = None
-            self.give(())
+            self.page.show(())
         else:
             self._read_text(item)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Return what is shown when there are no rows."""
         if not self.loaded:
             return [[("  reading...", "dim")]]
@@ -282,9 +279,6 @@ class ListView(ViewScreen, Generic[T]):
 
     # Parts
 
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        return self._does
-
     def _body(self) -> Iterable[Widget]:
         left = Vertical(Lines(self._list_title, id="listed-title"), self.list, id="listed-left")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
@@ -345,14 +339,14 @@ class ListView(ViewScreen, Generic[T]):
             self.change(lambda: self.rows.filter(text.split()))
 
         def cancelled() -> None:
-            self.close_prompt()
+            self.prompt.close()
             typed("")
 
         def found(_: str) -> Line:
             return [(f"{self.rows.of_all}  enter keeps  esc clears ", "dim")]
 
         start = " ".join(self.rows.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, typed, found, over=True))
+        self.prompt.ask(Question("/", start, lambda _: self.prompt.close(), cancelled, typed, found, over=True))
 
     # The text
 
@@ -378,30 +372,25 @@ class ListView(ViewScreen, Generic[T]):
         key = self.rows.key(item)
         if self.item is not None and self.rows.key(self.item) == key and not self._explains:
             same, self._shown = self._shown == key, key
-            self.give(page, starts, keep_place=same)
-
-    def give(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
-        """Show a text; `starts` are the lines at which its places begin."""
-        self.page.show(page, starts, keep_place=keep_place)
-        self.update("#listed-page-title", "#view-footer")
+            self.page.show(page, starts, keep_place=same)
 
     # Moving
 
     @property
-    def in_page(self) -> bool:
+    def _in_page(self) -> bool:
         return self.focused is self.page
 
     def perform(self, action: Action) -> None:
         if action.id in MOVES:
             self.show_hint(None)
-            (self.page if self.in_page else self.list).advance(action.id)
+            (self.page if self._in_page else self.list).advance(action.id)
         else:
             super().perform(action)
 
     def _other_pane(self) -> None:
         """Move the focus between list and text."""
         self.set_class(False, "-reading")  # noqa: FBT003
-        (self.list if self.in_page else self.page).focus()
+        (self.list if self._in_page else self.page).focus()
 
     def _read_alone(self, *, alone: bool) -> None:
         """Let the text cover the list, or show the list again."""
@@ -413,7 +402,7 @@ class ListView(ViewScreen, Generic[T]):
         """Leave the text, then clear the filter, then the marks."""
         if self.has_class("-reading"):
             self._read_alone(alone=False)
-        elif self.in_page:
+        elif self._in_page:
             self._other_pane()
         elif self.rows.words:
             self.change(lambda: self.rows.filter(()))
@@ -424,50 +413,12 @@ class ListView(ViewScreen, Generic[T]):
             return False
         return True
 
-    # What is typed
-
-    def ask(self, question: Question) -> None:
-        """Ask for one line of text, in place of the footer."""
-        self.show_hint(None)
-        self.prompt = Prompt(question)
-        self.update("#view-footer", "#view-header")
-
-    def close_prompt(self) -> None:
-        self.prompt = None
-        self.update("#view-footer", "#view-header")
-
-    @property
-    def letters_are_text(self) -> bool:
-        return self.prompt is not None
-
-    def take_text(self, key: str, character: str | None) -> bool:
-        prompt = self.prompt
-        if prompt is None or key in ("up", "down", "pageup", "pagedown"):
-            return False
-        taken = prompt.feed(key, character)
-        self.update("#view-footer")
-        return taken or key != "ctrl+q"
-
-    def take_paste(self, text: str) -> bool:
-        if self.prompt is None:
-            return False
-        self.prompt.paste(text)
-        self.update("#view-footer")
-        return True
-
     # Words
-
-    def _footer(self, width: int) -> list[Line]:
-        if self.prompt is None:
-            return super()._footer(width)
-        line, column = self.prompt.line(width, plain=self.ascii)
-        self.app.cursor_position = Offset(column, self.size.height - 1)
-        return [line]
 
     def _list_title(self, width: int) -> list[Line]:
         words, notes = self._list_words()
-        return [bars.title(self.shell.named(words), notes, width, focused=not self.in_page, plain=self.ascii)]
+        return [bars.title(self.shell.named(words), notes, width, focused=not self._in_page, plain=self.ascii)]
 
     def _page_title(self, width: int) -> list[Line]:
         words, notes = self._page_words()
-        return [bars.title(self.shell.named(words), notes, width, focused=self.in_page, plain=self.ascii)]
+        return [bars.title(self.shell.named(words), notes, width, focused=self._in_page, plain=self.ascii)]

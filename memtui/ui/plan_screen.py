@@ -70,7 +70,7 @@ class PlanScreen(KeyedScreen[T]):
         self._plain = plain
         self.list = rows
         self.details = LinesView(id="asking-details")
-        self.prompt = Prompt(question)
+        self.prompt = Prompt(question, self.draw)
         self._said: Line = []
 
     def compose(self) -> ComposeResult:
@@ -104,11 +104,7 @@ class PlanScreen(KeyedScreen[T]):
 
     # Keys
 
-    @property
-    def letters_are_text(self) -> bool:
-        return True
-
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the text line; movement is for the list and, with shift, for the details."""
         self._said = []
         if key in SCROLLS:
@@ -118,11 +114,6 @@ class PlanScreen(KeyedScreen[T]):
             self.details.scroll_relative(y=SCROLLED if key == "shift+down" else -SCROLLED, animate=False)
         elif not self._take_key(key) and not self.prompt.feed(key, character):
             return key != "ctrl+q"
-        self.draw()
-        return True
-
-    def take_paste(self, text: str) -> bool:
-        self.prompt.paste(text)
         self.draw()
         return True
 
@@ -138,9 +129,7 @@ class PlanScreen(KeyedScreen[T]):
             lines.update()
 
     def _line(self, width: int) -> list[Line]:
-        line, column = self.prompt.line(width, plain=self._plain)
-        self._put_caret(column, self.size.height - 1)
-        return [line]
+        return self.prompt.foot(self, width, plain=self._plain)
 
     def _put_caret(self, column: int, row: int) -> None:
         """Place the terminal's own cursor, where an input method shows a letter being composed."""

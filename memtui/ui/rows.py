@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -16,7 +16,7 @@ class ListRows(Generic[T]):
         self.key = key
         self.text = text
         self.all: tuple[T, ...] = ()
-        self.shown: tuple[T, ...] = ()
+        self.shown: Sequence[T] = ()
         self.words: tuple[str, ...] = ()
         self.marks: set[Hashable] = set()
         self.range: tuple[int, frozenset[Hashable]] | None = None
@@ -47,7 +47,7 @@ class ListRows(Generic[T]):
         """Return what an operation works on: all marked rows, even if filtered out, else the row at `index`."""
         if self.marks:
             return tuple(item for item in self.all if self.key(item) in self.marks)
-        return self.shown[index : index + 1]
+        return tuple(self.shown[index : index + 1])
 
     def toggle(self, index: int) -> None:
         self.marks ^= {self.key(item) for item in self.shown[index : index + 1]}

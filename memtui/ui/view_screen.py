@@ -19,6 +19,7 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.keys.prefix import Sequences
 from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.prompts import Prompt
 from memtui.ui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
@@ -115,7 +116,11 @@ class ViewScreen(KeyedScreen[None]):
         self.own_actions = tuple(by_id[id_] for id_ in self.view.actions)
         self.actions = tuple(by_id[id_] for id_ in dict.fromkeys((*self.view.actions, *digits, *COMMON)))
         self.ascii = shell.plain
-        self._sequences = Sequences(keymap_of(self.actions))
+        self.sequences = Sequences(keymap_of(self.actions))
+        self.prompt = Prompt(None, self.update, "#view-footer", "#view-header")
+        self.prompt.asks = lambda: self.show_hint(None)
+        self.does: dict[str, Callable[[], object]] = {}
+        """Action id to its handler, for every id of the view's table entry."""
         self._said: Line = []
         self.line_taken = False
         self._zoomed = False
@@ -124,10 +129,6 @@ class ViewScreen(KeyedScreen[None]):
 
     def _body(self) -> Iterable[Widget]:
         """Yield the widgets between the tabs and the line of keys."""
-        raise NotImplementedError
-
-    def does(self) -> Mapping[str, Callable[[], object]]:
-        """Map action ids to handlers, for every id of the view's table entry."""
         raise NotImplementedError
 
     def entered(self, within: ViewFilter | None) -> None:
@@ -189,6 +190,8 @@ class ViewScreen(KeyedScreen[None]):
     # Words
 
     def _footer(self, width: int) -> list[Line]:
+        if self.prompt.open:
+            return self.prompt.foot(self, width, plain=self.ascii)
         if self._said:
             shown = bars.message if len(self._said) == 1 else bars.question
             return [shown(self._said, width, plain=self.ascii)]
@@ -220,7 +223,7 @@ class ViewScreen(KeyedScreen[None]):
 
     def perform(self, action: Action) -> None:
         self.show_hint(None)
-        own = self.does().get(action.id)
+        own = self.does.get(action.id)
         if own is not None:
             own()
         else:

@@ -145,7 +145,7 @@ class Hosts:
         screen, address, sha = self._screen, memory.address, memory.sha256
 
         def entered(text: str) -> None:
-            screen.close_prompt()
+            screen.prompt.close()
             to = Address(address.root, text)
             if new:
                 made = RemoteCommand(("save", "--expect=absent", "--file=-"), (to,))
@@ -156,7 +156,7 @@ class Hosts:
 
         label, value = ("new", address.path.removesuffix(address.name)) if new else ("rename", address.path)
         host = screen.forest.roots[address.root].host
-        screen.ask(Question(f"{label} on {host}", value, entered, screen.close_prompt))
+        screen.prompt.ask(Question(f"{label} on {host}", value, entered, screen.prompt.close))
 
     def _do(self, deed: RemoteCommand, back: RemoteCommand, said: str) -> None:
         """Run a command there as a step of undo here, and show the result."""

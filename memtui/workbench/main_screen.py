@@ -22,6 +22,7 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
+from memtui.ui.widgets.prompts import Prompt
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import VIEWS
@@ -33,7 +34,6 @@ from memtui.workbench.tree.tree import FullList, MemoryTree
 if TYPE_CHECKING:
     from memtui.features.host import Host
     from memtui.ui.view_screen import ViewScreen
-    from memtui.ui.widgets.prompts import Prompt, Question
     from memtui.workbench.bridge import ActivityChanged, Bridge
 
 P = TypeVar("P")
@@ -194,7 +194,7 @@ class MainScreen(KeyedScreen[None]):
         self.lists = 0
         """How often all memories were listed: first from the last run, then from disk."""
         self.drafts_read = False
-        self.prompt: Prompt | None = None
+        self.prompt = Prompt(None, self.chrome.update, "footer", "header")
         self.editing = False
 
     def part(self, kind: Callable[[Any], P]) -> P:
@@ -243,30 +243,9 @@ class MainScreen(KeyedScreen[None]):
     def show_hint(self, line: Line | None) -> None:
         self.chrome.hint(line)
 
-    # The line of text in the footer
-
-    def ask(self, question: Question) -> None:
-        """Ask for one line of text in the footer."""
-        from memtui.ui.widgets.prompts import Prompt
-
-        self.prompt = Prompt(question)
-        self.chrome.update("header", "footer")
-
-    def close_prompt(self) -> None:
-        self.prompt = None
-        self.chrome.update("header", "footer")
-
-    def refuse_prompt(self, text: str) -> bool:
-        """Show why a typed text cannot be used; return False when the prompt is gone."""
-        if self.prompt is None:
-            return False
-        self.prompt.refuse(text)
-        self.chrome.update("footer")
-        return True
-
     def not_done(self, what: str, error: MemtuiError) -> None:
         """Show an error where the text was typed, so that it can be corrected; else as any other error."""
-        if not self.refuse_prompt(f"{error.message} {error.hint}".strip()):
+        if not self.prompt.refuse(f"{error.message} {error.hint}".strip()):
             self.show_error(what, error)
 
     # For the screen itself

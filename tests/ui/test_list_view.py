@@ -33,7 +33,7 @@ async def listed(screen: Real) -> ListView[Any]:
     await screen.press("6")
     top = screen.app.screen
     assert isinstance(top, ListView)
-    await screen.until(lambda: top.row_count() > 0 and bool(top.page.page))
+    await screen.until(lambda: top.list.count() > 0 and bool(top.page.page))
     return top
 
 
@@ -47,15 +47,15 @@ async def test_keys_move_in_the_pane_that_has_the_focus(world: World, size: tupl
         assert view.list.cursor == 49
         await screen.press("g", "g")
         assert view.list.cursor == 0
-        await screen.until(lambda: view._shown == view.row_key(0))
+        await screen.until(lambda: view._shown == view.list.key(0))
         await screen.press("J")
         assert view.page.top == 3
         await screen.press("K", "tab", "j", "j")
-        assert (view.list.cursor, view.page.top, view.in_page) == (0, 2, True)
+        assert (view.list.cursor, view.page.top, view._in_page) == (0, 2, True)
         await screen.press("G")
         assert view.page.top > 40
         await screen.press("escape")
-        assert not view.in_page
+        assert not view._in_page
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
 
@@ -64,12 +64,12 @@ async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> N
     async with real(world) as screen:
         view = await listed(screen)
         await screen.press("j", "j", "j")
-        key, offset = view.row_key(3), view.list.cursor - view.list.top
+        key, offset = view.list.key(3), view.list.cursor - view.list.top
         with world.engine() as other:
             other.memories.delete([at("55.md"), at("56.md")], actor=ME)
         screen.app.bridge.reload()
-        await screen.until(lambda: view.row_count() == 52)
-        assert view.row_key(view.list.cursor) == key
+        await screen.until(lambda: view.list.count() == 52)
+        assert view.list.key(view.list.cursor) == key
         assert view.list.cursor == 5
         assert view.list.cursor - view.list.top == offset
 
@@ -84,8 +84,8 @@ async def test_a_paste_is_text_in_the_line_and_nothing_elsewhere(world: World) -
         await screen.until_text("A paste outside text is ignored.")
         await screen.press("slash")
         view.post_message(events.Paste("47\n.md"))
-        await screen.until(lambda: view.row_count() == 1)
-        assert view.prompt is not None
+        await screen.until(lambda: view.list.count() == 1)
+        assert view.prompt.open
         assert view.prompt.text == "47 .md"
         assert world.disk() == before
 
@@ -185,7 +185,7 @@ async def test_every_action_of_its_entry_is_done_and_what_writes_is_off_when_not
     before = filled.disk()
     async with real(filled, read_only=True, surroundings=filled.machine.surroundings()) as screen:
         view = await filled.opened(screen, id_)
-        assert set(VIEW[id_].actions) == set(view.does()) | set(MOVES)
+        assert set(VIEW[id_].actions) == set(view.does) | set(MOVES)
         assert "read-only" in screen.text.split("\n")[0]
         for action in view.actions:
             if action.writes:
@@ -204,18 +204,18 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
     async with real(filled, surroundings=filled.machine.surroundings()) as screen:
         view = await filled.opened(screen, id_)
         await screen.press("G")
-        assert view.list.cursor == view.row_count() - 1
+        assert view.list.cursor == view.list.count() - 1
         await screen.press("g", "g")
         stood = [view.list.cursor]
         for pressed in ("j", "j", "k"):
             await screen.press(pressed)
             stood.append(view.list.cursor)
         assert stood[0] < stood[1] == stood[3] < stood[2]
-        key, rows = view.row_key(stood[3]), view.row_count()
+        key, rows = view.list.key(stood[3]), view.list.count()
         for size in ((60, 16), (200, 60), (120, 40)):
             await resize(screen.pilot, *size)
             await screen.until(lambda: bool(view.page.page))
-            assert view.row_key(view.list.cursor) == key
+            assert view.list.key(view.list.cursor) == key
         if "mark" in VIEW[id_].actions:
             await screen.press("space")
             assert view.rows.marks
@@ -225,15 +225,15 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
             await screen.until_text(" matches")
             await screen.press("ctrl+u")
             await screen.type(WORDS[id_])
-            await screen.until(lambda: 0 < view.row_count() < rows)
+            await screen.until(lambda: 0 < view.list.count() < rows)
             await screen.press("enter")
         await screen.press("tab")
-        assert view.in_page
+        assert view._in_page
         await screen.press("escape")
         assert screen.app.focused is view.list
         if id_ in WORDS:
             await screen.press("escape")
-            await screen.until(lambda: view.row_count() == rows)
+            await screen.until(lambda: view.list.count() == rows)
         if "mark" in VIEW[id_].actions:
             await screen.press("escape")
             assert not view.rows.marks
@@ -257,7 +257,7 @@ async def test_it_fits_and_draws_ascii_alone_where_that_is_asked_for(filled: Fil
         for size in ((60, 16), (120, 40)):
             await screen.pilot.resize_terminal(*size)
             await screen.until(partial(is_drawn, screen, size))
-            for number in range(view.row_count()):
+            for number in range(view.list.count()):
                 view.list.go(number)
                 await screen.pilot.pause()
                 lines = screen.text.split("\n")
@@ -282,13 +282,13 @@ async def test_after_a_restart_the_cursor_goes_to_its_row_far_down_once(world: W
     async with real(world) as screen:
         view = await listed(screen)
         await screen.press("G", "k")
-        key, row, at_row = view.row_key(view.list.cursor), view.list.row_now, view.list.cursor
+        key, row, at_row = view.list.key(view.list.cursor), view.list.row_now, view.list.cursor
     async with real(world, place=SavedPlace(view=view.ID, row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == view.ID)
         again = screen.app.screen
         assert isinstance(again, ListView)
         await screen.until(lambda: again.list.cursor == at_row)
-        assert again.row_key(at_row) == key
+        assert again.list.key(at_row) == key
         assert again.list.top > 0
         await screen.press("g", "g")
         screen.app.bridge.reload()
@@ -303,10 +303,10 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(filled: Filled, id
     async with real(filled, surroundings=around) as screen:
         view = await filled.opened(screen, id_)
         await screen.press("g", "g", "j", "j")
-        key, row, at_row = view.row_key(view.list.cursor), view.list.row_now, view.list.cursor
+        key, row, at_row = view.list.key(view.list.cursor), view.list.row_now, view.list.cursor
     async with real(filled, surroundings=around, place=SavedPlace(view=id_, row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == id_)
         again = screen.app.screen
         assert isinstance(again, ListView)
-        await screen.until(lambda: again.row_count() > 0 and not again.shell.row_left(id_))
-        assert (again.row_key(again.list.cursor), again.list.cursor) == (key, at_row)
+        await screen.until(lambda: again.list.count() > 0 and not again.shell.row_left(id_))
+        assert (again.list.key(again.list.cursor), again.list.cursor) == (key, at_row)

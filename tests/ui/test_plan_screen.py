@@ -32,5 +32,5 @@ async def test_a_paste_goes_into_the_line_as_one(tmp_path: Path) -> None:
         await screen.until(lambda: isinstance(screen.app.screen, PlanScreen))
         found = screen.app.screen
         assert isinstance(found, PlanScreen)
-        found.take_paste("a\nb.tar\n")
+        found._take_paste("a\nb.tar\n")
         assert found.prompt.text == "a b.tar"

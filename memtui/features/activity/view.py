@@ -137,9 +137,9 @@ newest operation, as everywhere; d s takes back the step under the cursor and no
 as it left them. / looks for words, a shows one writer only."""
 
     def __init__(self, host: Host) -> None:
-        super().__init__(host.shell)
-        self.host, self.jobs = host, host.jobs
         self.steps = Steps()
+        super().__init__(host.shell, self.steps)
+        self.host, self.jobs = host, host.jobs
         self.only = PageFilter()
         self.counts: dict[int, tuple[int, int]] = {}
         self.next_undo: str | None = None
@@ -147,7 +147,7 @@ as it left them. / looks for words, a shows one writer only."""
         self._to_end = False
         self._count_rest: Timer | None = None
         self.step_undo = StepUndo(self)
-        self._does |= {
+        self.does |= {
             "step_open": self._open,
             "step_diff": lambda: self._read_alone(alone=not self.has_class("-reading")),
             "undo_step": self.step_undo.undo,
@@ -163,21 +163,15 @@ as it left them. / looks for words, a shows one writer only."""
 
     def _asks_at_once(self, first: str) -> Line | None:
         """Say what `d` would take back."""
-        after = [key for key, action in self._sequences.choices(first) if action.id == "undo_step"]
+        after = [key for key, action in self.sequences.choices(first) if action.id == "undo_step"]
         return self.step_undo.question(after[0]) if after else None
 
     # What is known
 
-    @property
-    def item(self) -> ActivityItem | None:
-        """The row under the cursor."""
-        items = self.steps.items
-        return items[self.list.cursor] if self.list.cursor < len(items) else None
-
     def entered(self, within: ViewFilter | None) -> None:
         """Start at the newest."""
         del within
-        self.prompt = None
+        self.prompt.close()
         self.step_undo.forget()
         self.load()
 
@@ -234,24 +228,16 @@ as it left them. / looks for words, a shows one writer only."""
 
     # The list
 
-    def row_count(self) -> int:
-        """Return the number of rows loaded."""
-        return len(self.steps.items)
-
-    def row_key(self, index: int) -> Hashable:
-        """Return the identity of a row."""
-        return self.steps.items[index].key
-
     def _row_name(self, index: int) -> str:
         """Return the step of a row: which steps were open is not stored."""
-        return str(self.steps.items[index].step.key) if index >= 0 else ""
+        return str(self.steps.shown[index].step.key) if index >= 0 else ""
 
-    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: ActivityItem, width: int) -> Sequence[Run]:
         """Draw a row."""
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
-        return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
+        return item_runs(item, self.steps, self.counts, width, clock, next_undo=self.next_undo)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
@@ -282,7 +268,7 @@ as it left them. / looks for words, a shows one writer only."""
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
 
     def _count(self) -> None:
-        rows = self.steps.items[self.list.top : self.list.top + self.list.size.height]
+        rows = self.steps.shown[self.list.top : self.list.top + self.list.size.height]
         small = [row for row in rows if len(row.records) <= COUNTED_RECORDS]
         wanted = [one for row in small for one in row.records if one.seq not in self.counts and one.state != "intent"]
         if not wanted:
@@ -305,11 +291,11 @@ as it left them. / looks for words, a shows one writer only."""
         """Show what the row under the cursor did."""
         item = self.item
         if item is None or not self.is_mounted:
-            self.give(())
+            self.page.show(())
             return
         told = self.step_undo.failure_lines(item)
         if told:
-            self.give(words_page(*told, style="warning", width=self.page.text_width))
+            self.page.show(words_page(*told, style="warning", width=self.page.text_width))
             return
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
         now = self.host.now()
@@ -326,7 +312,7 @@ as it left them. / looks for words, a shows one writer only."""
         item = self.item
         if item is not None and item.key == drawn.item.key:
             same, self._shown = self._shown == item.key, item.key
-            self.give(drawn.page, drawn.starts, keep_place=same)
+            self.page.show(drawn.page, drawn.starts, keep_place=same)
 
     def _page_words(self) -> tuple[str, Line]:
         """Return the title of the text."""
@@ -351,7 +337,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def perform(self, action: Action) -> None:
         """Run an action; the end of the list may have to be loaded first."""
-        if action.id == "bottom" and not self.in_page and not self.steps.complete:
+        if action.id == "bottom" and not self._in_page and not self.steps.complete:
             self.show_hint(None)
             self._to_end = True
             self._more()
@@ -402,7 +388,7 @@ as it left them. / looks for words, a shows one writer only."""
             self.list.change_rows(lambda: self.steps.set_open(step, wide=wide))
             self._rows_changed()
             self._count_soon()
-        elif wide != self.in_page:
+        elif wide != self._in_page:
             self._other_pane()
 
     # Which are shown
@@ -429,10 +415,10 @@ as it left them. / looks for words, a shows one writer only."""
             self._set_filter(self.only._replace(words=tuple(text.casefold().split())))
 
         def cancelled() -> None:
-            self.close_prompt()
+            self.prompt.close()
             self._set_filter(self.only._replace(words=()))
 
         start = " ".join(self.only.words)
         hint: Line = [("who, what, where, how it ended", "dim")]
-        question = Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, hint=lambda _: hint)
-        self.ask(question._replace(over=True))
+        question = Question("/", start, lambda _: self.prompt.close(), cancelled, changed=typed, hint=lambda _: hint)
+        self.prompt.ask(question._replace(over=True))

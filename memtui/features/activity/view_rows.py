@@ -16,6 +16,7 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
 from memtui.ui.draw.words import both_ends, count_words, fit
+from memtui.ui.rows import ListRows
 
 TOGETHER_MS = 2_000
 """Longest pause between changes of one outside writer that are one step."""
@@ -76,12 +77,13 @@ class ActivityItem(NamedTuple):
         return self.step.records if self.record is None else (self.record,)
 
 
-class Steps:
+class Steps(ListRows[ActivityItem]):
     """The loaded part of the audit, as rows."""
 
     def __init__(self) -> None:
+        super().__init__(lambda item: item.key)
         self.steps: list[UndoStep] = []
-        self.items: list[ActivityItem] = []
+        self.shown: list[ActivityItem] = []
         self.operations: dict[str, Operation] = {}
         self.reached: int | None = None
         """Oldest record that was looked at."""
@@ -90,11 +92,11 @@ class Steps:
         self._places: dict[str, int] = {}
         """Index in `steps` by operation."""
         self._starts: list[int] = []
-        """Index in `items` of each step's row."""
+        """Index in `shown` of each step's row."""
 
     def clear(self) -> None:
         """Remove all rows; what is open stays open."""
-        self.steps, self.items, self._places, self._starts = [], [], {}, []
+        self.steps, self.shown, self._places, self._starts = [], [], {}, []
         self.reached, self.complete = None, False
 
     def extend(self, records: Iterable[AuditRecord]) -> None:
@@ -146,13 +148,13 @@ class Steps:
     def _rebuild(self, first: int) -> None:
         """Rebuild the rows from a step on."""
         if first < len(self._starts):
-            del self.items[self._starts[first] :]
+            del self.shown[self._starts[first] :]
             del self._starts[first:]
         for step in self.steps[len(self._starts) :]:
-            self._starts.append(len(self.items))
-            self.items.append(ActivityItem(step))
+            self._starts.append(len(self.shown))
+            self.shown.append(ActivityItem(step))
             if step.key in self._open and len(step.records) > 1:
-                self.items += [ActivityItem(step, record) for record in step.records]
+                self.shown += [ActivityItem(step, record) for record in step.records]
 
     def is_open(self, step: UndoStep) -> bool:
         """Whether a step's records are shown."""

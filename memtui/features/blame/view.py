@@ -48,7 +48,7 @@ versions."""
         self.host = host
         self.address = Address("", "")
         self.problem = ""
-        self._does |= {
+        self.does |= {
             "blame_open": self._open,
             "versions": lambda: host.places.history(self.address),
             "show_in_tree": lambda: host.places.tree(self.address),
@@ -65,7 +65,7 @@ versions."""
             self.address, self.loaded, self._shown = address, False, None
             self.rows.words = ()
             self.list.change_rows(lambda: self.rows.load(()))
-            self.give(())
+            self.page.show(())
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
@@ -92,7 +92,7 @@ versions."""
         session = run.touch.session if run.touch is not None else ""
         return f"{run.who(self.address.root)} {run.level} {session} {' '.join(run.text)}"
 
-    def draw(self, item: BlamedRun, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: BlamedRun, width: int) -> Sequence[Run]:
         """Draw a row."""
         plain, wide = self.ascii, width >= WIDE
         touch = item.touch
@@ -113,11 +113,11 @@ versions."""
         used = sum(len(text) for text, _ in lead)
         return [*lead, (fit(visible(first), max(width - used, 1), plain=plain), "name")]
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list, or why it is empty."""
         if self.loaded and self.problem:
             return [[("  " + visible(self.problem), "problem")]]
-        return super().empty_lines()
+        return super()._empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
         rows = self.rows

@@ -78,7 +78,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self._count_rest: Timer | None = None
         self.rollback = Rollback(self)
         self.decisions = Decisions(self)
-        self._does |= {
+        self.does |= {
             "accept": self.decisions.accept,
             "reject": self.decisions.reject,
             "put_off": self.decisions.later,
@@ -110,7 +110,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def _asks_at_once(self, first: str) -> Line | None:
         """Say what `d` would take back."""
-        after = {action.id: key for key, action in self._sequences.choices(first)}
+        after = {action.id: key for key, action in self.sequences.choices(first)}
         targets, shown = self.targets, self.shown
         if "take_back" not in after or self.jobs.read_only or not targets:
             return None
@@ -141,9 +141,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def place_in_text(self) -> tuple[str | Change, int, int] | None:
         """Change or proposal id, step and hunk, while the cursor is in a text of several hunks."""
         shown, found = self.shown, self.proposed
-        if self.in_page and shown is not None and len(shown.hunks) > 1:
+        if self._in_page and shown is not None and len(shown.hunks) > 1:
             return shown.change, 0, self.hunk
-        if not self.in_page or found is None or len(found.places) < 2:
+        if not self._in_page or found is None or len(found.places) < 2:
             return None
         return (found.view.proposal.id, *found.places[self.hunk])
 
@@ -172,7 +172,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         rows = self.rows
         rows.release()
         rows.marks.clear()
-        rows.range = rows.below = self.prompt = None
+        rows.range = rows.below = None
+        self.prompt.close()
         self.settled = bool(self.shell.row_left(self.ID))
         self.place = ""
         if within is not None:
@@ -248,7 +249,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     # The list
 
-    def draw(self, item: ReviewItem, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: ReviewItem, width: int) -> Sequence[Run]:
         """Draw a row."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
@@ -297,10 +298,10 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """Say how many changes wait and are decided: `4 to decide, 2 accepted, ctrl+s`."""
         return view_proposals.decision_words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list."""
         if not self.place or not self.loaded or self.rows.words:
-            return super().empty_lines()
+            return super()._empty_lines()
         return [
             [(f"  You have seen everything in {visible(self.place)}. ", "name")],
             [("  3", "key"), (" shows what changed elsewhere", "name")],
@@ -353,7 +354,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if item is None or item.change is None:
             self.jobs.drop(BESIDE)
             self._drawn = None
-            self.give(self._about(item))
+            self.page.show(self._about(item))
         elif self.shown is None:
             self._read_again()
 
@@ -411,7 +412,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             at = starts[self.hunk]
             text = "".join(words for words, _ in page[at].runs)
             page[at] = PageLine(((">" + text[1:], "title-focus"),), page[at].source)
-        self.give(tuple(page), keep_place=keep_place)
+        self.page.show(tuple(page), keep_place=keep_place)
         if starts and not keep_place and (height := self.page.size.height):
             # Nobody is to decide about a line that was below the fold.
             later = enumerate(drawn[starts[0] + 1 :], starts[0] + 1)
@@ -498,7 +499,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if action.id != "open" or item is None or item.change is not None:
             return super()._label(action)
         if item.proposal is not None:
-            return "source" if self.in_page else "text"
+            return "source" if self._in_page else "text"
         if item.burst is not None:
             return "close" if self.rows.is_open(item.burst) else "open"
         return "review" if item.note is not None and item.note.waits else "open"
@@ -515,7 +516,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.change(lambda: self.rows.set_open((burst,), wide=wide))
         elif wide and item.kind == BURST:
             self.list.move(1)
-        elif wide != self.in_page:
+        elif wide != self._in_page:
             self._other_pane()
         elif not wide and not item.alone:
             self._jump_to(-1, ReviewItem.heads)
@@ -555,7 +556,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif item is not None and item.note is not None and item.note.waits:
             self.host.operations.accept(item.note.root.id, self.load)
         elif item is not None and item.proposal is not None:
-            (self.decisions.show_evidence if self.in_page else self._other_pane)()
+            (self.decisions.show_evidence if self._in_page else self._other_pane)()
         elif item is not None and item.change is not None:
             if reason := self._not_there(item.change):
                 self.say(reason, "warning")

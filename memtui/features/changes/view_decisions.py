@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from memtui.features.changes.view_rows import ReviewItem, ReviewRows
     from memtui.features.changes.view_texts import ShownChange
     from memtui.features.host import Host, Jobs
-    from memtui.ui.draw.pages import Page
     from memtui.ui.list_view import ViewList
     from memtui.ui.widgets.page_view import PageView
+    from memtui.ui.widgets.prompts import Prompt
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes with their decisions."""
@@ -46,8 +46,9 @@ class _Pane(Protocol):
 
     host: Host
     jobs: Jobs
-    list: ViewList
+    list: ViewList[ReviewItem]
     page: PageView
+    prompt: Prompt
     rows: ReviewRows
     hunk: int
 
@@ -66,13 +67,7 @@ class _Pane(Protocol):
     @property
     def place_in_text(self) -> tuple[str | Change, int, int] | None: ...
 
-    def give(self, page: Page) -> None: ...
-
     def say(self, text: str, level: str = "name") -> None: ...
-
-    def ask(self, question: Question) -> None: ...
-
-    def close_prompt(self) -> None: ...
 
     def load(self) -> None: ...
 
@@ -141,7 +136,7 @@ class Decisions:
             return
 
         def typed(reason: str) -> None:
-            view.close_prompt()
+            view.prompt.close()
             never = reason.strip().casefold() == NEVER
             self._decide(NEVER if never else "rejected", "" if never else reason.strip())
 
@@ -153,7 +148,7 @@ class Decisions:
                 ("  esc no ", "dim"),
             ]
 
-        view.ask(Question(f"Reject{what}: why?", "", typed, view.close_prompt, hint=hint))
+        view.prompt.ask(Question(f"Reject{what}: why?", "", typed, view.prompt.close, hint=hint))
 
     def later(self) -> None:
         """Put off, or take that back."""
@@ -292,7 +287,7 @@ class Decisions:
             counts[word] += count
         what = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
 
-        view.ask(yes_no(f"Carry out: {what}? ", lambda: self._carry_out(decided, what), view.close_prompt))
+        view.prompt.ask(yes_no(f"Carry out: {what}? ", lambda: self._carry_out(decided, what), view.prompt.close))
 
     def _carry_out(self, decided: _Choices, what: str) -> None:
         view, actor = self._view, self._view.jobs.actor
@@ -421,7 +416,7 @@ class Decisions:
             settings, place, look = view.host.settings, view.host.surroundings, DiffStyle(view.page.text_width)
             view.jobs.run(
                 lambda _: turn_page(settings, place, cited[seen], look),
-                view.give,
+                view.page.show,
                 what=f"read session {cited[seen].name[:ID]}",
                 latest="evidence",
             )

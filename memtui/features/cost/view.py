@@ -76,7 +76,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self._looks: Timer | None = None
         self._looking = False
         """Whether a check, or the reload it caused, is running."""
-        self._does |= {
+        self.does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
             "cost_cut": self._cut,
@@ -221,15 +221,15 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self._open(names[at % len(names)])
 
     def _close(self) -> None:
-        if self.opened and not self.in_page:
+        if self.opened and not self._in_page:
             self._open("")
-        elif self.in_page:
+        elif self._in_page:
             self._other_pane()
 
     def _right(self) -> None:
         if self.item is not None and self.item.kind == AGENT:
             self._open(self.item.cost.agent)
-        elif not self.in_page:
+        elif not self._in_page:
             self._other_pane()
 
     def _step_back(self) -> bool:
@@ -247,14 +247,14 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         """Return the agent whose files are shown, and the row."""
         return f"{self.opened}\n{super()._row_name(index)}"
 
-    def draw(self, item: CostRow, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: CostRow, width: int) -> Sequence[Run]:
         """Draw a row."""
         around = self.host.surroundings
         assert around is not None
         most = max((one.tokens for one in self.found or ()), default=0)
         return row_runs(item, most, width, around, plain=self.ascii)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain an empty list."""
         if self.found is None:
             return [[("  reading...", "dim")]]
@@ -294,7 +294,8 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         assert around is not None
         if item.item is not None and item.cost.agent != self._texts_of:
             self.jobs.drop(BESIDE)
-            self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
+            words, style = (self.failed, "problem") if self.failed else ("reading...", "dim")
+            self.page.show(words_page(words, style=style, width=width))
             return
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
@@ -305,7 +306,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
             lambda engine: view_rows.page(engine, item, around, width, plain=plain),
             show,
             what="draw a text",
-            otherwise=lambda error: self.give(words_page(error.message, style="problem", width=width)),
+            otherwise=lambda error: self.page.show(words_page(error.message, style="problem", width=width)),
             latest=BESIDE,
         )
 

@@ -75,7 +75,7 @@ used."""
         self._asked: Hashable = None
         """The entry that `d` asked about; only that one is removed."""
         self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
-        self._does |= {
+        self.does |= {
             "entry_edit": self._edit,
             "entry_new": lambda: host.places.edit_entry(self.address, None),
             "entry_remove": self._remove,
@@ -90,13 +90,13 @@ used."""
 
     def about(self, address: Address) -> None:
         """Show another memory's entries."""
-        self.prompt = None
+        self.prompt.close()
         if address != self.address:
             self.address, self.contents, self.problem = address, None, ""
             self.loaded, self._shown, self._go_to = False, None, 1
             self.rows.words = ()
             self.list.change_rows(lambda: self.rows.load(()))
-            self.give(())
+            self.page.show(())
         self.load()
 
     def show_entry(self, number: int | None) -> None:
@@ -131,19 +131,19 @@ used."""
 
     # The list
 
-    def draw(self, item: EntryRow, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: EntryRow, width: int) -> Sequence[Run]:
         """Draw a row."""
         tagged = any(row.entry.tags for row in self.rows.all[:100])
         digits = max(len(str(len(self.rows.all))), 2)
         return entry_runs(item.entry, width, digits=digits, plain=self.ascii, tagged=tagged)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain an empty list."""
         if self.loaded and self.problem:
             return [[("  " + self.problem, "problem")]]
         if self.loaded and not self.rows.words:
             return [[("  There are no entries; ", "name"), ("n", "key"), (" writes one", "name")]]
-        return super().empty_lines()
+        return super()._empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
         """Return title, count and fullness."""
@@ -187,7 +187,7 @@ used."""
 
     def _asks_at_once(self, first: str) -> Line | None:
         """Ask what `d` should remove."""
-        after = [key for key, action in self._sequences.choices(first) if action.id == "entry_remove"]
+        after = [key for key, action in self.sequences.choices(first) if action.id == "entry_remove"]
         if not after or self.item is None or self.jobs.read_only:
             return None
         self._asked = row_key(self.rows.shown[self.list.cursor])

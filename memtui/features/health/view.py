@@ -79,7 +79,7 @@ back."""
         """The root that a pending key sequence is about."""
         self._mine = False
         """Whether the next change of rows is the user's own."""
-        self._does |= {
+        self.does |= {
             "health_open": self._open,
             "edit": self._edit,
             "fix_finding": self._fix_one,
@@ -108,7 +108,7 @@ back."""
     def entered(self, within: ViewFilter | None) -> None:
         """Refresh, and keep the cursor where it was left."""
         del within
-        self.prompt = None
+        self.prompt.close()
         if self.rows.has_over:
             self.list.change_rows(lambda: self.rows.drop_over(-1))
         self.known.look_around()
@@ -153,16 +153,16 @@ back."""
 
     # The list
 
-    def draw(self, item: HealthRow, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: HealthRow, width: int) -> Sequence[Run]:
         """Draw a row."""
         return row_runs(item, self.rows, width, plain=self.ascii)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain an empty list."""
         if not self.loaded:
             return [[("  looking...", "dim")]]
         if self.rows.words:
-            return super().empty_lines()
+            return super()._empty_lines()
         looked = self.known.looked
         if not looked:
             return [[("  No agent keeps an index here.", "strong")]]
@@ -242,7 +242,7 @@ back."""
 
     def _asks_at_once(self, first: str) -> Line | None:
         """Show what `d` and `D` would fix."""
-        after = {action.id: key for key, action in self._sequences.choices(first)}
+        after = {action.id: key for key, action in self.sequences.choices(first)}
         row = self.row
         if row is None or row.stray is not None or self.jobs.read_only:
             return None
@@ -268,7 +268,7 @@ back."""
     def show_hint(self, line: Line | None) -> None:
         """Show the possible next keys, and for a whole root everything they would change."""
         super().show_hint(line)
-        after = {action.id for _, action in self._sequences.choices(self._sequences.pending)} if line else set()
+        after = {action.id for _, action in self.sequences.choices(self.sequences.pending)} if line else set()
         row = self.row
         asked = None
         if row is not None and "fix_root" in after:
@@ -337,10 +337,10 @@ back."""
 
         def why(reason: str) -> None:
             if not reason.strip():
-                self.close_prompt()
+                self.prompt.close()
                 self.say("Not muted: a mute needs a reason.")
                 return
-            self.close_prompt()
+            self.prompt.close()
 
             def job(engine: Engine) -> None:
                 root, mutes = address._replace(path=""), engine.changes.mutes
@@ -362,7 +362,7 @@ back."""
             self.jobs.run(job, done, what=f"mute {rule}", lane=WRITE)
 
         hint: Line = [(_MUTES[id_].format(rule=rule, count=len(chosen), name=address.name), "dim")]
-        self.ask(Question("why is it no harm", "", why, self.close_prompt, hint=lambda _: hint))
+        self.prompt.ask(Question("why is it no harm", "", why, self.prompt.close, hint=lambda _: hint))
 
     # Fixing
 

@@ -123,14 +123,14 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # The list
 
-    def draw(self, item: TimelineEntry, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: TimelineEntry, width: int) -> Sequence[Run]:
         """Draw a row."""
         clock = RowStyle(self.host.now(), self.ascii)
         return view_rows.entry_runs(item, width, clock, marked=item.key in self.rows.marks)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list, or why it is empty."""
-        return [[("  " + visible(self.refused), "problem")]] if self.refused else super().empty_lines()
+        return [[("  " + visible(self.refused), "problem")]] if self.refused else super()._empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
         versions = [one for one in self.rows.all if one.kind == VERSION]
@@ -145,7 +145,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     @property
     def _explains(self) -> bool:
-        return self.prompt is not None
+        return self.prompt.open
 
     def _read_text(self, item: TimelineEntry) -> None:
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
@@ -172,7 +172,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry, other = self.item, self.other
         if entry is None:
             return "Text", []
-        if self.prompt is not None:
+        if self.prompt.open:
             return f"Redact {entry.title}", []
         if self.whole or other is None:
             return f"Text of {entry.title}" if entry.kind != GONE else "Deleted", []
@@ -289,17 +289,17 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def _ask_to_redact(self) -> None:
         """Explain redaction, then ask for the word and a reason."""
         chosen = self.rows.shown[self.list.cursor]
-        self.give(words_page(*explanation(self.past, chosen), style="warning", width=self.page.text_width))
+        self.page.show(words_page(*explanation(self.past, chosen), style="warning", width=self.page.text_width))
 
         def ask_reason() -> None:
             hint: Line = [("why the text must go; enter clears it", "dim")]
-            self.ask(Question("reason", "", lambda why: self._redact(chosen, why), self._leave, hint=lambda _: hint))
+            question = Question("reason", "", lambda why: self._redact(chosen, why), self._leave, hint=lambda _: hint)
+            self.prompt.ask(question)
 
         self._ask_word(WORD, ask_reason, self._leave, f"clears the text of version {chosen.number} for good")
 
     def _refuse(self, why: str) -> None:
-        if self.prompt is not None:
-            self.prompt.refuse(why)
+        self.prompt.refuse(why)
 
     def _ask_word(self, word: str, then: Callable[[], None], leave: Callable[[], None], warning: str = "") -> None:
         """Ask to type a word, and refuse any other."""
@@ -311,10 +311,10 @@ them: n finds them. X clears the text of an old version for good, after a typed 
                 self._refuse(f"type {word}, or esc")
 
         hint: Line = [(warning, "warning")]
-        self.ask(Question(f"type {word}", "", typed, leave, hint=(lambda _: hint) if warning else None))
+        self.prompt.ask(Question(f"type {word}", "", typed, leave, hint=(lambda _: hint) if warning else None))
 
     def _leave(self) -> None:
-        self.close_prompt()
+        self.prompt.close()
         self.say("Not redacted; nothing was changed.")
         self._shown = None
         self.read_row()
@@ -323,7 +323,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if not reason.strip():
             self._refuse("a redaction needs a reason")
             return
-        self.close_prompt()
+        self.prompt.close()
         address, jobs, sha = self.past.address, self.jobs, entry.sha256 or ""
 
         def job(engine: Engine) -> Unerased:
@@ -350,7 +350,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         """Ask once more when something else keeps the text."""
         kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
         closing = f"Type {EVERYWHERE} to clear memtui's copies there, too; esc leaves everything as it is."
-        self.give(words_page(error.message, "", *kept, "", closing, style="warning", width=self.page.text_width))
+        self.page.show(words_page(error.message, "", *kept, "", closing, style="warning", width=self.page.text_width))
         self._ask_word(EVERYWHERE, lambda: self._redact(entry, reason, everywhere=True), self._leave)
 
     def _ask_damaged(self, paths: list[str]) -> None:
@@ -361,7 +361,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         name = path.rpartition("/")[2]
 
         def delete() -> None:
-            self.close_prompt()
+            self.prompt.close()
             self.jobs.run(
                 lambda engine: engine.redaction.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE
             )
@@ -371,7 +371,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             self._ask_damaged(paths[1:])
 
         def leave() -> None:
-            self.close_prompt()
+            self.prompt.close()
             self.say(f"{name} stays, and may hold the text.", "warning")
 
         self._ask_word("yes", delete, leave, f"deletes {name}, which is damaged and may hold the text, too")

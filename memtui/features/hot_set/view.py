@@ -57,7 +57,7 @@ start."""
         keys = {one.id: shown_keys(one) for one in self.table}
         home = host.surroundings.home if host.surroundings is not None else None
         self.look = HotSetLook(self.ascii, keys["accept_root"], keys["pin"], keys["install_hook"], home or "")
-        self._does |= {
+        self.does |= {
             "hot_jump": self._jump,
             "install_hook": lambda: host.operations.install_hook(self.door.agent, self.load),
             "lift_line": lambda: self._at_memory(host.operations.lift_line),
@@ -170,12 +170,12 @@ start."""
 
     # Rows
 
-    def draw(self, item: HotSetRow, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: HotSetRow, width: int) -> Sequence[Run]:
         """Draw a row."""
         assert self.given is not None
         return view_rows.row_runs(item, self.given, width, self.look)
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain an empty list."""
         if self.given is None:
             return [[("  reading...", "dim")]]
@@ -237,7 +237,7 @@ start."""
             super().read_row()
             return
         self.jobs.drop(BESIDE)
-        self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
+        self.page.show(words_page(self.given.off, style="problem", width=self.page.text_width))
 
     def _read_text(self, item: HotSetRow) -> None:
         width, look, given = self.page.text_width, self.look, self.given

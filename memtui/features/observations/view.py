@@ -92,7 +92,7 @@ withheld until you decide."""
             does[f"obs_{word}"] = partial(self._decide, partial(decide.set_state, word=word), f"Now {word}")
         for name, values in (("type", TYPES), ("state", view_rows.STATE_VALUES), ("kind", view_rows.KINDS)):
             does[f"obs_by_{name}"] = partial(self._cycle, name, values)
-        self._does |= does
+        self.does |= does
 
     @property
     def card(self) -> Card:
@@ -108,7 +108,8 @@ withheld until you decide."""
     def entered(self, within: ViewFilter | None) -> None:
         """Reload when the view is entered."""
         del within
-        self.prompt, self._again = None, False
+        self.prompt.close()
+        self._again = False
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
@@ -132,7 +133,7 @@ withheld until you decide."""
         if self._typed:
             self._typed = False
             self.list.go(0)
-        if self.prompt is not None and self.prompt.question.label == "/":
+        if self.prompt.open and self.prompt.question.label == "/":
             self.prompt.note = self._found()
             self.update("#view-footer")
         if seen.rebuild is not None and self.shell.current == self.ID:
@@ -166,11 +167,11 @@ withheld until you decide."""
             self.update("#listed-title")
 
         def cancelled() -> None:
-            self.close_prompt()
+            self.prompt.close()
             self._ask_for(self.wanted._replace(line=""))
 
         line = self.wanted.line
-        self.ask(Question("/", line, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
+        self.prompt.ask(Question("/", line, lambda _: self.prompt.close(), cancelled, changed=typed, over=True))
 
     def _cycle(self, name: str, values: tuple[str, ...]) -> None:
         if name == "type":
@@ -196,7 +197,7 @@ withheld until you decide."""
         self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
 
     def _step_back(self) -> bool:
-        if self.in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
+        if self._in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
             return super()._step_back()
         line = self.wanted.line if self.wanted.around is not None else ""
         self._ask_for(self.wanted._replace(around=None, line=line))
@@ -204,7 +205,7 @@ withheld until you decide."""
 
     # What is drawn
 
-    def draw(self, item: Card, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: Card, width: int) -> Sequence[Run]:
         """Draw a row."""
         plain = self.ascii
         state = "d" if item.deleted else " psr"[item.state] if item.state else "b" if item.brought else " "
@@ -258,7 +259,7 @@ withheld until you decide."""
         found = " found" * bool(self.wanted.line and self.wanted.around is None)
         return [(f"{many}{len(self.rows.all):,}{found}", "title")]
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Return what is shown without rows: why, and what to do."""
         if not self.host.settings.value("observe.enabled"):
             return [
@@ -286,7 +287,7 @@ withheld until you decide."""
 
     @property
     def _explains(self) -> bool:
-        return self.prompt is not None and self.prompt.question.label != "/"
+        return self.prompt.open and self.prompt.question.label != "/"
 
     def _read_text(self, item: Card) -> None:
         width, look = self.page.text_width, RowStyle(self.host.now(), self.ascii, self.shell.named)
@@ -378,7 +379,7 @@ withheld until you decide."""
                     return
                 if text.strip() != value:
                     patch[name] = text.strip()
-                self.close_prompt()
+                self.prompt.close()
                 then()
 
             self._ask(name, value, done, hint)
@@ -398,7 +399,7 @@ withheld until you decide."""
         self.give(words_page(*view_rows.EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
 
     def _nothing(self) -> None:
-        self.close_prompt()
+        self.prompt.close()
         self.say("Nothing was changed.")
         self._shown = None
         self.read_row()
@@ -410,7 +411,7 @@ withheld until you decide."""
             if not why.strip():
                 self._refuse("a redaction needs a reason")
                 return
-            self.close_prompt()
+            self.prompt.close()
             act = partial(decide.redact, actor=actor, reason=why.strip())
             self._write(
                 lambda engine: act(engine, view_rows.marks_of(engine, (card,), where)[0]),
@@ -453,8 +454,8 @@ withheld until you decide."""
         def shown(made: NewPlan) -> None:
             nonlocal seen
             seen = made
-            self.give(_preview(made, self.page.text_width, plain=self.ascii))
-            if self.prompt is not None:
+            self.page.show(_preview(made, self.page.text_width, plain=self.ascii))
+            if self.prompt.open:
                 self.prompt.note = [("enter writes what is shown", "dim")]
                 self.update("#view-footer")
 
@@ -470,7 +471,7 @@ withheld until you decide."""
             plan(text, lambda made: write(made) if made == seen else shown(made))
 
         def write(made: NewPlan) -> None:
-            self.close_prompt()
+            self.prompt.close()
             actor = self.jobs.actor
             self._write(lambda engine: decide.write_memory(engine, made, actor=actor), done, f"create {made.address}")
 
@@ -489,9 +490,7 @@ withheld until you decide."""
             self._ask_word("yes", f"it is private: agents that load {start.partition('/')[0]} would be given it", ask)
 
     def _refuse(self, why: str) -> None:
-        if self.prompt is not None:
-            self.prompt.refuse(why)
-            self.update("#view-footer")
+        self.prompt.refuse(why)
 
     def _ask_about_sessions(self) -> None:
         reach = self.standing.sessions

@@ -156,7 +156,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
 
     # Keys
 
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         """Take the answer about a secret; other keys go to the line."""
         if self._asking and character in ("!", "e"):
             self._asking = False
@@ -165,7 +165,7 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
             else:
                 self._show()
             return True
-        return super().take_text(key, character)
+        return super()._take_text(key, character)
 
     def _take_key(self, key: str) -> bool:
         if key == "ctrl+s":

@@ -95,7 +95,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._kept: tuple[object, ...] | None = None
         """Key of the hit the user moved to, which stays under the cursor when more is found."""
         self._beside: HitPage | None = None
-        self._does |= {
+        self.does |= {
             "search_open": self._open,
             "search_all": self.type_words,
             "search_type": self.type_words,
@@ -166,7 +166,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _step_back(self) -> bool:
         """Go from the line or the text to the hits, where there are some."""
-        if not self.in_page and not (self._in_line and self.rows.shown):
+        if not self._in_page and not (self._in_line and self.rows.shown):
             return False
         self._go_to(line=False)
         return True
@@ -183,7 +183,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # Typing
 
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the line."""
         if not self._in_line or key in NAVIGATION_KEYS:
             return False
@@ -333,7 +333,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def perform(self, action: Action) -> None:
         """Perform an action; a move of the cursor keeps the hit it leads to."""
         super().perform(action)
-        if action.id in MOVES and not self.in_page:
+        if action.id in MOVES and not self._in_page:
             self._keep()
 
     def _step(self, by: int) -> None:
@@ -347,7 +347,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _pane(self, step: int) -> None:
         places = ["line", "hits", "page"]
-        here = "page" if self.in_page else "line" if self._in_line else "hits"
+        here = "page" if self._in_page else "line" if self._in_line else "hits"
         there = places[(places.index(here) + step) % len(places)]
         self._in_line = there == "line"
         (self.page if there == "page" else self.list).focus()
@@ -355,7 +355,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def on_descendant_focus(self) -> None:
         """Redraw; a click on the text leaves the line."""
-        if self.in_page:
+        if self._in_page:
             self._in_line = False
         self._draw_bars()
 
@@ -392,13 +392,13 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     # What is drawn
 
-    def draw(self, item: Item, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: Item, width: int) -> Sequence[Run]:
         """Draw a row."""
         if self._names[0] != width:
             self._names = (width, name_room(self.rows.shown, width - 1))
         return row_runs(item, self._query, width, self._names[1], RowStyle(self.host.now(), self.ascii))
 
-    def empty_lines(self) -> Sequence[Line]:
+    def _empty_lines(self) -> Sequence[Line]:
         """Return what is shown without rows: what can be typed, or tried."""
         if self._found is None:
             return HINTS
@@ -411,7 +411,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             return
         self.jobs.drop(BESIDE)
         self._beside = self._shown = None
-        self.give(())
+        self.page.show(())
 
     def _read_text(self, item: Item) -> None:
         query, width = self._query, self.page.text_width

@@ -42,7 +42,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         rows: ListRows[SessionTouches] = ListRows(lambda one: (one.agent, one.session), self._text)
         super().__init__(host.shell, rows)
         self.host = host
-        self._does["session_go"] = self._go
+        self.does["session_go"] = self._go
 
     def _read_rows(self, *, awaited: bool) -> None:
         def read(engine: Engine) -> tuple[SessionTouches, ...]:
@@ -54,7 +54,7 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
         named = " ".join(f"{use.kind} {self.host.shown(use.address)}" for use in one.uses)
         return f"{title_of(one.agent)} {one.session} {one.cwd} {after_words(one)} {named}"
 
-    def draw(self, item: SessionTouches, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: SessionTouches, width: int) -> Sequence[Run]:
         """Draw a row."""
         plain, wide = self.ascii, width >= WIDE
         folder = fit(visible(self.host.short(item.cwd)), 18, plain=plain) + " "
@@ -75,10 +75,10 @@ wrote in the tree, where B says who wrote each line. They are read where you sai
             *([(fit(f"after {visible(after)}", left, plain=plain), "warning")] if after else []),
         ]
 
-    def empty_lines(self) -> Sequence[Sequence[Run]]:
+    def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Explain why there is none."""
         if not self.loaded or self.rows.words:
-            return super().empty_lines()
+            return super()._empty_lines()
         read = self.host.settings.transcripts_read
         if read in (ASK, OFF):
             why = "Nobody was asked yet whether" if read == ASK else "It is switched off that"

@@ -68,7 +68,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         """Action and row whose confirmation was asked for."""
         self._told_of = ""
         """Id of the task to move the cursor to once it is listed."""
-        self._does |= {
+        self.does |= {
             "dream": self._ask_to_dream,
             "task_cancel": self._cancel,
             "task_retry": self._retry,
@@ -78,7 +78,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
     def entered(self, within: ViewFilter | None) -> None:
         """Reload when the view is entered."""
         del within
-        self.prompt = None
+        self.prompt.close()
         self._difference = False
         self.load()
 
@@ -111,7 +111,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         shown, count = (sum(not isinstance(one, str) for one in rows) for rows in (self.rows.shown, self.rows.all))
         return words, [(f"{shown:,} of {count:,}" if self.rows.words else f"{count:,}", "title"), *notes[1:]]
 
-    def draw(self, item: Row, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: Row, width: int) -> Sequence[Run]:
         """Draw a row."""
         if isinstance(item, str):
             return [(item, "heading")]
@@ -245,7 +245,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             if isinstance(who, Task):
                 told(who, f"A dream is {state_label(who)} already: task {who.seq}.", "warning")
                 return
-            self.ask(yes_no(f"Dream by {who}? ", agreed, self.close_prompt))
+            self.prompt.ask(yes_no(f"Dream by {who}? ", agreed, self.prompt.close))
 
         def agreed() -> None:
             client = self.jobs.actor.name

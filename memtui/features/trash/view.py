@@ -47,7 +47,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
             host.shell, ListRows(key, lambda entry: f"{entry.address} {who_words(entry.actor, entry.address.root)}")
         )
         self.host, self.jobs = host, host.jobs
-        self._does |= {
+        self.does |= {
             "restore": self._restore,
             "versions": lambda: host.places.history(self.entry.address),
             "copy_contents": self._copy_text,
@@ -57,7 +57,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
     def entered(self, within: ViewFilter | None) -> None:
         """Start anew."""
         del within
-        self.prompt = None
+        self.prompt.close()
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
@@ -74,7 +74,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         """The entry under the cursor; actions that need one are off without."""
         return self.rows.shown[self.list.cursor]
 
-    def draw(self, item: TrashEntry, width: int) -> Sequence[Run]:
+    def _draw_row(self, item: TrashEntry, width: int) -> Sequence[Run]:
         """Draw a row."""
         look = RowStyle(self.host.now(), self.ascii, self.shell.named)
         return entry_runs(item, width, look, marked=key(item) in self.rows.marks)
@@ -140,7 +140,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         """Say what was restored; ask for another name where one was taken, unless the user went on."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         if not failed:
-            self.close_prompt()
+            self.prompt.close()
             self.rows.marks.clear()
             it = "it" if len(done.outcomes) == 1 else "them"
             also = f", {done.also}" if done.also else ""
@@ -150,9 +150,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         back = {outcome.address for outcome in done.outcomes if outcome.ok}
         self.rows.marks -= {key(entry) for entry in entries if entry.address in back}
         why = self._why(failed[0])
-        if len(done.outcomes) == 1 and self.prompt is not None:
-            self.prompt.refuse(why)
-            self.update("#view-footer")
+        if len(done.outcomes) == 1 and self.prompt.refuse(why):
             self._startle()
         elif len(done.outcomes) == 1 and may_ask and failed[0].error is not None and failed[0].error.code in TAKEN:
             self._ask_name(entries[0], why)
@@ -183,15 +181,14 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         def entered(text: str) -> None:
             target = start.read(text, roots)
             if target.problem:
-                if self.prompt is not None:
-                    self.prompt.refuse(target.problem)
+                self.prompt.refuse(target.problem)
                 return
             self._run((Restoring(entry.address, entry.sha256, target.address),), (entry,))
 
-        self.ask(Question("restore as", start.text, entered, self._not_restored, hint=hint, cursor=start.cursor))
+        self.prompt.ask(Question("restore as", start.text, entered, self._not_restored, hint=hint, cursor=start.cursor))
 
     def _not_restored(self) -> None:
-        self.close_prompt()
+        self.prompt.close()
         self.say("Not restored; it stays in the trash.")
 
     def _copy_text(self) -> None:

@@ -308,7 +308,7 @@ class Fence:
         if top is None or not isinstance(event, events.Key) or not event.is_printable or top.letters_are_text:
             return Verdict.RUN
         keys = [(one.time, name_of(one)) for one in self._waiting if isinstance(one, events.Key) and one.is_printable]
-        action = top.meaning(event)
+        action = top.sequences.peek(name_of(event))
         return self._watch.judge(
             keys,
             monotonic(),
@@ -327,7 +327,8 @@ class Fence:
         self._burst_until = monotonic() + PASTE_QUIET
         top = self._keyed
         if top is not None:
-            top.cancel_sequence()
+            top.sequences.cancel()
+            top.show_hint(None)
             top.say(PASTED, "warning")
 
     def _must_wait(self) -> bool:

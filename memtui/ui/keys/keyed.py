@@ -20,6 +20,7 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.keys.letters import KeyQuestion, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
 from memtui.ui.textual_private import name_of_character
+from memtui.ui.widgets.prompts import Prompt
 
 T = TypeVar("T")
 
@@ -55,7 +56,8 @@ class KeyedScreen(Screen[T]):
         self.line_taken = True
         """Whether its message line is in use, or not meant for unasked messages."""
         self.table = tuple(table)
-        self._sequences = Sequences(keymap(self.ROOMS, self.table))
+        self.sequences = Sequences(keymap(self.ROOMS, self.table))
+        self.prompt = Prompt()
         self.letters = KeyQuestion(self.show_hint)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
@@ -75,17 +77,16 @@ class KeyedScreen(Screen[T]):
     @property
     def letters_are_text(self) -> bool:
         """Whether a widget, or a line of the screen's own, takes letters as text."""
-        return self.typing
+        return self.typing or self.prompt.open
 
     @property
     def answering(self) -> bool:
         """Whether a question has the keys, so that other letters are no text either."""
         return False
 
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the text line being typed; return False when there is none or it has no use for it."""
-        del key, character
-        return False
+        return self.prompt.take(key, character)
 
     def perform(self, action: Action) -> None:
         raise NotImplementedError
@@ -103,10 +104,11 @@ class KeyedScreen(Screen[T]):
         """Show which keys may follow; None: the usual footer."""
         raise NotImplementedError
 
-    def take_paste(self, text: str) -> bool:
+    def _take_paste(self, text: str) -> bool:
         """Give a paste to the text line being typed; return False when there is none."""
-        del text
-        return False
+        if self.prompt.open:
+            self.prompt.paste(text)
+        return self.prompt.open
 
     def asks_by_itself(self, after: str) -> bool:
         """Whether it is a question that came up unasked; `after` is the last key before it that is no character."""
@@ -141,22 +143,14 @@ class KeyedScreen(Screen[T]):
             fence.goes_outside()
         self.perform(action)
 
-    def meaning(self, event: events.Key) -> Action | None:
-        return self._sequences.peek(name_of(event))
-
-    def cancel_sequence(self) -> None:
-        """Drop the first key of an unfinished sequence."""
-        self._sequences.cancel()
-        self.show_hint(None)
-
     def on_key(self, event: events.Key) -> None:
         if self.typing:
             self._beside_text(event)
-        elif self.take_text(event.key, event.character):
+        elif self._take_text(event.key, event.character):
             event.stop()
         elif event.is_printable and event.character is not None:
             event.stop()
-            self.dispatch(name_of(event))
+            self._dispatch(name_of(event))
         else:
             self._special(event)
 
@@ -170,23 +164,23 @@ class KeyedScreen(Screen[T]):
             self.attempt(action)
 
     def _special(self, event: events.Key) -> None:
-        action = self.meaning(event)
+        action = self.sequences.peek(name_of(event))
         if self.letters.waiting:
             event.stop()
             self.letters.take("")
-        elif self._sequences.pending:
+        elif self.sequences.pending:
             event.stop()
-            self._cancelled(self._sequences.cancel())
+            self._cancelled(self.sequences.cancel())
         elif action is not None:
             event.stop()
             self.attempt(action)
 
-    def dispatch(self, key: str) -> None:
+    def _dispatch(self, key: str) -> None:
         """Run what a character key means after the keys before it."""
         if self.letters.waiting:
             self.letters.take(" " if key == "space" else key)
             return
-        step = self._sequences.feed(key)
+        step = self.sequences.feed(key)
         if step.pending:
             line = self._asks_at_once(key)
             if line is not None:
@@ -205,9 +199,9 @@ class KeyedScreen(Screen[T]):
             self.say("Cancelled; nothing was changed.")
 
     def _show_choices(self, first: str) -> None:
-        if self._sequences.pending != first:
+        if self.sequences.pending != first:
             return
-        all_of_them = self._sequences.choices(first)
+        all_of_them = self.sequences.choices(first)
         choices = [(key, action) for key, action in all_of_them if not self.unavailable(action)]
         if not choices:
             self.show_hint([(f" {shown_key(first)} ", "strong"), (f" {self.unavailable(all_of_them[0][1])}", "name")])
@@ -225,5 +219,5 @@ class KeyedScreen(Screen[T]):
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
-        if not self.take_paste(event.text) and not self.typing:
+        if not self._take_paste(event.text) and not self.typing:
             self.say("A paste outside text is ignored.", "warning")

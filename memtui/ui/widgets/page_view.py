@@ -5,6 +5,8 @@ Stock text widgets split, highlight or mount everything first, which takes secon
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.message import Message
 
 from memtui.ui.draw.pages import Page, revealed
@@ -31,11 +33,18 @@ last looked. Enter opens the editor."""
     class Resized(Message):
         """The width to fold to has changed, or the page is visible again."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+        shown: Callable[[], object] = tuple,
+    ) -> None:
+        """`shown` is called after another page is shown."""
         super().__init__(id=id)
         self._page: Page = ()
         self._masked: tuple[Page, tuple[int, ...]] = (), ()
         self.starts: tuple[int, ...] = ()
+        self._shown = shown
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())
@@ -70,6 +79,7 @@ last looked. Enter opens the editor."""
             self._set_exact(exact=False)
         self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
         self.repaint()
+        self._shown()
 
     def turn_masks(self) -> str:
         """Reveal or mask secrets; return a sentence for the user."""

@@ -7,7 +7,11 @@ pasted holds no control characters; the stock input (`safe_input.py`) follows th
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
+
+from textual.geometry import Offset
+from textual.screen import Screen
 
 from memtui.safe_text import cell_width, end_of, one_line, pieces, reach, visible, without_escapes
 from memtui.ui.draw.bars import spread
@@ -79,33 +83,65 @@ def yes_no(words: str, agreed: Callable[[], None], close: Callable[[], None]) ->
     )
 
 
-class Prompt:
-    """The text being typed for a question."""
+NO_QUESTION = Question("", "", lambda _: None)
+LIST_KEYS = frozenset({"up", "down", "pageup", "pagedown"})
+"""Keys that move in a list while a line is typed below it."""
 
-    def __init__(self, question: Question) -> None:
-        self.question = question
+
+class Prompt:
+    """A line of text: the question it asks now, and what is typed for it."""
+
+    def __init__(self, question: Question | None = None, draw: Callable[..., object] = tuple, *bars: str) -> None:
+        """Take what draws the line again, and the names it takes: of the bar of the line, then of the header."""
+        self._draw = partial(draw, *bars)
+        self._draw_line = partial(draw, *bars[:1])
+        self.asks: Callable[[], object] = tuple
+        """Called before a question is asked."""
+        self._set(question)
+
+    def _set(self, question: Question | None) -> None:
+        self.open = question is not None
+        """Whether letters go into it."""
+        self.question = question = question or NO_QUESTION
         self.text = question.value
         self.cursor = len(question.value) if question.cursor is None else question.cursor
         self._end = closing(question.value, self.cursor)
         self._chosen = question.over and bool(question.value)
         self.note: Line = []
 
+    def ask(self, question: Question) -> None:
+        self.asks()
+        self._set(question)
+        self._draw()
+
+    def close(self) -> None:
+        self._set(None)
+        self._draw()
+
+    def take(self, key: str, character: str | None) -> bool:
+        """Handle a key of its screen; return False when it is for something else, such as the list above."""
+        if not self.open or (key in LIST_KEYS and (self.question.step is None or key not in ("up", "down"))):
+            return False
+        taken = self.feed(key, character)
+        self._draw_line()
+        return taken or key != "ctrl+q"
+
     def feed(self, key: str, character: str | None) -> bool:
         """Handle a key; return False when it means nothing in a line of text."""
-        before = self.text
+        question, before = self.question, self.text
         if key == "enter":
-            self.question.done(self.text)
+            question.done(before)
         elif key == "escape":
-            self.question.cancelled()
-        elif key in ("up", "down") and self.question.step is not None:
-            self.question.step(1 if key == "down" else -1)
+            question.cancelled()
+        elif key in ("up", "down") and question.step is not None:
+            question.step(1 if key == "down" else -1)
         elif character is not None and character.isprintable() and visible(character) == character:
             self._insert(character)
         elif not self._edit(key):
             return False
-        if self.text != before:
+        if self.text != before and self.question is question:
             self.note = []
-            self.question.changed(self.text)
+            question.changed(self.text)
         return True
 
     def _edit(self, key: str) -> bool:
@@ -160,9 +196,19 @@ class Prompt:
         self.note = []
         self._insert((pasted_lines if self.question.lines else pasted_line)(pasted))
         self.question.changed(self.text)
+        self._draw_line()
 
-    def refuse(self, text: str) -> None:
-        self.note = [(text, "error")]
+    def refuse(self, text: str) -> bool:
+        """Show why the text cannot be used; return False when nothing is asked any more."""
+        self.note = [(text, "error")] if self.open else []
+        self._draw_line()
+        return self.open
+
+    def foot(self, screen: Screen[Any], width: int, *, plain: bool) -> list[Line]:
+        """Draw it as the last row of a screen, with the terminal's own cursor in it."""
+        line, column = self.line(width, plain=plain)
+        screen.app.cursor_position = Offset(column, screen.size.height - 1)
+        return [line]
 
     def line(self, width: int, *, plain: bool = False) -> tuple[Line, int]:
         """Draw it: the line, and the cell of the cursor."""

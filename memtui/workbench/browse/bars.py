@@ -61,7 +61,7 @@ class Bars:
         words, level = said(news.ended, 0 if here else news.proposed)
         screen, top = self._screen, self._screen.app.screen
         begun = any(WHILE_YOU_WORK in text for text, _ in self._said.status)
-        taken = bool((self._said.status and not begun) or self._said.choices or screen.editing or screen.prompt)
+        taken = bool((self._said.status and not begun) or self._said.choices or screen.editing or screen.prompt.open)
         if top is not screen:
             taken = not isinstance(top, KeyedScreen) or top.line_taken
         if words and not taken:
@@ -155,8 +155,8 @@ class Bars:
     def footer(self, width: int) -> list[Line]:
         """What is typed, else the last message, else the keys."""
         screen = self._screen
-        if screen.prompt is not None:
-            return [self._filter.line(width)]
+        if screen.prompt.open:
+            return screen.prompt.foot(screen, width, plain=screen.facts.ascii)
         if self._said.choices or self._said.status:
             return [
                 bars.question(self._said.choices, width, plain=screen.facts.ascii)

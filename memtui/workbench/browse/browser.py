@@ -287,21 +287,14 @@ class BrowserScreen(MainScreen):
 
     # Keys
 
-    def take_text(self, key: str, character: str | None) -> bool:
-        return self.prompt is not None and self.filtering.feed(key, character)
+    def _take_text(self, key: str, character: str | None) -> bool:
+        if character is None or not character.isprintable():
+            self.filtering.apply()
+        return super()._take_text(key, character)
 
     @property
     def answering(self) -> bool:
         return self.editing and self.host.asking
-
-    def take_paste(self, text: str) -> bool:
-        if self.prompt is not None:
-            self.filtering.paste(text)
-        return self.prompt is not None
-
-    @property
-    def letters_are_text(self) -> bool:
-        return self.typing or self.prompt is not None
 
     def opening_given_up(self) -> None:
         """Return to the tree if the text was still being opened."""
@@ -321,7 +314,7 @@ class BrowserScreen(MainScreen):
 
     def _asks_at_once(self, first: str) -> Line | None:
         """Ask for `d` before anything happens."""
-        after = self._sequences.choices(first)
+        after = self.sequences.choices(first)
         keys = {
             action.id: key
             for key, action in after

@@ -34,12 +34,12 @@ def ask_about_secrets(screen: MainScreen, go_on: Callable[[str], None]) -> None:
         if chosen:
             go_on(chosen[0])
         else:
-            screen.refuse_prompt("Type keep, mask or leave.")
+            screen.prompt.refuse("Type keep, mask or leave.")
 
     def hint(_: str) -> Line:
         return [("a secret would go along: keep it, mask it, or leave the memory out", "warning")]
 
-    screen.ask(Question("secrets", "mask", answered, screen.close_prompt, hint=hint, over=True))
+    screen.prompt.ask(Question("secrets", "mask", answered, screen.prompt.close, hint=hint, over=True))
 
 
 class Bundles:
@@ -69,12 +69,12 @@ class Bundles:
                 return [("enter again writes over it", "warning")]
             return [(words, "dim")]
 
-        screen.ask(
+        screen.prompt.ask(
             Question(
                 "export to",
                 "~/memories.tar",
                 lambda text: self._export(text, targets, history=history),
-                screen.close_prompt,
+                screen.prompt.close,
                 hint=hint,
             )
         )
@@ -83,11 +83,11 @@ class Bundles:
         screen, over = self._screen, text == self._over
         path = path_of(text, screen.facts.settings.home)
         if path is None:
-            screen.refuse_prompt("Type the name of a file.")
+            screen.prompt.refuse("Type the name of a file.")
             return
 
         def written(found: Exported) -> None:
-            screen.close_prompt()
+            screen.prompt.close()
             left = f" {found.left[0][0]} is not in it: {found.left[0][1]}" if found.left else ""
             count = count_words(len(found.bundle.memories), "memory")
             screen.say(f"Exported {count} to {text.strip()}.{left}", "warning" if left else "good")
@@ -97,7 +97,7 @@ class Bundles:
                 ask_about_secrets(screen, lambda word: self._export(text, targets, history=history, secrets=word))
             elif error.code == "E_EXISTS":
                 self._over = text
-                screen.refuse_prompt("There is a file of this name: enter again writes over it.")
+                screen.prompt.refuse("There is a file of this name: enter again writes over it.")
             else:
                 screen.not_done("export", error)
 

@@ -88,7 +88,7 @@ class Commands:
         self._when_drafts_are_read = when_drafts_are_read
         self._on_top: HelpScreen | None = None
         tree = screen.memories
-        self._does: dict[str, Callable[[], object]] = {
+        self.does: dict[str, Callable[[], object]] = {
             "help": self._help,
             "messages": self._messages,
             "palette": self._palette,
@@ -133,13 +133,13 @@ class Commands:
             "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
         }
         for view in VIEWS:
-            self._does[view.action] = partial(screen.show_view, view.id)
+            self.does[view.action] = partial(screen.show_view, view.id)
         for sort in ("name", "uses", "age", "size", "edited"):
-            self._does[f"sort_{sort}"] = partial(self._sort, sort)
+            self.does[f"sort_{sort}"] = partial(self._sort, sort)
         for only in ("unseen", "pinned", "conflicts"):
-            self._does[f"only_{only}"] = partial(self._only, only)
+            self.does[f"only_{only}"] = partial(self._only, only)
         for move in ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up"):
-            self._does[move] = partial(self._move, move)
+            self.does[move] = partial(self._move, move)
 
     def run(self, id_: str) -> None:
         if id_ in THERE and self._host(self._screen.memories.current):
@@ -147,11 +147,11 @@ class Commands:
         elif id_ in ELSEWHERE:
             attrgetter(ELSEWHERE[id_])(self._screen)()
         else:
-            self._does[id_]()
+            self.does[id_]()
 
     @property
     def ids(self) -> frozenset[str]:
-        return frozenset(self._does) | frozenset(ELSEWHERE)
+        return frozenset(self.does) | frozenset(ELSEWHERE)
 
     @property
     def no_writing(self) -> str:
@@ -274,7 +274,7 @@ class Commands:
             self._back()
             self._side.read()
         else:
-            self._does["quit_now"]()
+            self.does["quit_now"]()
 
     # What is shown
 
@@ -366,7 +366,7 @@ class Commands:
         """Open the search view with its line focused."""
         self._screen.show_view("search")
         if (search := self._views.made("search")) is not None:
-            search.does()["search_all"]()
+            search.does["search_all"]()
 
     # Opening
 

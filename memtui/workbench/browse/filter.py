@@ -1,13 +1,10 @@
-"""The text line in the footer of the main screen, and the filter typed there; escape returns to the previous place."""
+"""The filter of the tree, typed in the footer; escape returns to the previous place."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.geometry import Offset
-
 from memtui.engine.model import ARCHIVE
-from memtui.ui.draw.spans import Line
 from memtui.workbench.browse.side import Side
 from memtui.workbench.main_screen import PREVIEW
 from memtui.workbench.tree.cells import HARMLESS
@@ -26,58 +23,19 @@ MOST_DAYS = 3_650
 DAY = 86_400_000
 KEPT = "kept memories"
 """The name under which kept memories are stored: addresses, and until when each is not asked about again."""
-PASSED = frozenset({"up", "down", "pageup", "pagedown"})
-"""Keys that move the cursor in the tree while a filter is typed."""
 
 
 class FilterLine:
-    """Keys of the text line, and the filter."""
+    """The filter."""
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._place: tuple[Key, int] | None = None
         self._waiting: str | None = None
         """Typed text not yet applied, because more keys may be waiting."""
-        self._drawing = False
         self._days = UNUSED_FOR
         self._kept: dict[str, int] = {}
         """Memories the user decided to keep, and until when, in milliseconds since the epoch."""
-
-    # The line
-
-    def feed(self, key: str, character: str | None) -> bool:
-        """Give a key to the line; return False when it is not for it."""
-        if self._screen.prompt is None:
-            return False
-        if character is None or not character.isprintable():
-            self._look()
-        passed = key in PASSED and self._screen.prompt.question.step is None
-        if passed or not self._screen.prompt.feed(key, character):
-            return key not in PASSED
-        if not self._drawing:
-            self._drawing = True
-            self._screen.call_later(self._draw_once)
-        return True
-
-    def paste(self, text: str) -> None:
-        if self._screen.prompt is not None:
-            self._screen.prompt.paste(text)
-            self._draw()
-
-    def line(self, width: int) -> Line:
-        if self._screen.prompt is None:
-            return []
-        drawn, column = self._screen.prompt.line(width, plain=self._screen.facts.ascii)
-        self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
-        return drawn
-
-    def _draw_once(self) -> None:
-        if self._drawing:
-            self._draw()
-
-    def _draw(self) -> None:
-        self._drawing = False
-        self._screen.chrome.update("footer")
 
     # The filter
 
@@ -102,14 +60,15 @@ class FilterLine:
 
         self.remember()
         text = " ".join(self._screen.forest.filter.words)
-        self._screen.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
+        self._screen.prompt.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
         if self._waiting is None:
-            self._screen.call_later(self._look)
+            self._screen.call_later(self.apply)
         self._waiting = text
 
-    def _look(self) -> None:
+    def apply(self) -> None:
+        """Show what matches the words typed so far."""
         text, self._waiting = self._waiting, None
         if text is None:
             return
@@ -117,14 +76,13 @@ class FilterLine:
         screen.forest.filter.set_words(text)
         screen.memories.apply(REBUILT, by_user=True)
         self._go_to_match()
-        if self._screen.prompt is not None:
+        if self._screen.prompt.open:
             count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
             self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
-        screen.chrome.update("tree-title")
-        self._draw()
+        screen.chrome.update("tree-title", "footer")
 
     def _keep(self, text: str) -> None:
-        self._screen.close_prompt()
+        self._screen.prompt.close()
         if not text.strip():
             self.clear()
         else:
@@ -141,7 +99,7 @@ class FilterLine:
             self._screen.memories.go(after[0])
 
     def _cancel(self) -> None:
-        self._screen.close_prompt()
+        self._screen.prompt.close()
         self.clear()
 
     def leave(self) -> None:
@@ -179,10 +137,10 @@ class FilterLine:
         def entered(text: str) -> None:
             typed = text.strip()
             if not (typed.isdecimal() and len(typed) <= len(str(MOST_DAYS)) and 0 < int(typed) <= MOST_DAYS):
-                self._screen.refuse_prompt(f"Type a number of days from 1 to {MOST_DAYS:,}, such as 30.")
+                self._screen.prompt.refuse(f"Type a number of days from 1 to {MOST_DAYS:,}, such as 30.")
                 return
             self._days = int(typed)
-            self._screen.close_prompt()
+            self._screen.prompt.close()
             self._screen.bridge.run(lambda engine: engine.places.load(KEPT).value, found, what="read what is kept")
 
         def found(value: object) -> None:
@@ -192,7 +150,7 @@ class FilterLine:
 
         screen = self._screen
         words = "never used, not changed for days"
-        screen.ask(Question(words, str(self._days), entered, screen.close_prompt, over=True))
+        screen.prompt.ask(Question(words, str(self._days), entered, screen.prompt.close, over=True))
 
     def _toggle_old(self) -> None:
         screen = self._screen

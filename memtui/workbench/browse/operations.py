@@ -123,7 +123,7 @@ class MemoryOperations:
         if count <= CONFIRM_ABOVE:
             do()
             return
-        self._screen.ask(yes_no(f"{what}? ", do, self._screen.close_prompt))
+        self._screen.prompt.ask(yes_no(f"{what}? ", do, self._screen.prompt.close))
 
     def undo(self) -> None:
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
@@ -219,7 +219,7 @@ class MemoryOperations:
         def entered(target: Target) -> None:
             pairs = target.pairs(targets, folder)
             if translates(pairs, self._roots):
-                self._screen.close_prompt()
+                self._screen.prompt.close()
                 self._land("move", targets, start, folder=folder, typed=target.text)
             else:
                 self._move(pairs, target, folder)
@@ -279,7 +279,7 @@ class MemoryOperations:
         screen = self._screen
 
         def go_on(word: str) -> None:
-            screen.close_prompt()
+            screen.prompt.close()
             again(word)
 
         def refused(error: MemtuiError) -> None:
@@ -294,12 +294,12 @@ class MemoryOperations:
         def entered(text: str) -> None:
             target = start.read(text, self._roots)
             if target.problem:
-                self._screen.refuse_prompt(target.problem)
+                self._screen.prompt.refuse(target.problem)
             else:
                 done(target)
 
-        self._screen.ask(
-            Question(label, start.text, entered, self._screen.close_prompt, hint=hint, cursor=start.cursor)
+        self._screen.prompt.ask(
+            Question(label, start.text, entered, self._screen.prompt.close, hint=hint, cursor=start.cursor)
         )
 
     def _new_shaped(self, place: Address, name: str = "") -> None:
@@ -339,15 +339,15 @@ class MemoryOperations:
         policy = self._roots[address.root].policy
         if has_shape(self._roots[address.root]):
             folder, _, name = address.path.rpartition("/")
-            self._screen.close_prompt()
+            self._screen.prompt.close()
             self._new_shaped(Address(address.root, folder), name)
             return
         if self._is_gone(address.root):
-            self._screen.close_prompt()
+            self._screen.prompt.close()
             return
 
         def created(result: Saved | Unchanged) -> None:
-            self._screen.close_prompt()
+            self._screen.prompt.close()
             if isinstance(result, Saved):
                 self._screen.say(f"Created {result.address}. u takes it back.", "good")
             else:
@@ -388,7 +388,7 @@ class MemoryOperations:
         what = f"move {named(tuple(old for old, _ in pairs))}"
 
         def moved(done: Done) -> None:
-            self._screen.close_prompt()
+            self._screen.prompt.close()
             self.report(done, "moved", after=f" to {destination_words(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 

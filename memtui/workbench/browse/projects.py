@@ -296,8 +296,8 @@ class ProjectMoves:
             return [(words if text == value else "enter shows what would move", "dim")]
 
         screen = self._screen
-        screen.ask(
-            Question("now at", value, lambda text: self._entered(found.root, text), screen.close_prompt, hint=hint)
+        screen.prompt.ask(
+            Question("now at", value, lambda text: self._entered(found.root, text), screen.prompt.close, hint=hint)
         )
 
     def _entered(self, root: Root, text: str) -> None:
@@ -310,11 +310,11 @@ class ProjectMoves:
         if home and (path == "~" or path.startswith("~/")):
             path = home + path[1:]
         if not os.path.isabs(path):
-            screen.refuse_prompt("Type the full path of the folder the project is in now.")
+            screen.prompt.refuse("Type the full path of the folder the project is in now.")
             return
 
         def made(wanted: RepointPlan) -> None:
-            if screen.prompt is None:
+            if not screen.prompt.open:
                 return
             for line in wanted.staying:
                 screen.chrome.remember(f"{line.address} would stay: {line.why}")
@@ -323,7 +323,7 @@ class ProjectMoves:
                 screen.prompt.note = []
                 screen.chrome.update("footer")
             else:
-                screen.refuse_prompt(_stays(wanted) or "There is no memory.")
+                screen.prompt.refuse(_stays(wanted) or "There is no memory.")
 
         screen.bridge.run(
             lambda engine: plan(engine, [root], path),
@@ -337,7 +337,7 @@ class ProjectMoves:
         screen, actor = self._screen, self._screen.bridge.actor
 
         def moved(done: Done) -> None:
-            screen.close_prompt()
+            screen.prompt.close()
             failed = [one for one in done.outcomes if not one.ok]
             if failed:
                 screen.say(f"Nothing was moved: {failed[0].address} changed meanwhile.", "warning")

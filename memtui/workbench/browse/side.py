@@ -413,7 +413,7 @@ class PageSearch:
 
     def start(self) -> None:
         screen = self._screen
-        screen.ask(
+        screen.prompt.ask(
             Question(
                 "find",
                 self.words,
@@ -431,7 +431,7 @@ class PageSearch:
         self._read()
 
     def _keep(self, words: str) -> None:
-        self._screen.close_prompt()
+        self._screen.prompt.close()
         if not words:
             self.clear()
         elif self._places:
@@ -439,7 +439,7 @@ class PageSearch:
 
     def clear(self) -> None:
         self.words, self._places = "", ()
-        self._screen.close_prompt()
+        self._screen.prompt.close()
         self._read()
 
     def forget(self) -> None:
@@ -468,7 +468,7 @@ class PageSearch:
         self._wrapped = "" if 0 <= index < len(self._places) else "from the top" if by > 0 else "from the end"
         self._index = index % len(self._places)
         self._go()
-        if self._screen.prompt is None:
+        if not self._screen.prompt.open:
             self._screen.say(f"{self._count()}: {self._keys()}")
 
     def _go(self) -> None:

@@ -170,7 +170,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     def letters_are_text(self) -> bool:
         return True
 
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         if key in PASSED or self.busy:
             return False
         letter = character is not None and character.isprintable()
@@ -192,7 +192,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         reason = field.refusal
         return f"{field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
 
-    def take_paste(self, text: str) -> bool:
+    def _take_paste(self, text: str) -> bool:
         if self._blocked:
             self.say(self._blocked, "warning")
         elif not self.busy:

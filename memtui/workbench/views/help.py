@@ -107,7 +107,7 @@ class HelpScreen(KeyedScreen[None]):
         self._rows = rows
         self._typing, self._plain, self._switch = typing, plain, switch
         self._list: PlanList[HelpRow] = PlanList(self._draw_row)
-        self._prompt: Prompt | None = None
+        self.prompt = Prompt(None, self._draw_footer)
         self._words = ""
         self._said: Line = []
 
@@ -139,27 +139,24 @@ class HelpScreen(KeyedScreen[None]):
 
     # Keys
 
-    @property
-    def letters_are_text(self) -> bool:
-        return self._prompt is not None
-
-    def take_text(self, key: str, character: str | None) -> bool:
+    def _take_text(self, key: str, character: str | None) -> bool:
         """Give a key to the filter; up and down move through its matches."""
-        if self._prompt is None:
-            return False
-        if key in ("up", "down"):
+        if self.prompt.open and key in ("up", "down"):
             self._list.move(1 if key == "down" else -1)
             return True
-        used = self._prompt.feed(key, character)
-        self._draw_footer()
-        return used
+        return self.prompt.open and self.prompt.feed(key, character)
+
+    def _take_paste(self, text: str) -> bool:
+        """A paste is no filter."""
+        del text
+        return False
 
     def _filter(self, words: str) -> None:
         self._words = words
         self.show_row()
 
     def _close_filter(self, *, clear: bool) -> None:
-        self._prompt = None
+        self.prompt.close()
         self.app.cursor_position = Offset(0, 0)
         if clear:
             self._filter("")
@@ -182,7 +179,7 @@ class HelpScreen(KeyedScreen[None]):
         if action.id in MOVES:
             self._list.advance(action.id)
         elif action.id == "filter":
-            self._prompt = Prompt(
+            self.prompt.ask(
                 Question(
                     "/",
                     self._words,
@@ -234,10 +231,8 @@ class HelpScreen(KeyedScreen[None]):
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             return [self._said]
-        if self._prompt is not None:
-            line, column = self._prompt.line(width, plain=self._plain)
-            self.app.cursor_position = Offset(column, self.size.height - 1)
-            return [line]
+        if self.prompt.open:
+            return self.prompt.foot(self, width, plain=self._plain)
         runs = (("enter", "runs"),) if any(row.action for row in self._rows) else ()
         keys = (*runs, ("/", "filter"), ("G", "signs" if runs else "oldest"), ("esc", "back"))
         return [[run for key, does in keys for run in ((f" {key}", "key"), (f" {does} ", "dim"))]]

@@ -40,10 +40,10 @@ async def activity(screen: Real) -> ActivityView:
 
 async def to(screen: Real, view: ActivityView, words: str) -> None:
     """Put the cursor on the first row that has these words."""
-    for index in range(view.row_count()):
-        if words in "".join(text for text, _ in view.draw_row(index, 100)):
+    for index in range(view.list.count()):
+        if words in "".join(text for text, _ in view._draw_row(view.rows.shown[index], 100)):
             view.list.go(index)
-            key = view.row_key(index)
+            key = view.list.key(index)
             await screen.until(partial(lambda wanted: view._shown == wanted, key))
             return
     raise AssertionError(f"no row says {words}:\n{screen.text}")
@@ -67,15 +67,15 @@ async def test_who_did_what_where_and_how_many_lines(world: World, size: tuple[i
 
 async def test_a_bulk_operation_is_one_row_that_opens(world: World) -> None:
     async with activity_of(world) as (screen, view):
-        rows = view.row_count()
+        rows = view.list.count()
         await to(screen, view, "delete 3 memories")
         await screen.until_text("deleted  notes/c.md")
         await screen.press("enter")
-        await screen.until(lambda: view.row_count() == rows + 3)
+        await screen.until(lambda: view.list.count() == rows + 3)
         await screen.press("j")
         await screen.until_text("Part of: delete 3 memories")
         await screen.press("h")
-        await screen.until(lambda: view.row_count() == rows)
+        await screen.until(lambda: view.list.count() == rows)
         assert view.item is not None
         assert len(view.item.records) == 3
 
@@ -147,31 +147,31 @@ async def test_words_and_writers_narrow_it(world: World) -> None:
     async with activity_of(world) as (screen, view):
         await screen.press("slash")
         await screen.type("claude edit")
-        await screen.until(lambda: view.loaded and view.row_count() == 1)
+        await screen.until(lambda: view.loaded and view.list.count() == 1)
         await screen.press("enter")
         assert "/claude edit" in screen.text
         await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 7)
+        await screen.until(lambda: view.list.count() == 7)
         await to(screen, view, "edit")
         await screen.press("a")
-        await screen.until(lambda: view.row_count() == 1 and "claude only" in screen.text)
+        await screen.until(lambda: view.list.count() == 1 and "claude only" in screen.text)
         await screen.press("a")
-        await screen.until(lambda: view.row_count() == 7)
+        await screen.until(lambda: view.list.count() == 7)
         await screen.press("slash")
         await screen.type("zzz")
         await screen.until_text("Nothing that was done matches")
         await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 7)
+        await screen.until(lambda: view.list.count() == 7)
 
 
 async def test_news_arrive_and_the_cursor_stays(world: World) -> None:
     async with activity_of(world) as (screen, view):
         await to(screen, view, "delete 3 memories")
-        key = view.row_key(view.list.cursor)
+        key = view.list.key(view.list.cursor)
         for name in ("x.md", "y.md"):
             screen.real.memories.create(at(name), "new\n", actor=CLAUDE)
-        await screen.until(lambda: view.row_count() == 9)
-        assert view.row_key(view.list.cursor) == key
+        await screen.until(lambda: view.list.count() == 9)
+        assert view.list.key(view.list.cursor) == key
 
 
 async def test_a_hundred_thousand_records_open_with_one_page_and_load_as_the_cursor_goes(world: World) -> None:
@@ -183,17 +183,17 @@ async def test_a_hundred_thousand_records_open_with_one_page_and_load_as_the_cur
             " a.after, a.at + n.i * 5000, 'done' FROM n, audit a WHERE a.seq = 1"
         )
     async with activity_of(world) as (screen, view):
-        assert view.row_count() == PAGE
+        assert view.list.count() == PAGE
         await screen.until_text("200+")
         await screen.press("pagedown")
-        assert view.row_count() == PAGE
+        assert view.list.count() == PAGE
         for _ in range(4):
             await screen.press("pagedown")
-        await screen.until(lambda: view.row_count() > PAGE)
-        assert view.row_count() < 5 * PAGE
+        await screen.until(lambda: view.list.count() > PAGE)
+        assert view.list.count() < 5 * PAGE
         screen.app.bridge.reload()
         await screen.until(lambda: not view._loading)
-        assert view.row_count() > PAGE
+        assert view.list.count() > PAGE
 
 
 async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) -> None:
@@ -203,7 +203,7 @@ async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) ->
     async with activity_of(world) as (screen, view):
         assert not view.steps.complete
         await screen.press("G")
-        await screen.until(lambda: view.steps.complete and view.list.cursor == view.row_count() - 1)
+        await screen.until(lambda: view.steps.complete and view.list.cursor == view.list.count() - 1)
         await screen.until_text("By you")
         await screen.press("g", "g")
         assert view.list.cursor == 0
@@ -238,7 +238,7 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
         engine.memories.delete([at("x/a.md"), at("x/b.md")], actor=ME)
         did()
     async with activity_of(world) as (screen, view):
-        rows = ["".join(text for text, _ in view.draw_row(index, 100)) for index in range(view.row_count())]
+        rows = ["".join(text for text, _ in view._draw_row(item, 100)) for item in view.rows.shown]
         for number, words in enumerate(
             ["delete 2 memories", "move 2 memories", "pin 2 memories", "rename   notes/a.md", "edit     notes/a.md"]
         ):
@@ -251,7 +251,7 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
             await screen.press("u")
             await screen.until(partial(lambda wanted: world.disk() == wanted, state))
             await screen.until_text("Undid: ")
-        await screen.until(lambda: view.row_count() > len(rows))
+        await screen.until(lambda: view.list.count() > len(rows))
         for state in states[1:]:
             await screen.press("U")
             await screen.until(partial(lambda wanted: world.disk() == wanted, state))
@@ -265,7 +265,7 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
     async with real(world) as screen:
         view = await activity(screen)
         await screen.press("G")
-        await screen.until(lambda: view.steps.complete and view.list.cursor == view.row_count() - 1)
+        await screen.until(lambda: view.steps.complete and view.list.cursor == view.list.count() - 1)
         await to(screen, view, "delete 3 memories")
         await screen.press("enter", "j")
         row, key = view.list.row_now, view.item.step.key if view.item is not None else None

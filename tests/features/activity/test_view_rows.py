@@ -47,13 +47,13 @@ def words(item: ActivityItem, steps: Steps, width: int = 100, **rest: object) ->
 def test_one_operation_is_one_row_that_opens() -> None:
     steps = steps_of(record(9, "3"), record(8), record(7, "3"), record(6, "2"))
     assert [[one.seq for one in step.records] for step in steps.steps] == [[9, 7], [8], [6]]
-    assert [item.record for item in steps.items] == [None, None, None]
+    assert [item.record for item in steps.shown] == [None, None, None]
     steps.set_open(steps.steps[0], wide=True)
-    assert [item.record.seq if item.record else None for item in steps.items] == [None, 9, 7, None, None]
+    assert [item.record.seq if item.record else None for item in steps.shown] == [None, 9, 7, None, None]
     steps.extend([record(5, "3"), record(4, "1")])
-    assert [item.record.seq if item.record else None for item in steps.items] == [None, 9, 7, 5, None, None, None]
+    assert [item.record.seq if item.record else None for item in steps.shown] == [None, 9, 7, 5, None, None, None]
     steps.set_open(steps.steps[0], wide=False)
-    assert len(steps.items) == 4
+    assert len(steps.shown) == 4
 
 
 def test_what_others_did_at_once_is_one_row() -> None:
@@ -67,12 +67,12 @@ def test_what_an_operation_says() -> None:
     steps = steps_of(record(2, "1", operation="deleted", after=None), record(1, "1", operation="deleted", after=None))
     operation = Operation("1", "do", "delete 2 memories", 2, undone=False)
     steps.operations = {"1": operation}
-    assert "delete 2 memories" in words(steps.items[0], steps)
-    assert words(steps.items[0], steps, next_undo="1").endswith("  u undo")
+    assert "delete 2 memories" in words(steps.shown[0], steps)
+    assert words(steps.shown[0], steps, next_undo="1").endswith("  u undo")
     steps.operations = {"1": operation._replace(undone=True)}
-    assert words(steps.items[0], steps).endswith("  undone")
+    assert words(steps.shown[0], steps).endswith("  undone")
     steps.operations = {"1": operation._replace(kind="undo")}
-    assert "undo: delete 2 memories" in words(steps.items[0], steps)
+    assert "undo: delete 2 memories" in words(steps.shown[0], steps)
 
 
 def test_how_it_ended_is_a_word() -> None:
@@ -82,8 +82,8 @@ def test_how_it_ended_is_a_word() -> None:
         record(7, "1", state="aborted"),
         record(6, "1"),
     )
-    assert [step_state(item, None) for item in steps.items] == ["conflict", "running", "1 aborted"]
-    assert "It was refused: somebody else was first." in heading(steps.items[0], None, NOW)[2]
+    assert [step_state(item, None) for item in steps.shown] == ["conflict", "running", "1 aborted"]
+    assert "It was refused: somebody else was first." in heading(steps.shown[0], None, NOW)[2]
 
 
 def test_the_filter_knows_who_what_where_and_how() -> None:
@@ -174,9 +174,9 @@ def test_pages_make_no_difference_and_each_record_is_there_once(
                 paged.set_open(paged.steps[index], wide=True)
     assert paged.steps == whole.steps
     assert sorted(one.seq for step in paged.steps for one in step.records) == list(range(1, len(records) + 1))
-    rows = [item.step.key for item in paged.items if item.record is None]
+    rows = [item.step.key for item in paged.shown if item.record is None]
     assert rows == [step.key for step in paged.steps]
-    for item in paged.items:
+    for item in paged.shown:
         assert item.record is None or paged.is_open(item.step)
 
 
@@ -207,7 +207,7 @@ def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], 
     steps = steps_of(*made(parts))
     for step in list(steps.steps):
         steps.set_open(step, wide=True)
-    for item in steps.items:
+    for item in steps.shown:
         runs = item_runs(item, steps, {}, width, RowStyle(NOW, plain), next_undo="1")
         text = "".join(words for words, _ in runs)
         assert cell_width(text) <= max(width, 70)
@@ -216,5 +216,5 @@ def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], 
 
 def test_a_note_names_versions_by_twelve_digits() -> None:
     noted = record(1, "1")._replace(note=f"merge: base none, yours {'c' * 64}, result {'d' * 64}; 2 of YOURS")
-    lines = "\n".join(heading(steps_of(noted).items[0], None, NOW))
+    lines = "\n".join(heading(steps_of(noted).shown[0], None, NOW))
     assert f"Note: merge: base none, yours {'c' * 12}, result {'d' * 12}; 2 of YOURS" in lines

@@ -36,7 +36,7 @@ async def test_a_step_taken_back_twice_is_refused_in_words(world: World) -> None
     async with activity_of(world) as (screen, view):
         await screen.press("j", "d", "s")
         await screen.until_text("Took back: save notes/a.md.")
-        await screen.until(lambda: view.row_count() == 4)
+        await screen.until(lambda: view.list.count() == 4)
         await screen.press("d", "s")
         await screen.until_text("That step was taken back already.")
         assert world.disk()["a.md"] == b"one\n"
@@ -46,7 +46,7 @@ async def test_what_others_did_is_taken_back_as_one_memory(world: World) -> None
     async with activity_of(world) as (screen, view):
         (world.folder / "a.md").write_bytes(b"theirs\n")
         screen.app.bridge.reload()
-        await screen.until(lambda: view.row_count() == 4)
+        await screen.until(lambda: view.list.count() == 4)
         await screen.press("g", "g")
         await screen.until_text("1 + theirs")
         await screen.press("d")

@@ -34,7 +34,7 @@ def items(engine: Engine, only: PageFilter = PageFilter()) -> list[ActivityItem]
     steps = Steps()
     steps.operations = {one.txn: one for one in loaded.operations}
     steps.extend(loaded.records)
-    return steps.items
+    return steps.shown
 
 
 def page(engine: Engine, item: ActivityItem) -> str:

@@ -132,7 +132,7 @@ async def test_enter_goes_to_the_memory_or_to_the_text(start: Start) -> None:
         await screen.until_text("docs/a.md")
         assert view._off(next(one for one in view.table if one.id == "edit"))
         await screen.press("enter")
-        await screen.until(lambda: view.in_page)
+        await screen.until(lambda: view._in_page)
         await screen.press("escape", "k", "enter")
         await screen.until(lambda: screen.app.screen is screen.app.browser)
         current = screen.app.browser.memories.current

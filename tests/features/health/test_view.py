@@ -366,13 +366,13 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
         view = await health(screen)
         assert view.list.cursor == 1
         await screen.press("g", "g", *"jjj"[:down])
-        row, key = view.list.row_now, view.row_key(view.list.cursor)
+        row, key = view.list.row_now, view.list.key(view.list.cursor)
     async with real(world, place=SavedPlace(view="health", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "health")
         again = screen.app.screen
         assert isinstance(again, HealthView)
         await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
-        assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
+        assert (again.list.cursor, again.list.key(again.list.cursor)) == (down, key)
 
 
 async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(world: Indexed) -> None:

@@ -69,7 +69,7 @@ async def test_enter_never_restores(world: World) -> None:
         assert world.disk() == before
         assert not any(record.operation == "restored" for record in screen.real.history.audit())
         await screen.press("escape")
-        await screen.until(lambda: not view.in_page)
+        await screen.until(lambda: not view._in_page)
 
 
 async def test_r_restores_at_once_and_u_takes_it_back(world: World) -> None:

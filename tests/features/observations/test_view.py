@@ -42,7 +42,7 @@ async def opened(world: World, **facts: object) -> AsyncIterator[tuple[Real, Obs
         await screen.press("9")
         view = screen.app.screen
         assert isinstance(view, ObservedView)
-        await screen.until(lambda: view.loaded and view.row_count() == 4 and bool(view.page.page))
+        await screen.until(lambda: view.loaded and view.list.count() == 4 and bool(view.page.page))
         yield screen, view
 
 
@@ -50,7 +50,7 @@ async def look_for(screen: Real, view: ObservedView, words: str, count: int = 1)
     await screen.press("slash")
     await screen.type(words)
     await screen.press("enter")
-    await screen.until(lambda: view.wanted.line == words and view.due is None and view.row_count() == count)
+    await screen.until(lambda: view.wanted.line == words and view.due is None and view.list.count() == count)
     await screen.until(lambda: view.item is None or view.item.word[:8] in screen.text)
 
 
@@ -69,13 +69,13 @@ async def test_it_is_found_as_it_is_typed_and_beside_it_stands_what_an_agent_get
         await screen.until_text("What an agent gets:")
         await screen.until_text("from notes/quokka.md")
         await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 4)
+        await screen.until(lambda: view.list.count() == 4)
         await look_for(screen, view, "type:decision")
         assert view.card.title == "Retry"
         with world.engine() as other:
             write(other, ["# New\n\nA new decision\n"], at("new.md"))
         await screen.press("escape")
-        await screen.until(lambda: view.row_count() == 5)
+        await screen.until(lambda: view.list.count() == 5)
         assert view.card.title == "Retry"
 
 
@@ -91,9 +91,9 @@ async def test_private_is_private_at_once_and_u_takes_it_back(world: World) -> N
         assert told(world, "quokka") == ["Quokka"]
         await look_for(screen, view, "quokka")
         await screen.press("comma", "s")
-        await screen.until(lambda: view.row_count() == 0)
+        await screen.until(lambda: view.list.count() == 0)
         await screen.press("full_stop")
-        await screen.until(lambda: view.row_count() == 1)
+        await screen.until(lambda: view.list.count() == 1)
         await screen.until_text("suppressed: no agent")
         await screen.press("P")
         await screen.until_text("It is kept from everybody")
@@ -117,10 +117,10 @@ async def test_it_is_deleted_softly_and_comes_back_with_its_edits(world: World) 
         await screen.until_text("fix  ")
         assert told(world, "walrus") == ["Zebra"]
         await screen.press("d", "t")
-        await screen.until(lambda: view.row_count() == 0)
+        await screen.until(lambda: view.list.count() == 0)
         assert told(world, "walrus") == []
         await screen.press("full_stop")
-        await screen.until(lambda: view.row_count() == 1 and view.card.deleted)
+        await screen.until(lambda: view.list.count() == 1 and view.card.deleted)
         await screen.press("r")
         await screen.until(lambda: not view.card.deleted)
         assert told(world, "walrus") == ["Zebra"]
@@ -187,13 +187,13 @@ async def test_a_decision_that_is_on_nothing_is_the_first_row_until_somebody_dec
         await screen.until_text("Now private")
         await screen.press("escape")
         (world.folder / "many.txt").write_text("The narwhal.\n\nUse tabs.\n")
-        await screen.until(lambda: view.row_count() == 5 and not view.rows.all[0].id)
+        await screen.until(lambda: view.list.count() == 5 and not view.rows.all[0].id)
         await screen.press("g", "g")
         await screen.until_text("Everything new in that file is withheld")
         await screen.until_text("unsure ?")
         assert told(world, "narwhal") == []
         await screen.press("comma", "n")
-        await screen.until(lambda: view.row_count() == 4)
+        await screen.until(lambda: view.list.count() == 4)
         assert told(world, "narwhal") == ["The narwhal."]
 
 

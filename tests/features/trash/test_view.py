@@ -144,7 +144,7 @@ async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_com
             (world.folder / "b.md").write_bytes(b"just now\n")
             screen.burst("k", "x", "enter")
             await screen.until(lambda: len(screen.app.fence.waiting) == 3)
-        await screen.until(lambda: view.prompt is not None and screen.settled)
+        await screen.until(lambda: view.prompt.open and screen.settled)
         assert view.list.cursor == 1
         await screen.until_text("notes/b.md exists already; enter restores as notes/b-restored.md")
         assert set(world.disk()) == {"b.md", "keep.md"}
@@ -155,7 +155,7 @@ async def test_keys_typed_before_a_question_nobody_read_are_no_answer_and_no_com
             screen.burst("x", "enter")
             await screen.until(lambda: len(screen.app.fence.waiting) == 2)
         await screen.until(lambda: screen.settled)
-        assert view.prompt is not None
+        assert view.prompt.open
         assert view.prompt.text.endswith("b-restored.md")
         assert set(world.disk()) == {"b.md", "b-restored.md", "keep.md"}
 
@@ -187,7 +187,7 @@ async def test_a_question_that_was_not_waited_for_does_not_come_up(
             await screen.until_text("Stopped restoring notes/b.md.")
         await screen.until_text("r asks for another name.")
         await screen.until(lambda: screen.settled)
-        assert view.prompt is None
+        assert not view.prompt.open
         await screen.press("r")
         await screen.until_text("enter restores as notes/b-restored.md")
 

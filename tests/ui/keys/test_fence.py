@@ -165,7 +165,7 @@ async def test_what_is_refused_takes_the_keys_typed_for_it(key: str) -> None:
         await screen.until_text("The keys that were typed for it were ignored")
         await screen.until(lambda: screen.settled)
         assert not deleted(screen)
-        assert not screen.browser._sequences.pending
+        assert not screen.browser.sequences.pending
 
 
 async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it() -> None:

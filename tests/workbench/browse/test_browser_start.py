@@ -54,7 +54,7 @@ async def test_an_empty_home_names_the_folders_of_agents(size: tuple[int, int], 
             assert words in screen.text
         assert not screen.browser.query_one("#detail").display if size == (80, 24) else True
         await screen.press("n")
-        assert screen.browser.prompt is not None
+        assert screen.browser.prompt.open
 
 
 async def test_any_key_leaves_it_where_it_is() -> None:

@@ -185,12 +185,12 @@ async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
         await screen.press("slash")
         screen.burst("r", "e", "t", "enter")
         await screen.until(lambda: screen.here == RETRY)
-        assert screen.browser.prompt is None
+        assert not screen.browser.prompt.open
         assert not screen.browser.editing
         await screen.until_text("1 of 7 | /ret | name")
         await screen.press("escape", "slash")
         screen.burst("t", "o", "d", "escape")
-        await screen.until(lambda: screen.browser.prompt is None)
+        await screen.until(lambda: not screen.browser.prompt.open)
         await screen.until(lambda: screen.settled)
         assert not screen.browser.forest.filter.active
 
@@ -273,7 +273,7 @@ async def test_days_are_a_number_and_escape_asks_nothing() -> None:
             await screen.until_text("Type a number of days from 1 to 3,650, such as 30.")
             await screen.press("escape")
             assert not screen.browser.forest.filter.active
-            assert screen.browser.prompt is None
+            assert not screen.browser.prompt.open
 
 
 @pytest.mark.parametrize(("first", "last"), [("f", "o unused   i instructions"), ("g", "p re-point  a review")])

@@ -236,7 +236,7 @@ async def test_a_refused_rename_stays_open() -> None:
         screen.engine.outside("memtui:project/decisions/authx.md", "Theirs.\n")
         await screen.press("enter")
         await screen.until_text("already. Choose another name")
-        assert screen.browser.prompt is not None
+        assert screen.browser.prompt.open
 
 
 async def test_a_folder_is_renamed_with_everything_below() -> None:
@@ -453,7 +453,7 @@ async def test_more_than_a_screenful_goes_away_only_after_a_question() -> None:
         await screen.press("*", "d", "t")
         await screen.until_text(f"Move {CONFIRM_ABOVE + 1} memories to the trash?")
         await screen.press("escape")
-        await screen.until(lambda: screen.browser.prompt is None)
+        await screen.until(lambda: not screen.browser.prompt.open)
         assert len(engine.data) == CONFIRM_ABOVE + 1
         await screen.press("d", "a")
         await screen.until_text(f"Archive {CONFIRM_ABOVE + 1} memories?")

@@ -191,7 +191,7 @@ async def test_a_place_that_cannot_be_is_said_in_the_line(machine: Machine, tmp_
         await running.press("x", "enter")
         await running.until_text("There is no folder")
         await running.press("escape")
-        await running.until(lambda: running.browser.prompt is None)
+        await running.until(lambda: not running.browser.prompt.open)
 
 
 async def test_folders_of_qwen_codes_chats_are_called_as_the_chats(machine: Machine, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ class Filled(World):
         assert isinstance(view, ListView)
         if id_ == "search":
             await screen.type("needle")
-        await screen.until(lambda: view.row_count() > 2)
+        await screen.until(lambda: view.list.count() > 2)
         if id_ == "search":
             await screen.press("tab")
         await screen.until(lambda: bool(view.page.page) and view.due is None)
