@@ -21,12 +21,10 @@ from memtui.ui.action import MOVES, Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.rows import ListRows
 from memtui.ui.view_screen import Shell, ViewScreen
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.prompts import Question
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import PageView, RowList
 
 T = TypeVar("T")
 
@@ -34,6 +32,60 @@ READ_DELAY = 0.05
 """Seconds the cursor rests before its row is read."""
 MAX_WAIT = 3.0
 """Seconds of continuous news after which rows are read again anyway."""
+
+
+class ListRows(Generic[T]):
+    """Rows of one type."""
+
+    def __init__(self, key: Callable[[T], Hashable], text: Callable[[T], str] = str) -> None:
+        """`key` identifies a row across reloads; `text` is what the filter searches."""
+        self.key = key
+        self.text = text
+        self.all: tuple[T, ...] = ()
+        self.shown: Sequence[T] = ()
+        self.words: tuple[str, ...] = ()
+        self.marks: set[Hashable] = set()
+        self.range: tuple[int, frozenset[Hashable]] | None = None
+        """The row where a range of marks began, and the marks before it; None: no range is open."""
+
+    def load(self, items: Iterable[T]) -> None:
+        """Replace the rows; marks of rows that are gone are dropped."""
+        self.all = tuple(items)
+        self.marks &= {self.key(item) for item in self.all}
+        self.filter(self.words)
+
+    def filter(self, words: Iterable[str]) -> None:
+        """Show only rows with all of these words, in any case."""
+        self.words = tuple(word.casefold() for word in words)
+        self.shown = tuple(item for item in self.all if self.has_words(self.text(item)))
+
+    def has_words(self, text: str) -> bool:
+        """Whether a text has all words of the filter."""
+        text = text.casefold() if self.words else ""
+        return all(word in text for word in self.words)
+
+    @property
+    def of_all(self) -> str:
+        """The number of matching rows: `3 of 1,200`."""
+        return f"{len(self.shown):,} of {len(self.all):,}"
+
+    def targets(self, index: int) -> tuple[T, ...]:
+        """Return what an operation works on: all marked rows, even if filtered out, else the row at `index`."""
+        if self.marks:
+            return tuple(item for item in self.all if self.key(item) in self.marks)
+        return tuple(self.shown[index : index + 1])
+
+    def toggle(self, index: int) -> None:
+        self.marks ^= {self.key(item) for item in self.shown[index : index + 1]}
+
+    def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
+        """Mark the rows between two, and those of `base`."""
+        low, high = sorted((first, last))
+        self.marks = {self.key(item) for item in self.shown[low : high + 1]}.union(base)
+
+    def mark_all(self) -> None:
+        here = {self.key(item) for item in self.shown}
+        self.marks = set() if here <= self.marks else self.marks | here
 
 
 class ViewList(RowList, Generic[T]):

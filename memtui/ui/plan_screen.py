@@ -15,9 +15,8 @@ from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.lines_view import LinesView
 from memtui.ui.widgets.prompts import Prompt, Question
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import LinesView, RowList
 
 SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 SCROLLED = 3

@@ -16,11 +16,9 @@ from textual.widget import Widget
 from memtui.ui.action import COMMON, Action, View, keymap_of
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.keyed import KeyedScreen
-from memtui.ui.keys.prefix import Sequences
-from memtui.ui.widgets.lines import Lines
+from memtui.ui.keys.keyed import KeyedScreen, Sequences
+from memtui.ui.widgets.lines import Lines, Tabs
 from memtui.ui.widgets.prompts import Prompt
-from memtui.ui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command

@@ -20,12 +20,11 @@ from textual import constants, events, screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from memtui.safe_text import visible
-from memtui.ui import heap, signals, themes
+from memtui.ui import process, terminal, themes
 from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
-from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
-from memtui.ui.terminal_colour import TerminalReply, ask
+from memtui.ui.terminal import TerminalReply, ask
 from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import Scroller, redraw
@@ -172,16 +171,16 @@ class MemtuiApp(SafeEnd[int]):
         self.bridge.attach(self, self.browser)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.set_interval(MOMENT, self._time_passed)
-        signals.call_after_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
+        process.call_after_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
         """Start reading and watching, once the first frame is on its way."""
-        heap.use_one_heap()
+        process.use_one_heap()
         self.bridge.start()
         if self.background is not None:
             self.background.start()
-        self.set_timer(SETTLED, heap.trim)
+        self.set_timer(SETTLED, process.trim)
         gc.enable()
         gc.collect()
         gc.freeze()
@@ -286,10 +285,10 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     answered = ask() if themes.follows_terminal(facts.settings, facts.kept_theme) else TerminalReply()
     app = MemtuiApp(bridge, facts._replace(light=answered.light))
     app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
-    last_words = signals.ExitHandlers(app.last_words)
+    last_words = process.ExitHandlers(app.last_words)
     app.browser.lend_terminal = last_words.lend_terminal
     last_words.install()
-    paste_guard.install(partial(paste_guard.GuardedParser, answered=answered))
+    terminal.install(partial(terminal.GuardedParser, answered=answered))
     try:
         app.run(mouse=not options.no_mouse)
     finally:

@@ -33,7 +33,7 @@ from memtui.engine.model import (
     Vanished,
 )
 from memtui.errors import InternalError, MemtuiError
-from memtui.ui import heap
+from memtui.ui import process
 from memtui.ui.keys.fence import BRIEF_HOLD, HOLD_LIMIT, Fence, Hold
 
 if TYPE_CHECKING:
@@ -394,7 +394,7 @@ class Bridge:
         self._unsubscribe = self._engine.events.subscribe(self._on_changes)
         self._watch = self._engine.watch.start(self._on_changes, self._on_health)
         self._reread()
-        heap.trim()
+        process.trim()
 
     def _reread(self) -> None:
         self._on_changes(self._engine.watch.reconcile())

@@ -20,11 +20,9 @@ from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.keyed import KeyedScreen
-from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.page_view import PageView
+from memtui.ui.widgets.lines import Lines, Tabs
 from memtui.ui.widgets.prompts import Prompt
-from memtui.ui.widgets.rowlist import RowList
-from memtui.ui.widgets.tabs import Tabs
+from memtui.ui.widgets.scroller import PageView, RowList
 from memtui.workbench.actions import VIEWS
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.forest import Effect, Forest

@@ -53,7 +53,7 @@ OWNERS = {
             ("memtui/features/workers/ask.py", "tempfile.TemporaryDirectory"): "what a worker is run in, of ours",
             ("memtui/engine/disk/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
             ("memtui/mcp_server/handshake.py", "os.open"): "the null device, in place of the standard input",
-            ("memtui/ui/terminal_colour.py", "os.read"): "what the terminal answers; opens nothing",
+            ("memtui/ui/terminal.py", "os.read"): "what the terminal answers; opens nothing",
             ("memtui/engine/look/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",
             ("memtui/engine/look/roots.py", "os.path.lexists"): "a typed path to an address; opens nothing",
         },
@@ -87,9 +87,9 @@ OWNERS = {
         rules.stream_uses,
         ("memtui/wire/output.py",),
         {
-            ("memtui/ui/signals.py", "sys.__stderr__"): "gives the terminal back while the process dies",
+            ("memtui/ui/process.py", "sys.__stderr__"): "gives the terminal back while the process dies",
             (
-                "memtui/ui/terminal_colour.py",
+                "memtui/ui/terminal.py",
                 "sys.__stderr__",
             ): "asks the terminal for its background before it is taken",
         },

@@ -6,7 +6,7 @@ from tests.house.source import Source, sources
 from tests.house.workers import thread_workers, worker_offences
 
 ALLOWED = {
-    ("memtui/ui/signals.py", "_last_words"): "runs while the process dies, when there is no event loop to post to",
+    ("memtui/ui/process.py", "_last_words"): "runs while the process dies, when there is no event loop to post to",
 }
 
 PASSED = frozenset(ALLOWED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.ui.rows import ListRows
+from memtui.ui.list_view import ListRows
 
 WORDS = ("a.md by you", "sub/b.md by Claude", "c.md by nobody")
 

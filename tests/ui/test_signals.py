@@ -15,7 +15,7 @@ PROGRAM = """
 import os, sys, threading, time
 from textual.app import App
 from textual.widgets import Static
-from memtui.ui.signals import ExitHandlers
+from memtui.ui.process import ExitHandlers
 
 def speak():
     {speak}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.terminal_colour import ASK, ReplyFilter
+from memtui.ui.terminal import ASK, ReplyFilter
 from tests.terminal import Terminal
 
 NAME = "\x1b[?62;4;22c"

@@ -12,7 +12,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
 
-from memtui.ui.keys.paste_guard import GuardedParser, forgiving
+from memtui.ui.terminal import GuardedParser, forgiving
 from memtui.ui.textual_private import (
     DrawnInput,
     KeyParser,

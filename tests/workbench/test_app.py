@@ -17,9 +17,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.view_screen import ViewScreen
-from memtui.ui.widgets.page_view import PageView
-from memtui.ui.widgets.rowlist import RowList
-from memtui.ui.widgets.scroller import Scroller
+from memtui.ui.widgets.scroller import PageView, RowList, Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
 from memtui.workbench.bridge import Failed, Finished
 from memtui.workbench.views.help import HelpScreen

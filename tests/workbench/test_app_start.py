@@ -25,7 +25,7 @@ from memtui.__main__ import main
 sys.exit(main())
 """
 
-SHOWN = frozenset({"memtui.ui.widgets.tabs"})
+SHOWN = frozenset({"memtui.ui.widgets.lines"})
 """The line of tabs is on the first frame."""
 LATER = (
     "memtui.agents.known.claude_code",

@@ -14,9 +14,8 @@ from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord,
 from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
-from memtui.ui.draw.words import both_ends, count_words, fit
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import SHORT, RowStyle, ago, both, both_ends, count_words, fit, full, stamp
+from memtui.ui.list_view import ListRows
 
 TOGETHER_MS = 2_000
 """Longest pause between changes of one outside writer that are one step."""

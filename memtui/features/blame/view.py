@@ -16,10 +16,8 @@ from memtui.transcripts.sessions import consent
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import ago
-from memtui.ui.draw.words import count_words, fit
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import ago, count_words, fit
+from memtui.ui.list_view import ListRows, ListView
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -25,10 +25,9 @@ from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle, ago
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.words import RowStyle, ago, count_words
 from memtui.ui.list_view import ListView
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 
 if TYPE_CHECKING:
     from memtui.features.host import Host

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from memtui.features.changes.view_texts import ShownChange
     from memtui.features.host import Host, Jobs
     from memtui.ui.list_view import ViewList
-    from memtui.ui.widgets.page_view import PageView
     from memtui.ui.widgets.prompts import Prompt
+    from memtui.ui.widgets.scroller import PageView
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes with their decisions."""

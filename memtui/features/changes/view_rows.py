@@ -19,9 +19,8 @@ from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import RowStyle, ago
-from memtui.ui.draw.words import both_ends, count_words, fit
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import RowStyle, ago, both_ends, count_words, fit
+from memtui.ui.list_view import ListRows
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

@@ -29,10 +29,9 @@ from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -18,8 +18,7 @@ from memtui.features.cost.start_cost import MEMTUI, Cost, CountedFile, short
 from memtui.pointers.lines import lines_with_text
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
-from memtui.ui.draw.highlight import fitted
-from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.ui.draw.pages import Page, PageLine, fitted, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, fit, meter, size_words
 

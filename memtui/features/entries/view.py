@@ -21,9 +21,8 @@ from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import fit, size_words
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.list_view import ListRows, ListView
+from memtui.ui.widgets.scroller import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -23,7 +23,7 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

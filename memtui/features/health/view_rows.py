@@ -33,7 +33,7 @@ from memtui.ui.draw.difference import DiffStyle, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import both_ends, count_words, fit
-from memtui.ui.rows import ListRows
+from memtui.ui.list_view import ListRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

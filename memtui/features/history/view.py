@@ -19,10 +19,8 @@ from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle, since
-from memtui.ui.draw.words import count_words
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import RowStyle, count_words, since
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:

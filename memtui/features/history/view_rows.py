@@ -16,8 +16,7 @@ from memtui.safe_text import one_line, visible
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
-from memtui.ui.draw.words import fit, size_words
+from memtui.ui.draw.words import SHORT, RowStyle, ago, both, fit, full, size_words, stamp
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -21,10 +21,8 @@ from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, fold, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle, ago
-from memtui.ui.draw.words import both_ends, count_words, fit
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import RowStyle, ago, both_ends, count_words, fit
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Question
 

@@ -38,16 +38,14 @@ from memtui.features.search.view_rows import (
 from memtui.matching import Query, typed
 from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
-from memtui.ui.draw.highlight import by_line
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import RowStyle
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 
 DELAY = 0.08
 """Seconds after the last letter before the search starts."""

@@ -17,10 +17,8 @@ from memtui.transcripts.sessions import ASK, OFF
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import both, stamp
-from memtui.ui.draw.words import count_words, fit
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.words import both, count_words, fit, stamp
+from memtui.ui.list_view import ListRows, ListView
 
 WIDE = 70
 """Cells from which a row shows the session's folder."""

@@ -17,11 +17,21 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import SHORT, RowStyle, ago, both, full, stamp
-from memtui.ui.draw.words import both_ends, count_words, fit, partly_done, size_words
+from memtui.ui.draw.words import (
+    SHORT,
+    RowStyle,
+    ago,
+    both,
+    both_ends,
+    count_words,
+    fit,
+    full,
+    partly_done,
+    size_words,
+    stamp,
+)
 from memtui.ui.keys.fence import fence_of
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.prompts import Question
 

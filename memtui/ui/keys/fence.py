@@ -22,8 +22,7 @@ from textual import events
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 
-from memtui.ui.keys.keyed import KeyedScreen
-from memtui.ui.keys.letters import name_of
+from memtui.ui.keys.keyed import KeyedScreen, name_of
 
 if TYPE_CHECKING:
     from textual.app import App

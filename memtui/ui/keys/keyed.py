@@ -5,8 +5,8 @@ Every screen with single-letter keys derives from it, so that none can act on a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from textual import events
 from textual.app import App
@@ -17,10 +17,12 @@ from textual.widget import Widget
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.letters import KeyQuestion, name_of
-from memtui.ui.keys.prefix import HINT_AFTER, Sequences
 from memtui.ui.textual_private import name_of_character
 from memtui.ui.widgets.prompts import Prompt
+
+if TYPE_CHECKING:
+    from textual import events
+
 
 T = TypeVar("T")
 
@@ -221,3 +223,79 @@ class KeyedScreen(Screen[T]):
         event.stop()
         if not self._take_paste(event.text) and not self.typing:
             self.say("A paste outside text is ignored.", "warning")
+
+
+class KeyQuestion:
+    """A pending question that the next key answers."""
+
+    def __init__(self, show_hint: Callable[[Line | None], None]) -> None:
+        self._show_hint = show_hint
+        self._done: Callable[[str], None] | None = None
+
+    @property
+    def waiting(self) -> bool:
+        return self._done is not None
+
+    def ask(self, line: Line, done: Callable[[str], None]) -> None:
+        """Give the next key to `done`, whatever else it means; empty when cancelled."""
+        self._done = done
+        self._show_hint([*line, ("esc cancels", "dim")])
+
+    def take(self, key: str) -> None:
+        done, self._done = self._done, None
+        self._show_hint(None)
+        if done is not None:
+            done(key)
+
+
+def name_of(event: events.Key) -> str:
+    """Return a key as the action table writes it: a character as it is, others (and space) by name."""
+    character = event.character if event.is_printable and event.key != "space" else None
+    return character or event.key
+
+
+HINT_AFTER = 0.3
+"""Seconds after which the possible second keys are shown."""
+
+
+class KeyStep(NamedTuple):
+    """The result of a key."""
+
+    action: Action | None = None
+    pending: str = ""
+    """The first key of a sequence; another one must follow."""
+    cancelled: str = ""
+    """The first key of a sequence that this key does not continue."""
+
+
+class Sequences:
+    """Resolves keys to actions."""
+
+    def __init__(self, keys: Mapping[str, Action]) -> None:
+        self._keys = dict(keys)
+        self._firsts = {key.split(" ")[0] for key in keys if " " in key}
+        self.pending = ""
+
+    def feed(self, key: str) -> KeyStep:
+        first, self.pending = self.pending, ""
+        if first:
+            action = self._keys.get(f"{first} {key}")
+            return KeyStep(action) if action is not None else KeyStep(cancelled=first)
+        if key in self._firsts:
+            self.pending = key
+            return KeyStep(pending=key)
+        return KeyStep(self._keys.get(key))
+
+    def cancel(self) -> str:
+        """Drop the first key, and return it."""
+        first, self.pending = self.pending, ""
+        return first
+
+    def choices(self, first: str) -> tuple[tuple[str, Action], ...]:
+        """Return the keys that may follow, with their actions."""
+        found = [(key.split(" ")[1], action) for key, action in self._keys.items() if key.startswith(first + " ")]
+        return tuple(found)
+
+    def peek(self, key: str) -> Action | None:
+        """Return what a key would do now."""
+        return self._keys.get(f"{self.pending} {key}" if self.pending else key)

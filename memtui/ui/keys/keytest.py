@@ -11,11 +11,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from memtui.safe_text import visible
-from memtui.ui import themes
+from memtui.ui import terminal, themes
 from memtui.ui.action import Action
-from memtui.ui.keys import paste_guard
-from memtui.ui.keys.letters import name_of
-from memtui.ui.keys.paste_guard import GuardedParser
+from memtui.ui.keys.keyed import name_of
+from memtui.ui.terminal import GuardedParser
 
 KEPT = 200
 SHOWN_MEANINGS = 4
@@ -98,5 +97,5 @@ class KeyTest(App[int], inherit_bindings=False):
 
 def run(table: Sequence[Action], *, no_color: bool) -> int:
     """Show keys until escape is pressed twice; return the exit status."""
-    paste_guard.install(ListeningParser)
+    terminal.install(ListeningParser)
     return KeyTest(table, themes.MONOCHROME if no_color else themes.DEFAULT).run() or 0

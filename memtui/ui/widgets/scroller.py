@@ -1,19 +1,24 @@
-"""Scrolling lines: only visible lines are made, only changed ones are sent, and a thumb shows the position.
+"""Windows on many lines: lists and texts that draw only what is in view, and of that only what changed.
 
-Stock scrolling views lay out the whole screen again when their content grows or the focus moves, which repaints all of
-it; over a slow link that is the difference between instant and annoying.
+A stock widget is drawn again as a whole when one line changes or the focus moves, and a text widget splits, highlights
+or mounts everything first: over a slow link, or with thousands of lines, that is the difference between instant and
+annoying.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memtui.ui.draw.spans import Run, differing
+from memtui.ui.draw.pages import Page, revealed
+from memtui.ui.draw.spans import Line, Run, differing
+from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.lines import is_plain, paint_of
 
 KEPT_STRIPS = 1_024
@@ -189,3 +194,239 @@ def redraw(screen: Widget) -> None:
             widget.forget_drawn()
         else:
             widget.refresh()
+
+
+AHEAD = 0.6
+"""Share of the view that a step over its edge scrolls: one large repaint now and then instead of one per key."""
+
+
+class RowList(Scroller):
+    """Rows with a cursor."""
+
+    class Opened(Message):
+        """A row was double-clicked."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._cursor = 0
+
+    # For subclasses
+
+    def count(self) -> int:
+        """Return the number of rows."""
+        raise NotImplementedError
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        """Return the runs of a row; may be called for rows past the last."""
+        raise NotImplementedError
+
+    def moved(self, *, by_user: bool) -> None:
+        """Called when the cursor is on another row."""
+
+    def length(self) -> int:
+        return self.count()
+
+    def token(self, index: int) -> Token:
+        here = index == self._cursor and index < self.count()
+        return tuple(self.runs(index, cursor=here)), ("cursor" if self.has_focus else "rest") if here else ""
+
+    # Moving
+
+    @property
+    def cursor(self) -> int:
+        return self._cursor
+
+    def move(self, by: int) -> None:
+        self.go(self._cursor + by)
+
+    def page(self, pages: float) -> None:
+        """Move the cursor and the view by pages."""
+        rows = max(1, round(abs(pages) * (self.size.height - 1))) * (1 if pages > 0 else -1)
+        self.scroll_rows(rows)
+        self.go(self._cursor + rows)
+
+    def advance(self, what: str) -> None:
+        """Move the cursor by an action of `STEPS` or `PAGES`."""
+        if what in PAGES:
+            self.page(PAGES[what])
+        else:
+            self.move(STEPS[what])
+
+    def go(self, index: int) -> None:
+        index = max(0, min(index, self.count() - 1))
+        if index == self._cursor:
+            return
+        old, self._cursor = self._cursor, index
+        self.keep_in_view(ahead=AHEAD if abs(index - old) == 1 else 0)
+        self.repaint([old - self.top, index - self.top])
+        self.moved(by_user=True)
+
+    def keep_in_view(self, *, ahead: float = 0) -> None:
+        """Scroll until the cursor is visible, and `ahead` (a share of the view) further."""
+        height = self.size.height
+        more = int(height * ahead)
+        if self._cursor < self.top:
+            self.scroll_to_row(self._cursor - more)
+        elif height and self._cursor >= self.top + height:
+            self.scroll_to_row(self._cursor - height + 1 + more)
+
+    # Events
+
+    def on_resize(self) -> None:
+        self.keep_in_view()
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to a row; open it on a double click."""
+        index = event.y + self.top
+        if index >= self.count():
+            return
+        if index != self._cursor:
+            self.go(index)
+        elif event.chain == 2:
+            self.post_message(self.Opened())
+
+
+def turned(*, any_masked: bool, bare: bool, in_browser: bool) -> tuple[str, bool]:
+    """Return what the key for masks does now, in words, and whether secrets are shown then."""
+    if in_browser:
+        return "A browser shows no secrets: reveal them in a terminal.", False
+    if not any_masked:
+        return "Nothing is masked here.", False
+    return ("Masked again.", False) if bare else ("Shown as it is until the cursor leaves; V masks it.", True)
+
+
+class PageView(Scroller):
+    """A scrolling page."""
+
+    HELP = """The memory's text, read-only, with line numbers. An `A` beside a line: somebody else changed it since you
+last looked. Enter opens the editor."""
+
+    class Resized(Message):
+        """The width to fold to has changed, or the page is visible again."""
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name
+        shown: Callable[[], object] = tuple,
+    ) -> None:
+        """`shown` is called after another page is shown."""
+        super().__init__(id=id)
+        self._page: Page = ()
+        self._masked: tuple[Page, tuple[int, ...]] = (), ()
+        self.starts: tuple[int, ...] = ()
+        self._shown = shown
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
+    @property
+    def page(self) -> Page:
+        return self._page
+
+    @property
+    def text(self) -> str:
+        """The text shown, for tests."""
+        return "\n".join("".join(text for text, _ in line.runs) for line in self._page)
+
+    def length(self) -> int:
+        return len(self._page)
+
+    def token(self, index: int) -> Token:
+        return (self._page[index].runs if index < len(self._page) else ()), ""
+
+    @property
+    def text_width(self) -> int:
+        return max(self.room, 20)
+
+    def show(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
+        """Show another page, from its start unless `keep_place`; `starts` are the lines of its places.
+
+        Secrets stay revealed only with `keep_place`, which means that it is the same text.
+        """
+        self._masked = page, starts
+        self._page, self.starts = revealed(page, starts) if self.exact and keep_place else (page, starts)
+        if not keep_place:
+            self._set_exact(exact=False)
+        self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
+        self.repaint()
+        self._shown()
+
+    def turn_masks(self) -> str:
+        """Reveal or mask secrets; return a sentence for the user."""
+        any_masked = any(line.bare is not None for line in self._masked[0])
+        said, bare = turned(any_masked=any_masked, bare=self.exact, in_browser=self.app.is_web)
+        self.reveal(bare=bare)
+        return said
+
+    def reveal(self, *, bare: bool) -> None:
+        if bare != self.exact:
+            self._set_exact(exact=bare)
+            self._page, self.starts = revealed(*self._masked) if bare else self._masked
+            self.repaint()
+
+    def _set_exact(self, *, exact: bool) -> None:
+        if exact != self.exact:
+            self.exact = exact
+            self._strips.clear()
+
+    def places(self) -> Line:
+        return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
+
+    def go_to_place(self, step: int) -> None:
+        """Scroll to the next (1) or previous (-1) place."""
+        after = [start for start in self.starts if (start - self.top) * step > 0]
+        self.scroll_to_row((after or self.starts[::-1])[0] if step > 0 else (after[::-1] or self.starts)[0])
+
+    def jump_paragraph(self, step: int) -> None:
+        """Scroll to the next (1) or previous (-1) blank line."""
+        row = self.top + step
+        while 0 <= row < len(self._page) and not self._is_blank(row):
+            row += step
+        self.scroll_to_row(row)
+
+    def _is_blank(self, row: int) -> bool:
+        return not any(text.strip() for text, style in self._page[row].runs if style != "number")
+
+    def go_to_source(self, line: int) -> None:
+        """Scroll to a line of the text, with a little context above."""
+        for index, drawn in enumerate(self._page):
+            if drawn.source == line:
+                self.scroll_to_row(index - 2)
+                return
+
+
+class LinesView(ScrollView, can_focus=True):
+    """Shows lines of runs; callers fold long ones."""
+
+    DEFAULT_CSS = """
+    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 0; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._lines: Sequence[Sequence[Run]] = ()
+        self._bare = False
+
+    @property
+    def text(self) -> str:
+        """Every line, for tests."""
+        return "\n".join("".join(text for text, _ in line) for line in self._lines)
+
+    def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None, bare: bool = False) -> None:
+        """Show other lines, scrolled to `top` (None: unchanged); `bare` draws secrets as they are."""
+        self._lines, self._bare = lines, bare
+        self.virtual_size = Size(0, len(lines))
+        if top is not None:
+            self.scroll_to(y=max(top, 0), animate=False, force=True)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        top, (width, height) = self.scroll_offset.y, self.size
+        row = y + top
+        runs = self._lines[row] if row < len(self._lines) else ()
+        paint = paint_of(self)
+        if len(self._lines) <= height:
+            return paint.strip(runs, width, secrets=self._bare)
+        mark = thumb(y, top, len(self._lines), height, plain=is_plain(self))
+        return Strip.join([paint.strip(runs, width - 1, secrets=self._bare), paint.strip([mark], 1)])

@@ -20,9 +20,8 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.keys.fence import BRIEF_HOLD, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.view_screen import ViewScreen
-from memtui.ui.widgets.page_view import PageView
-from memtui.ui.widgets.rowlist import RowList
-from memtui.ui.widgets.tabs import Tabs
+from memtui.ui.widgets.lines import Tabs
+from memtui.ui.widgets.scroller import PageView, RowList
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import (
     WRITE,

@@ -10,16 +10,14 @@ from memtui.errors import NotFoundError, RefusedError
 from memtui.features.actors import by, who_words
 from memtui.features.sessions.shown import counts_words
 from memtui.matching import Literal
-from memtui.ui.draw.highlight import by_line
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, fields_page, text_page, words_page
-from memtui.ui.draw.times import since
-from memtui.ui.draw.words import size_words
-from memtui.workbench.tree import badges
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, fields_page, text_page, words_page
+from memtui.ui.draw.words import since, size_words
+from memtui.workbench.tree.nodes import badges_of
 
 if TYPE_CHECKING:
     from memtui.features.entries.model import Fullness
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.tree.badges import Signs
+    from memtui.workbench.tree.nodes import Signs
 
 
 class MemoryPage(NamedTuple):
@@ -148,7 +146,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     """Draw everything known about a memory; `home` is written `~`."""
     root = engine.roots.find(memory.address.root)
     counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
-    state = [badge.means for badge in badges.shown(signs)]
+    state = [badge.means for badge in badges_of(signs)]
     used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
     limit = root.policy.write_bytes
     fields = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
 from memtui.features.moved_projects.moves import SURE, Orphan, RepointPlan, apply, plan, where
-from memtui.ui import heap
+from memtui.ui import process
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
@@ -167,7 +167,7 @@ class Projects:
         self._tell(_words(part.left) if part.left else "")
         screen.filling.told_of(memory.address for memory in rows)
         screen.take(screen.forest.update(rows))
-        heap.freeze()
+        process.freeze()
         screen.part(HealthChecks).part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
         if not part.left and self._say:
             self._say = False
@@ -192,7 +192,7 @@ class Projects:
         screen.bridge.drop(GROUP)
         self._tell("")
         others.shown.clear()
-        heap.unfreeze()
+        process.unfreeze()
         screen.say("Showing this project only.")
         screen.bridge.refresh(everything=True)
 

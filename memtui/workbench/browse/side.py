@@ -16,14 +16,12 @@ from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import RowStyle
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.words import RowStyle, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.badges import NO_SIGNS
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, UNSEEN, Node
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, UNSEEN, Node
 
 if TYPE_CHECKING:
     from textual.timer import Timer

@@ -39,8 +39,8 @@ from memtui.ui.draw.pages import Page, PageLine, fields_page, fold, words_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.prompts import Prompt, Question
+from memtui.ui.widgets.scroller import PageView
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit import open_memory
 from memtui.workbench.edit.drafts import DraftFlow, TextScreen

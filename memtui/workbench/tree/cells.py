@@ -15,12 +15,23 @@ from memtui.ui.action import Action
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle, ago, since
-from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
-from memtui.workbench.tree import badges
-from memtui.workbench.tree.badges import Badge, Signs, sign_runs, sum_runs
+from memtui.ui.draw.words import RowStyle, ago, count_words, end_of_line, fit, since, size_words
 from memtui.workbench.tree.forest import Forest
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node
+from memtui.workbench.tree.nodes import (
+    CONFLICT_BADGE,
+    DRAFT_BADGE,
+    FOLDER,
+    MEMORY,
+    OTHERS,
+    UNSEEN,
+    UNSEEN_BADGE,
+    Badge,
+    Node,
+    Signs,
+    badges_of,
+    sign_runs,
+    sum_runs,
+)
 
 WIDE = 75
 """Tree width from which a row of another project also says whose memories they are."""
@@ -221,14 +232,14 @@ def header(state: State, width: int) -> Line:
         right.append((f"*{state.marked} marked  ", "mark"))
     if state.totals.conflict:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
-        right.append((f"{badges.CONFLICT.sign}{state.totals.conflict} {word}  ", "conflict"))
+        right.append((f"{CONFLICT_BADGE.sign}{state.totals.conflict} {word}  ", "conflict"))
     if state.proposed:
         right.append((f"R{state.proposed} proposed  ", "agent"))
     edits = len(right)
     if state.unseen:
-        right.append((f"{badges.UNSEEN.sign}{state.unseen} agent edits  ", "agent"))
+        right.append((f"{UNSEEN_BADGE.sign}{state.unseen} agent edits  ", "agent"))
     if state.totals.draft:
-        right.append((f"{badges.DRAFT.sign}{count_words(state.totals.draft, 'draft')}  ", "draft"))
+        right.append((f"{DRAFT_BADGE.sign}{count_words(state.totals.draft, 'draft')}  ", "draft"))
     if state.read_only:
         right.append(("read-only  ", "warning"))
     if state.dreaming:
@@ -280,7 +291,7 @@ def tree_notes(
 
 def memory_notes(memory: Memory, signs: Signs) -> Line:
     parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
-    for badge in badges.shown(signs):
+    for badge in badges_of(signs):
         parts += [(" ", "title"), (badge.sign, badge.style)]
     return parts
 
@@ -317,7 +328,7 @@ def detail(memory: Memory, signs: Signs, look: RowStyle, width: int) -> list[Lin
     if signs.conflict:
         lines.append(
             [
-                _lead(badges.CONFLICT),
+                _lead(CONFLICT_BADGE),
                 ("your draft and the text on disk both changed  ", "name"),
                 ("c", "key"),
                 (" resolve", "dim"),
@@ -325,11 +336,11 @@ def detail(memory: Memory, signs: Signs, look: RowStyle, width: int) -> list[Lin
         )
     elif signs.draft:
         lines.append(
-            [_lead(badges.DRAFT), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
+            [_lead(DRAFT_BADGE), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
         )
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" seen", "dim")]
-        lines.append([_lead(badges.UNSEEN), ("changed since you last looked  ", "name"), *keys])
+        lines.append([_lead(UNSEEN_BADGE), ("changed since you last looked  ", "name"), *keys])
     for problem in memory.problems[:2]:
         lines.append([(" ? ", "warning"), (one_line(problem.text, width - 4, ascii_tokens=look.ascii), "problem")])
     return lines
@@ -345,14 +356,14 @@ def group_detail(
         lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
-        lines.append([_lead(badges.UNSEEN), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
+        lines.append([_lead(UNSEEN_BADGE), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
     if deleted:
         gone: Line = [("w", "key"), (" which, and restores them", "dim")]
         lines.append([(" D ", "del"), (f"{deleted} deleted by others since you looked  ", "name"), *gone])
     if signs.conflict:
-        lines.append([_lead(badges.CONFLICT), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
+        lines.append([_lead(CONFLICT_BADGE), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
     if signs.draft:
-        lines.append([_lead(badges.DRAFT), (f"{count_words(signs.draft, 'draft')} below", "name")])
+        lines.append([_lead(DRAFT_BADGE), (f"{count_words(signs.draft, 'draft')} below", "name")])
     return lines
 
 

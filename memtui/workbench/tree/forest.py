@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
-from memtui.workbench.tree.badges import Signs
 from memtui.workbench.tree.nodes import (
     FOLDER,
     MEMORY,
@@ -21,6 +20,7 @@ from memtui.workbench.tree.nodes import (
     Key,
     Losses,
     Node,
+    Signs,
     TreeFilter,
     add_up,
     draft_row,

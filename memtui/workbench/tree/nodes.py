@@ -1,12 +1,70 @@
-"""A row of the tree with its sums and sort values, and the state stored by a row's key: folds and losses."""
+"""A row of the tree with its badges, sums and sort values, and the state stored by a row's key: folds and losses.
+
+To change the letter of a badge, change it here and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds
+them equal. The letters of health findings are in `browse/health.py` and `features/health/texts.py`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Problem, Root
-from memtui.workbench.tree.badges import NO_SIGNS, Signs
+from memtui.ui.draw.spans import Run
+
+
+class Signs(NamedTuple):
+    """The marks of a memory, or how many memories below a row have each."""
+
+    pinned: int = 0
+    unseen: int = 0
+    conflict: int = 0
+    draft: int = 0
+    withheld: int = 0
+    """From agents, by a person."""
+
+
+NO_SIGNS = Signs()
+
+
+class Badge(NamedTuple):
+    """How a mark is shown."""
+
+    sign: str
+    style: str
+    means: str
+
+
+PINNED_BADGE = Badge("P", "pin", "pinned")
+UNSEEN_BADGE = Badge("A", "agent", "changed by others")
+CONFLICT_BADGE = Badge("!", "conflict", "conflict")
+DRAFT_BADGE = Badge("~", "draft", "draft")
+WITHHELD_BADGE = Badge("W", "warning", "withheld from agents")
+BADGES = (PINNED_BADGE, UNSEEN_BADGE, CONFLICT_BADGE, DRAFT_BADGE, WITHHELD_BADGE)
+"""One for each field of `Signs`."""
+SUMMED = (UNSEEN_BADGE, CONFLICT_BADGE, DRAFT_BADGE)
+"""Badges counted on folders: those that ask for something."""
+
+
+def badges_of(signs: Signs) -> list[Badge]:
+    """Return the badges of one memory."""
+    return [badge for badge, on in zip(BADGES, signs, strict=True) if on]
+
+
+def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
+    """Return the signs of one memory: `PA!~W`, the health sign, and `?` where something is wrong with it."""
+    runs = [(badge.sign, badge.style) for badge in badges_of(signs)][: width - 1]
+    for sign in (health, "?" if fault else ""):
+        runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []
+    return [*runs, (" " * (width - len(runs)), "dim")]
+
+
+def sum_runs(signs: Signs) -> list[Run]:
+    """Return the sums of a folder: `A2 !1`."""
+    counts = zip(BADGES, signs, strict=True)
+    return [(f"{badge.sign}{count} ", badge.style) for badge, count in counts if count and badge in SUMMED]
+
 
 SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
 """Kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""

@@ -20,7 +20,7 @@ from memtui.features.search.view_rows import (
 from memtui.matching import parse, typed
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import RowStyle
+from memtui.ui.draw.words import RowStyle
 from tests.workbench.memories import Memories
 
 LOOK = RowStyle(1_000_000)

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from memtui.matching import Literal, parse
 from memtui.safe_text import cell_width
-from memtui.ui.draw.highlight import MATCH, by_line, fitted, marked
-from memtui.ui.draw.pages import PageLine, text_page
+from memtui.ui.draw.pages import MATCH, PageLine, by_line, fitted, marked, text_page
 
 TEXT = st.text("ab日\u200b\x1b\t \n", max_size=60)
 

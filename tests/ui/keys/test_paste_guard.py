@@ -14,7 +14,7 @@ from textual import events
 from textual.drivers.linux_driver import LinuxDriver
 
 from memtui.ui.keys.fence import AFTER_PASTE
-from memtui.ui.keys.paste_guard import END, START, GuardedParser, PasteGuard, forgiving
+from memtui.ui.terminal import END, START, GuardedParser, PasteGuard, forgiving
 from tests.terminal import Terminal
 
 TEXT = st.text(st.sampled_from("ab\x1b[201~\r\x11\x13dt"), max_size=40).filter(lambda text: END not in text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.ui.action import keymap
-from memtui.ui.keys.prefix import Sequences
+from memtui.ui.keys.keyed import Sequences
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 
 

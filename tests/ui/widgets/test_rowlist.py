@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from memtui.ui.draw.paint import Paint
 from memtui.ui.draw.spans import Run
 from memtui.ui.themes import THEMES
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 
 
 class Numbers(RowList):

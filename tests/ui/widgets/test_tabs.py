@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.geometry import Offset
 
-from memtui.ui.widgets.tabs import Tabs, tab_runs
+from memtui.ui.widgets.lines import Tabs, tab_runs
 from memtui.workbench.actions import VIEWS
 from tests.workbench.shown import shown
 

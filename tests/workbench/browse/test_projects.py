@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memtui.engine.model import Address, Root
-from memtui.ui import heap
+from memtui.ui import process
 from tests.workbench.memories import Memories, usual_roots
 from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
@@ -107,7 +107,7 @@ async def test_opening_one_reads_that_one() -> None:
 async def test_the_collector_does_not_go_through_what_was_read_until_it_is_put_away() -> None:
     async with shown(engine(), more_roots=everything) as running:
         await others(running)
-        heap.unfreeze()
+        process.unfreeze()
         await running.press("A")
         await running.until_text(f"Read {COUNT} folders")
         leaf = running.browser.forest.nodes[Address(WEB[0], "far.md")]

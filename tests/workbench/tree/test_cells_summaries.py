@@ -9,10 +9,10 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import RowStyle
+from memtui.ui.draw.words import RowStyle
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.badges import NO_SIGNS, Signs
+from memtui.workbench.tree.nodes import NO_SIGNS, Signs
 
 NOW = 1_767_225_600_000
 LOOK = RowStyle(NOW)

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Draft, Memory, Root
-from memtui.workbench.tree.badges import NO_SIGNS, Signs
 from memtui.workbench.tree.forest import Forest
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, ROOT, SCOPE, Node
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, ROOT, SCOPE, Node, Signs
 
 ROOTS = (
     Root("memtui:global", "/g", "memtui", "global", "memtui"),

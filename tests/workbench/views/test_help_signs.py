@@ -16,7 +16,7 @@ from memtui.features.hot_set import view_rows as hot_rows
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.times import RowStyle
+from memtui.ui.draw.words import RowStyle
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
 from memtui.workbench.edit.merge.conflict_lines import SIGNS as CHANGES
@@ -24,9 +24,9 @@ from memtui.workbench.edit.merge.conflict_lines import MergedFile
 from memtui.workbench.edit.merge.decisions import MergeSession
 from memtui.workbench.edit.open_memory import FileState, title_note
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.badges import Signs
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.forest import Forest
+from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.views.help import SIGNS_TITLE, help_rows
 from tests.features.cost.test_view_rows import AROUND, COST
 from tests.features.cost.test_view_rows_texts import drawn

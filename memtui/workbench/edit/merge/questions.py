@@ -20,7 +20,7 @@ from memtui.ui.action import Action, in_room, shown_key
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.lines_view import LinesView
+from memtui.ui.widgets.scroller import LinesView
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import open_memory

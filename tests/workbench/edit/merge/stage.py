@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from memtui.engine.model import Address
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.lines_view import LinesView
+from memtui.ui.widgets.scroller import LinesView
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
