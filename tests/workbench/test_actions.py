@@ -62,7 +62,7 @@ def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.workbench.browse.projects import ProjectMoves, Projects
     from memtui.workbench.browse.reviews import PinKeys, Reviews
     from memtui.workbench.edit.host import EditorHost
-    from memtui.workbench.views.stack import Views
+    from memtui.workbench.view_stack import Views
 
     parts = {"accepting": Reviews, "copying": Clipboard, "filtering": FilterLine, "verbs": MemoryOperations}
     parts |= {"host": EditorHost, "projects": Projects, "repointing": ProjectMoves, "views": Views}

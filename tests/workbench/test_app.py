@@ -20,7 +20,7 @@ from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.scroller import PageView, RowList, Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
 from memtui.workbench.bridge import Failed, Finished
-from memtui.workbench.views.help import HelpScreen
+from memtui.workbench.help import HelpScreen
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
 from tests.workbench.views.filled import Filled

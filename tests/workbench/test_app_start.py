@@ -41,7 +41,7 @@ LATER = (
     "memtui.memory_tool",
     "memtui.workbench.edit.editor",
     "memtui.workbench.edit.merge",
-    "memtui.workbench.views.help",
+    "memtui.workbench.help",
     "memtui.web",
     "aiohttp",
     "anthropic",

@@ -23,8 +23,8 @@ from memtui.features.tasks import lanes
 from memtui.features.tasks.shown import LaneNews, glance, said
 from memtui.features.tasks.work import workspace_of
 from memtui.wire.session import Options, Session
-from memtui.workbench import background
-from memtui.workbench.background import Background
+from memtui.workbench import app
+from memtui.workbench.app import Background
 from memtui.workbench.browse.bars import Bars
 from tests.features.tasks.test_lanes import WORKS
 from tests.transcripts import made
@@ -145,7 +145,7 @@ async def test_views_are_told_of_a_vote_of_another_process(world: World, monkeyp
 async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
     world: World, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "BEGIN_INTERVAL_S", 0.0)
+    monkeypatch.setattr(app, "BEGIN_INTERVAL_S", 0.0)
     (home / ".memtui-test").mkdir(exist_ok=True)
     (home / ".memtui-test/config.toml").write_text("[lifecycle]\ndream = 'auto'\ndream_sessions = 0\n")
     async with working(world) as (screen, lane):
@@ -156,7 +156,7 @@ async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
 async def test_what_agents_opened_counts_while_the_workbench_is_open(
     world: World, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "READ_FIRST_S", 0.0)
+    monkeypatch.setattr(app, "READ_FIRST_S", 0.0)
     (home / ".memtui-test").mkdir(exist_ok=True)
     (home / ".memtui-test/config.toml").write_text("[transcripts]\nread = 'all'\n")
     world.write("a.md", "a")
@@ -235,7 +235,7 @@ async def test_what_an_agent_stages_is_counted_at_once(tmp_path: Path, monkeypat
         looks.append(glance(*given))
         return looks[-1]
 
-    monkeypatch.setattr(background, "glance", noted)
+    monkeypatch.setattr(app, "glance", noted)
     world = OfGemini(tmp_path)
     inbox = world.folder / ".inbox/private"
     inbox.mkdir(parents=True)

@@ -20,7 +20,7 @@ from memtui.workbench.main_screen import INFO, SMALL_HEIGHT, SMALL_WIDTH
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import State
 from memtui.workbench.tree.nodes import OLD
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.features.tasks.shown import LaneNews

@@ -45,7 +45,7 @@ from memtui.workbench.main_screen import PREVIEW, AppCalls, MainScreen, StartFac
 from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.roots import roots_to_show
 from memtui.workbench.tree.tree import FullList, MemoryTree, named
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.workbench.browse.bundles import Bundles

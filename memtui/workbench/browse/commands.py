@@ -20,12 +20,12 @@ from memtui.workbench.browse.side import Side
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree.forest import Effect, next_conflict
 from memtui.workbench.tree.nodes import MEMORY, OLD, Node
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
+    from memtui.workbench.help import HelpRow, HelpScreen
     from memtui.workbench.main_screen import MainScreen
-    from memtui.workbench.views.help import HelpRow, HelpScreen
 
 NEEDS_MEMORY = frozenset(
     {
@@ -412,14 +412,14 @@ class Commands:
         self._show_help(pane, ("views", "everywhere"), actions)
 
     def _show_help(self, pane: str, rooms: tuple[str, ...], own: Iterable[Action]) -> None:
-        from memtui.workbench.views.help import help_rows
+        from memtui.workbench.help import help_rows
 
         typing = getattr(self._screen.app.screen, "letters_are_text", False)
         self._put_on_top("Help", help_rows(self._screen.table, pane, rooms, own), typing=typing)
 
     def _messages(self) -> None:
         """Show the messages so far, newest first."""
-        from memtui.workbench.views.help import AGO, HelpRow
+        from memtui.workbench.help import AGO, HelpRow
 
         now = self._screen.now()
         said = [HelpRow(f"{ago(at, now):>4}", text, room=AGO) for at, text in reversed(self._screen.chrome.said)]
@@ -427,7 +427,7 @@ class Commands:
 
     def _put_on_top(self, title: str, rows: tuple[HelpRow, ...], *, typing: bool = False) -> None:
         """Show a list on top, unless one is open: a key pressed twice before it is drawn opens one list."""
-        from memtui.workbench.views.help import HelpScreen
+        from memtui.workbench.help import HelpScreen
 
         screen = self._screen
         if self._on_top is None:

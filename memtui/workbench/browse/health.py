@@ -23,7 +23,7 @@ from memtui.features.moved_projects.moves import (
     survey,
     where,
 )
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root

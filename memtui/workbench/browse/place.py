@@ -16,7 +16,7 @@ from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.host import EditorHost
 from memtui.workbench.main_screen import CHANGES, INFO, MAIN, NO_PLACE, PREVIEW, SavedPlace
 from memtui.workbench.tree.nodes import MEMORY, SORTS, Key
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from textual.timer import Timer

@@ -29,7 +29,7 @@ from memtui.workbench.edit.drafts import DraftFlow, TextScreen
 from memtui.workbench.edit.edit_flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
 from memtui.workbench.keys import room_bindings
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine

@@ -12,7 +12,7 @@ from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.typed_address import rename_target
 from memtui.workbench.bridge import WRITE, EditorWants
-from memtui.workbench.views.stack import Views
+from memtui.workbench.view_stack import Views
 
 if TYPE_CHECKING:
     from memtui.engine.model import Done, Draft

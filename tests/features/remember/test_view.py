@@ -15,8 +15,7 @@ from memtui.engine.model import Actor
 from memtui.features.remember.view import RememberScreen
 from memtui.features.remember.work import RememberPlan
 from memtui.wire.session import Options, Session
-from memtui.workbench.app import MemtuiApp
-from memtui.workbench.background import Background
+from memtui.workbench.app import Background, MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.main_screen import StartFacts
 from tests.features.transfer.agents import Agents

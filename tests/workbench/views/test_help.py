@@ -6,8 +6,8 @@ import pytest
 
 from memtui.ui.action import shown_keys
 from memtui.workbench.actions import ACTIONS, ROOMS
+from memtui.workbench.help import OWN, HelpScreen, folded, help_rows, matching_rows
 from memtui.workbench.keys import with_overrides
-from memtui.workbench.views.help import OWN, HelpScreen, folded, help_rows, matching_rows
 from tests.workbench.shown import shown
 
 TREE = ("memory", "view", "list", "everywhere")

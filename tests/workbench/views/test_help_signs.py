@@ -23,11 +23,11 @@ from memtui.workbench.edit.merge.conflict_lines import SIGNS as CHANGES
 from memtui.workbench.edit.merge.conflict_lines import MergedFile
 from memtui.workbench.edit.merge.decisions import MergeSession
 from memtui.workbench.edit.open_memory import FileState, title_note
+from memtui.workbench.help import SIGNS_TITLE, help_rows
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import Signs
-from memtui.workbench.views.help import SIGNS_TITLE, help_rows
 from tests.features.cost.test_view_rows import AROUND, COST
 from tests.features.cost.test_view_rows_texts import drawn
 from tests.features.health.test_view_rows import board, finding

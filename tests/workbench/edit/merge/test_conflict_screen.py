@@ -13,7 +13,7 @@ from memtui.ui.action import in_room
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
-from memtui.workbench.views.help import HelpScreen
+from memtui.workbench.help import HelpScreen
 from tests.workbench.edit.merge.stage import (
     AGENT_TEXT,
     BASE,

@@ -13,7 +13,7 @@ from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.workbench.edit.merge.questions import QuestionScreen
 from memtui.workbench.edit.open_memory import FileState
-from memtui.workbench.views.help import HelpScreen
+from memtui.workbench.help import HelpScreen
 from tests.workbench.edit.merge.stage import BASE, YOURS, closed, disk, kept, make, question_shown, shown_text, text_of
 from tests.workbench.shown import Shown, shown
 from tests.workbench.workbench import AGENT, Bench, address, until

@@ -1,1 +1,0 @@
-"""The stack of views over the main screen, and help."""
