@@ -150,7 +150,7 @@ class Operations(Protocol):
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         """Mark versions as reviewed, whatever is stored under their names by now."""
 
-    def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
+    def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> object:
         """In a write job, mark changes as seen and note rejected proposals, as one step of undo.
 
         `joined`: part of the engine's last step, undone with it.

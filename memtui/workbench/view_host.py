@@ -5,8 +5,9 @@ It is apart so that no first frame waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memtui.features.host import ProjectRoots
 from memtui.features.typed_address import Target, rename_target
@@ -14,7 +15,7 @@ from memtui.workbench.actions import VIEW
 from memtui.workbench.undo import LocalStep
 
 if TYPE_CHECKING:
-    from memtui.engine.model import Actor, Address, Change, Root
+    from memtui.engine.model import Actor, Address, Root
     from memtui.features.health.view import IndexHealth
     from memtui.ui.keys.palette import Command
     from memtui.workbench.bridge import Engine
@@ -57,15 +58,9 @@ class _Places:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-
-    def back(self) -> None:
-        self._screen.views.back()
-
-    def reveal(self, address: Address) -> bool:
-        return self._screen.memories.reveal(address)
-
-    def reveal_root(self, root: str) -> bool:
-        return self._screen.memories.reveal_root(root)
+        self.back, self.lay_over, self._about = screen.views.back, screen.views.over, screen.views.about
+        self.reveal, self.reveal_root = screen.memories.reveal, screen.memories.reveal_root
+        self.edit_entry, self.describe = screen.host.edit_entry, screen.host.describe
 
     def tree(self, address: Address, may_show: str = "A or esc") -> bool:
         self.back()
@@ -99,50 +94,27 @@ class _Places:
         screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
 
     def history(self, address: Address, *, at: str | None = None) -> None:
-        self._screen.views.about("history", address, at)
+        self._about("history", address, at)
 
     def blame(self, address: Address) -> None:
-        self._screen.views.about("blame", address)
-
-    def lay_over(self, view: str) -> None:
-        self._screen.views.over(view)
-
-    def edit_entry(self, address: Address, entry: Any) -> None:
-        self._screen.host.edit_entry(address, entry)
+        self._about("blame", address)
 
     def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
         self._screen.call_next(self._screen.host.edit_text, data, name, edited)
-
-    def describe(self, address: Address) -> None:
-        self._screen.host.describe(address)
 
     def repoint(self, root: str) -> None:
         self._screen.repointing.start(root)
 
 
 class _Operations:
-    """Operations of the main screen for views."""
+    """Operations of the main screen for views; the parts that do them are loaded with it."""
 
     def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
-
-    def pin(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None]) -> None:
-        self._screen.pinning.set_pinned(addresses, pinned, then)
-
-    def install_hook(self, agent: str, then: Callable[[], None]) -> None:
-        self._screen.pinning.install_hook(agent, then)
-
-    def lift_line(self, address: Address) -> None:
-        self._screen.pinning.lift_line(address)
-
-    def see(self, changes: Iterable[Change], then: Callable[[], None]) -> None:
-        self._screen.verbs.seeing.changes(changes, then)
-
-    def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
-        self._screen.accepting.review(versions, then)
-
-    def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
-        self._screen.verbs.seeing.steps.mark(engine, changes, rejected, joined=joined)
+        pinning, accepting, seeing = screen.pinning, screen.accepting, screen.verbs.seeing
+        self.pin, self.install_hook, self.lift_line = pinning.set_pinned, pinning.install_hook, pinning.lift_line
+        self.accept, self.review = accepting.accept, accepting.review
+        self.see, self.seen_with, self._steps = seeing.changes, seeing.steps.mark, seeing.steps
+        self.touched = screen.projects.touched
 
     def undoable(
         self,
@@ -152,13 +124,7 @@ class _Operations:
         again: Callable[[Engine, Actor], object],
         then: Callable[[], object] = tuple,
     ) -> None:
-        self._screen.verbs.seeing.steps.add(engine, LocalStep(words, back, again, then))
-
-    def accept(self, root: str, then: Callable[[], None]) -> None:
-        self._screen.accepting.accept(root, then)
-
-    def touched(self, addresses: Iterable[Address]) -> None:
-        self._screen.projects.touched(addresses)
+        self._steps.add(engine, LocalStep(words, back, again, then))
 
 
 class WorkbenchHost:
@@ -166,10 +132,14 @@ class WorkbenchHost:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self.shell, self.places, self.operations = _Shell(screen), _Places(screen), _Operations(screen)
+        self.shell, self.places = _Shell(screen), _Places(screen)
         self.jobs, self.settings, self.surroundings = screen.bridge, screen.facts.settings, screen.facts.surroundings
         self.now, self.say, self.show_error = screen.now, screen.say, screen.show_error
         self.shown, self.short = screen.forest.names.shown, screen.side.short
+
+    @cached_property
+    def operations(self) -> _Operations:
+        return _Operations(self._screen)
 
     @property
     def roots(self) -> Mapping[str, Root]:

@@ -43,19 +43,17 @@ class Reviews:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
 
-    def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
+    def accept(self, root: str = "", then: Callable[[], None] = lambda: None) -> None:
         """Review the memory under the cursor or the marked ones; of a root or folder, show first what waits in it."""
         screen, tree = self._screen, self._screen.memories
         targets, node = tree.targets(), tree.current
-        if not root_id and (tree.marks or (node is not None and node.kind == MEMORY)):
+        if not root and (tree.marks or (node is not None and node.kind == MEMORY)):
             rows = (screen.forest.nodes[address].memory for address in targets if address in screen.forest.nodes)
             self.review([(row.address, row.sha256) for row in rows if row is not None and row.trust == BROUGHT], then)
             return
 
         def listed(engine: Engine) -> list[Unreviewed]:
-            return unreviewed(
-                engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values()
-            )
+            return unreviewed(engine, engine.rows.list([root]).items if root else engine.rows.some(targets).values())
 
         def show(found: list[Unreviewed]) -> None:
             def chosen(rows: tuple[Memory, ...] | None) -> None:
@@ -259,7 +257,7 @@ class PinKeys:
         name = named(targets)
         confirm(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
 
-    def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
+    def set_pinned(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
         """Pin or unpin, say who is given what is pinned, then call `then`."""
         screen = self._screen
         actor, facts = screen.bridge.actor, screen.facts
@@ -267,20 +265,20 @@ class PinKeys:
         def job(engine: Engine) -> PinResult:
             from memtui.features.pins.effect import pin_effects  # what it knows takes long to load
 
-            done = engine.pins.set(targets, pinned, actor=actor)
+            done = engine.pins.set(addresses, pinned, actor=actor)
             good = [one.address for one in done.outcomes if one.ok] if pinned else []
             return PinResult(done, pin_effects(engine, facts.settings, facts.surroundings, facts.roots, good))
 
         def report(found: PinResult) -> None:
             screen.bridge.refresh(shows=screen.bridge.hold("pin", BRIEF_HOLD))
-            if len(targets) == 1 and found.effects and (words := self._words(found.effects[0])):
+            if len(addresses) == 1 and found.effects and (words := self._words(found.effects[0])):
                 screen.say(words, "name" if found.effects[0].given else "warning")
             else:
                 after = self._of_many(found.effects)
                 screen.part(MemoryOperations).report(found.done, "pinned" if pinned else "unpinned", after=after)
             then()
 
-        name = named(targets)
+        name = named(addresses)
         screen.bridge.run(
             job,
             report,
