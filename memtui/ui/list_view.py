@@ -20,7 +20,7 @@ from textual.widget import Widget
 from memtui.ui.action import MOVES, Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page
-from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.text import Line, Run
 from memtui.ui.view_screen import Shell, ViewScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Question

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.geometry import Offset, Size
 
 from memtui.ui.action import Action
-from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.text import Line, Run
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from memtui.ui.action import COMMON, Action, View, keymap_of
 from memtui.ui.draw import bars
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.keys.keyed import KeyedScreen, Sequences
 from memtui.ui.widgets.lines import Lines, Tabs
 from memtui.ui.widgets.prompts import Prompt

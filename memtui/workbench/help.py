@@ -16,7 +16,7 @@ from memtui.safe_text import visible
 from memtui.ui.action import MOVES, Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fold
-from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.text import Line, Run
 from memtui.ui.keys.keyed import KeyedScreen, press
 from memtui.ui.plan_screen import PlanList
 from memtui.ui.widgets.lines import Lines

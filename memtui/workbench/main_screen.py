@@ -17,8 +17,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Address, Health, Listing, Root
 from memtui.errors import MemtuiError
 from memtui.ui.action import Action
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, count_words
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines, Tabs
 from memtui.ui.widgets.prompts import Prompt

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root
 from memtui.errors import NotFoundError
 from memtui.features.actors import by, who_words
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:

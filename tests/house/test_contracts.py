@@ -41,7 +41,7 @@ WRONG = [
     ("errors.py", "import memtui.safe_text", "Rooms import downwards only"),
     ("attic.py", "'''A room without a place.'''", "Rooms import downwards only"),
     ("ui/keys/keyed.py", "import memtui.engine.model", "What draws knows no memory"),
-    ("ui/draw/spans.py", "import memtui.ui.widgets", "Inside what draws imports go downwards"),
+    ("ui/draw/text.py", "import memtui.ui.widgets", "Inside what draws imports go downwards"),
     (
         "workbench/actions.py",
         "import memtui.engine.engine",

@@ -20,8 +20,7 @@ from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, partly_done
+from memtui.ui.draw.text import Line, RowStyle, Run, partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 

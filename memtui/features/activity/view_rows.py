@@ -13,8 +13,7 @@ from typing import NamedTuple
 from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord, Change, Operation, is_person
 from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import SHORT, RowStyle, ago, both, both_ends, count_words, fit, full, stamp
+from memtui.ui.draw.text import SHORT, RowStyle, Run, ago, both, both_ends, count_words, fit, full, stamp
 from memtui.ui.list_view import ListRows
 
 TOGETHER_MS = 2_000

@@ -26,7 +26,7 @@ from memtui.features.activity.view_rows import (
 from memtui.features.actors import KINDS, origin_words, origins, session_words
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

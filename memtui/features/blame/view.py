@@ -15,8 +15,7 @@ from memtui.safe_text import visible
 from memtui.transcripts.sessions import consent
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import ago, count_words, fit
+from memtui.ui.draw.text import Line, Run, ago, count_words, fit
 from memtui.ui.list_view import ListRows, ListView
 
 if TYPE_CHECKING:

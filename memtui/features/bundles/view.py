@@ -31,8 +31,7 @@ from memtui.safe_text import cell_width, visible
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends
+from memtui.ui.draw.text import Line, Run, both_ends
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 

@@ -24,8 +24,7 @@ from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, PageLine, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, ago, count_words
+from memtui.ui.draw.text import Line, RowStyle, Run, ago, count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.scroller import RowList
 

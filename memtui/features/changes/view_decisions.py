@@ -24,8 +24,7 @@ from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView
 from memtui.features.proposals.value import only_expects
 from memtui.ui.draw.difference import DiffStyle
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words, partly_done
+from memtui.ui.draw.text import Line, count_words, partly_done
 from memtui.ui.widgets.prompts import Question, yes_no
 
 if TYPE_CHECKING:

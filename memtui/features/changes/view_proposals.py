@@ -22,8 +22,7 @@ from memtui.transcripts.readers import READERS
 from memtui.transcripts.sessions import allowed_files, consent, follow
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import RowStyle, ago, count_words, fit, full, since
+from memtui.ui.draw.text import RowStyle, Run, ago, count_words, fit, full, since
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings

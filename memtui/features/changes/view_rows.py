@@ -18,8 +18,7 @@ from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import RowStyle, ago, both_ends, count_words, fit
+from memtui.ui.draw.text import RowStyle, Run, ago, both_ends, count_words, fit
 from memtui.ui.list_view import ListRows
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from memtui.features.changes.bursts import since_seen
 from memtui.features.changes.view_rows import BACK, rejected_hunks
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
-from memtui.ui.draw.words import ago, since
+from memtui.ui.draw.text import ago, since
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

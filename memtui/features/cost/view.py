@@ -27,8 +27,7 @@ from memtui.features.cost.view_rows import (
 )
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import Page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, Run, count_words
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import RowList

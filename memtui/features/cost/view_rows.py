@@ -19,8 +19,7 @@ from memtui.pointers.lines import lines_with_text
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page, PageLine, fitted, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, fit, meter, size_words
+from memtui.ui.draw.text import Line, Run, both_ends, count_words, fit, meter, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

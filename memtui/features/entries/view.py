@@ -19,8 +19,7 @@ from memtui.features.host import WRITE, Host
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import fit, size_words
+from memtui.ui.draw.text import Line, Run, fit, size_words
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.scroller import RowList
 

@@ -19,8 +19,7 @@ from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, Run, count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.scroller import RowList

@@ -31,8 +31,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import both_ends, count_words, fit
+from memtui.ui.draw.text import Run, both_ends, count_words, fit
 from memtui.ui.list_view import ListRows
 
 if TYPE_CHECKING:

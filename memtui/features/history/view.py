@@ -18,8 +18,7 @@ from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import Page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, count_words, since
+from memtui.ui.draw.text import Line, RowStyle, Run, count_words, since
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.prompts import Question
 

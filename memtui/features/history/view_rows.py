@@ -15,8 +15,7 @@ from memtui.features.actors import by, origin_words, origins, who_words
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import SHORT, RowStyle, ago, both, fit, full, size_words, stamp
+from memtui.ui.draw.text import SHORT, RowStyle, Run, ago, both, fit, full, size_words, stamp
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

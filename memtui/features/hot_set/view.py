@@ -19,8 +19,7 @@ from memtui.features.hot_set.shares import BY_HOOK, BY_SERVER, NOT_INSTALLED, Do
 from memtui.features.hot_set.view_rows import HotSetLook, HotSetRow
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import fitted, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, Run, count_words
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import RowList

@@ -16,8 +16,7 @@ from memtui.mask import BEGIN
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page, PageLine, by_line, fitted, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, end_of_line, meter, size_words
+from memtui.ui.draw.text import Line, Run, both_ends, count_words, end_of_line, meter, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

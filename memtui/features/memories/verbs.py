@@ -8,7 +8,7 @@ from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.features.feature import GRAVE_WORDS, load
 from memtui.given.reach import WITHHELD, given_description, withheld
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column

@@ -28,8 +28,7 @@ from memtui.given.reach import is_person
 from memtui.matching import Query
 from memtui.transcripts.sessions import ALL, ASK, CARDS, OFF, PROJECT
 from memtui.ui.draw.pages import MATCH, Page, PageLine, by_line, text_page, words_page
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import RowStyle, both, count_words
+from memtui.ui.draw.text import Line, RowStyle, both, count_words
 from memtui.wire.times import parse_time
 
 if TYPE_CHECKING:

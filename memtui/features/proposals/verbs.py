@@ -16,7 +16,7 @@ from memtui.features.feature import GRAVE_WORDS, load
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.safe_text import one_line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

@@ -21,8 +21,7 @@ from memtui.mask import shown_parts
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends
+from memtui.ui.draw.text import Line, Run, both_ends
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.wire.session import Options, Session

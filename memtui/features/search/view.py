@@ -39,8 +39,7 @@ from memtui.matching import Query, typed
 from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import Line, RowStyle, Run
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import Lines

@@ -10,8 +10,7 @@ from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fitted, marked
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, ago, both_ends, count_words, fit
+from memtui.ui.draw.text import Line, RowStyle, Run, ago, both_ends, count_words, fit
 
 WIDE = 76
 """Cells from which excluded words are shown."""

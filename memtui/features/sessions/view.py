@@ -16,8 +16,7 @@ from memtui.transcripts.event import LOADED, OPENED, WRITES
 from memtui.transcripts.sessions import ASK, OFF
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import words_page
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import both, count_words, fit, stamp
+from memtui.ui.draw.text import Run, both, count_words, fit, stamp
 from memtui.ui.list_view import ListRows, ListView
 
 WIDE = 70

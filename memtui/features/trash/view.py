@@ -16,10 +16,11 @@ from memtui.pointers import references
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import (
+from memtui.ui.draw.text import (
     SHORT,
+    Line,
     RowStyle,
+    Run,
     ago,
     both,
     both_ends,

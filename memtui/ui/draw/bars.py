@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.action import Action, shown_key
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, end_of_line
+from memtui.ui.draw.text import Line, Run, both_ends, end_of_line
 
 LEAST_PART = 16
 """Minimum width of the longest part of a question."""

@@ -26,7 +26,7 @@ from memtui.diff.differences import (
 )
 from memtui.safe_text import visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, with_revealed, words_page
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{6,}")
 TAGS_READ = 60

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memtui import mask
 from memtui.matching import Span
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 
 SHOWN_BYTES = 1_048_576
 """Size limit of a preview."""

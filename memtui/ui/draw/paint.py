@@ -13,7 +13,7 @@ from textual.color import Color
 from textual.strip import Strip
 
 from memtui.safe_text import cell_width, steady, visible
-from memtui.ui.draw.spans import INKED, Run
+from memtui.ui.draw.text import INKED, Run
 
 FAINT, SOFT = 0.45, 0.25
 """How far `dim` and `description` are blended into the background."""

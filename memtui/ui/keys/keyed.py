@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from memtui.safe_text import cell_width
 from memtui.ui.action import Action, keymap, shown_key
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.textual_private import name_of_character
 from memtui.ui.widgets.prompts import Prompt
 

@@ -18,8 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from memtui.ui.action import Action, shown_keys
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import fit
+from memtui.ui.draw.text import Run, fit
 from memtui.ui.widgets.safe_input import SafeInput
 from memtui.ui.widgets.scroller import RowList
 

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from memtui.safe_text import cell_width
 from memtui.ui.action import View
 from memtui.ui.draw.paint import Paint
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 
 Make = Callable[[int], Sequence[Sequence[Run]]]
 

@@ -15,8 +15,7 @@ from textual.screen import Screen
 
 from memtui.safe_text import cell_width, end_of, one_line, pieces, reach, visible, without_escapes
 from memtui.ui.draw.bars import spread
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import both_ends
+from memtui.ui.draw.text import Line, both_ends
 
 PASTE, PASTED_LINES = 4_096, 65_536
 """Characters taken of a paste: as one line, and where it keeps its lines."""

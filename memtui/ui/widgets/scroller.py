@@ -17,8 +17,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memtui.ui.draw.pages import Page, revealed
-from memtui.ui.draw.spans import Line, Run, differing
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, Run, count_words, differing
 from memtui.ui.widgets.lines import is_plain, paint_of
 
 KEPT_STRIPS = 1_024

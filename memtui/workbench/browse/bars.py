@@ -10,8 +10,7 @@ from memtui.safe_text import cell_width, visible
 from memtui.ui.action import Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fold
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import both_ends
+from memtui.ui.draw.text import Line, both_ends
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.browse.filter import FilterLine

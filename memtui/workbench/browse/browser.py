@@ -16,7 +16,7 @@ from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.keys.fence import BRIEF_HOLD, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.view_screen import ViewScreen

@@ -16,8 +16,7 @@ from memtui.features.bundles import bundle, import_plan, tarball
 from memtui.features.bundles.bundle import Exported, collect
 from memtui.features.bundles.import_plan import Imported, ImportPlan
 from memtui.features.bundles.view import GROUP, ImportScreen, name_of, path_of
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, count_words
 from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from memtui.engine.model import Address
 from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
-from memtui.ui.draw.words import ago
+from memtui.ui.draw.text import ago
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEW, VIEWS
 from memtui.workbench.browse.filter import FilterLine

@@ -19,8 +19,7 @@ from memtui.features.transfer.plan import MemoryFields, has_shape, translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.mask import mask
 from memtui.pointers import references
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words, partly_done
+from memtui.ui.draw.text import Line, count_words, partly_done
 from memtui.ui.keys.fence import BRIEF_HOLD
 from memtui.ui.widgets.prompts import Question, yes_no
 from memtui.workbench.bridge import WRITE

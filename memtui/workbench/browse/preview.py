@@ -11,7 +11,7 @@ from memtui.features.actors import by, who_words
 from memtui.features.sessions.shown import counts_words
 from memtui.matching import Literal
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, fields_page, text_page, words_page
-from memtui.ui.draw.words import since, size_words
+from memtui.ui.draw.text import since, size_words
 from memtui.workbench.tree.nodes import badges_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
 from memtui.features.moved_projects.moves import SURE, Orphan, RepointPlan, apply, plan, where
 from memtui.ui import process
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, count_words
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.health import HealthChecks
 from memtui.workbench.tree.forest import Effect

@@ -19,8 +19,7 @@ from memtui.ui.action import shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, difference
 from memtui.ui.draw.pages import Page, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, fit, size_words
+from memtui.ui.draw.text import Line, Run, both_ends, count_words, fit, size_words
 from memtui.ui.keys.fence import BRIEF_HOLD
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.plan_screen import PlanList, PlanScreen

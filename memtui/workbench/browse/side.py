@@ -15,8 +15,7 @@ from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import RowStyle, count_words
+from memtui.ui.draw.text import Line, RowStyle, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW

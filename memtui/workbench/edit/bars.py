@@ -24,7 +24,7 @@ from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
 from memtui.ui.action import beside_text
 from memtui.ui.draw.pages import by_line
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 from memtui.ui.keys.keyed import STAY_IN_TEXT, KeyedScreen, name_of
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import closing

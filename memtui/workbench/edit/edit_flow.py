@@ -16,7 +16,7 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import by
 from memtui.features.feature import load
 from memtui.ui.action import Action
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE
 from memtui.workbench.edit import open_memory

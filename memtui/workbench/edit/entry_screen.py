@@ -22,7 +22,7 @@ from memtui.features.entries import model
 from memtui.features.entries.model import Entry, EntryFile, EntryGoneError, Name, exact, find
 from memtui.ui.action import Action
 from memtui.ui.draw import bars
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit.drafts import DraftFlow, TextScreen

@@ -36,7 +36,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, difference
 from memtui.ui.draw.pages import Page, PageLine, fields_page, fold, words_page
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question

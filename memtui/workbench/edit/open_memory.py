@@ -27,8 +27,7 @@ from memtui.engine.model import (
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.actors import ANOTHER, UNKNOWN, did, who_words
 from memtui.safe_text import cell_width, one_line, visible
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Run, count_words
 from memtui.workbench.edit.memory_text import TextForm
 from memtui.workbench.edit.merge.decisions import MergeSession, bytes_of
 

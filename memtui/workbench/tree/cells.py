@@ -14,8 +14,7 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.pages import fold
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, ago, count_words, end_of_line, fit, since, size_words
+from memtui.ui.draw.text import Line, RowStyle, Run, ago, count_words, end_of_line, fit, since, size_words
 from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import (
     CONFLICT_BADGE,

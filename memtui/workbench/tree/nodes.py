@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Problem, Root
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 
 
 class Signs(NamedTuple):

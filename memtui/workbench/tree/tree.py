@@ -8,8 +8,7 @@ from time import monotonic
 from textual.message import Message
 
 from memtui.engine.model import Address, Listing, Root
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import RowStyle, count_words
+from memtui.ui.draw.text import RowStyle, Run, count_words
 from memtui.ui.widgets.scroller import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.forest import Effect, Forest, first_to_see

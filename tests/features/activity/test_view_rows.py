@@ -20,7 +20,7 @@ from memtui.features.activity.view_rows import (
     strip_records,
 )
 from memtui.safe_text import cell_width
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import RowStyle
 
 NOW = 1_767_225_600_000
 LOOK = RowStyle(NOW)

@@ -12,7 +12,7 @@ from memtui.engine.model import AuditRecord
 from memtui.features.activity.view_rows import ActivityItem, Steps, item_runs
 from memtui.features.activity.view_texts import PageFilter, count, load, show, take_back
 from memtui.ui.draw.difference import DiffStyle
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import RowStyle
 from tests.engine.settling import settle
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 

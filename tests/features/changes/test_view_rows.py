@@ -10,7 +10,7 @@ from memtui.features.changes.bursts import MASS
 from memtui.features.changes.view_rows import ReviewData, ReviewItem, ReviewRows, RootNote, burst_words, row_runs
 from memtui.features.changes.view_texts import heading
 from memtui.safe_text import cell_width
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import RowStyle
 
 T = 1_767_225_600_000
 NOW = T + 60_000

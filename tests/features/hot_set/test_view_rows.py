@@ -28,7 +28,7 @@ from memtui.features.hot_set.view_rows import (
     short_reason,
 )
 from memtui.safe_text import cell_width
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 from tests.conftest import Clock
 from tests.given.world import World
 from tests.workbench.shown import DIRECTORIES

@@ -19,8 +19,7 @@ from memtui.features.search.view_rows import (
 )
 from memtui.matching import parse, typed
 from memtui.safe_text import cell_width
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import Line, RowStyle
 from tests.workbench.memories import Memories
 
 LOOK = RowStyle(1_000_000)

@@ -4,7 +4,7 @@ import pytest
 
 from memtui.safe_text import cell_width
 from memtui.ui.draw.bars import question
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 
 NAME = "claude-code:project:-home-me-work-tidewater/project_payments.md"
 ASKED: Line = [

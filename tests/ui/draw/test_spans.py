@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.draw.spans import NEAR, Run, differing
+from memtui.ui.draw.text import NEAR, Run, differing
 
 RUNS = st.lists(st.tuples(st.text("ab ", max_size=12), st.sampled_from(["name", "dim"])), max_size=4).map(tuple)
 

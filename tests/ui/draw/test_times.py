@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.ui.draw.words import SHORT, both, full, stamp
+from memtui.ui.draw.text import SHORT, both, full, stamp
 
 NOON = (2026, 11, 20, 12, 0, 0, 0, 0, -1)
 

@@ -1,6 +1,6 @@
 """The words for an operation that succeeded in part, and the sign for a share."""
 
-from memtui.ui.draw.words import meter, partly_done
+from memtui.ui.draw.text import meter, partly_done
 
 
 def test_what_belongs_to_the_verb_follows_the_numbers() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width, visible
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.widgets.prompts import Prompt, Question
 
 KEYS = st.sampled_from(

@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from memtui.ui.draw.paint import Paint
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.text import Run
 from memtui.ui.themes import THEMES
 from memtui.ui.widgets.scroller import RowList
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory, Problem, Root, RootStatus
 from memtui.safe_text import cell_width
-from memtui.ui.draw.words import RowStyle, both_ends, count_words, fit, size_words
+from memtui.ui.draw.text import RowStyle, both_ends, count_words, fit, size_words
 from memtui.workbench.tree.cells import columns_for, description, row_runs
 from memtui.workbench.tree.forest import Forest
 

@@ -8,8 +8,7 @@ from memtui.engine.model import Address, Health, Memory, Problem
 from memtui.safe_text import cell_width
 from memtui.ui.action import in_room
 from memtui.ui.draw import bars
-from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import Line, RowStyle
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.nodes import NO_SIGNS, Signs

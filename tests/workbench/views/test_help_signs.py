@@ -15,8 +15,7 @@ from memtui.features.health.model import DANGLING, Fix
 from memtui.features.hot_set import view_rows as hot_rows
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
-from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import RowStyle
+from memtui.ui.draw.text import RowStyle, Run
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
 from memtui.workbench.edit.merge.conflict_lines import SIGNS as CHANGES

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import UNKNOWN, by, did
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit import open_memory

@@ -16,8 +16,7 @@ from memtui.diff.merge import BASE, BOTH, BOTH_EQUAL, BOTH_THEIRS_FIRST, CONFLIC
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import fold_runs
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.draw.text import Line, Run, both_ends, count_words
 from memtui.workbench.edit.merge.decisions import CHOICES, NAMES, MergeSession
 
 KEY_MASK = f"{mask.BEGIN}private key]"

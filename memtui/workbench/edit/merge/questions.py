@@ -18,7 +18,7 @@ from memtui.features.actors import by, did
 from memtui.safe_text import visible
 from memtui.ui.action import Action, in_room, shown_key
 from memtui.ui.draw.pages import fold
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import LinesView
 from memtui.workbench.actions import ACTIONS

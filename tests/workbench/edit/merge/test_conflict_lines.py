@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width, has_hidden, visible
-from memtui.ui.draw.spans import Line
+from memtui.ui.draw.text import Line
 from memtui.workbench.edit.merge.conflict_lines import (
     BASE_AGENT,
     BASE_YOURS,
