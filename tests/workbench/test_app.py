@@ -9,6 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segments
 from textual import events
 
 from memtui.engine.model import Address, Draft
@@ -19,6 +22,7 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.scroller import PageView, RowList, Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
+from memtui.workbench.app import PlainBars
 from memtui.workbench.bridge import Failed, Finished
 from memtui.workbench.help import HelpScreen
 from tests.workbench.memories import Memories
@@ -311,3 +315,12 @@ async def test_what_is_told_when_the_screens_are_gone_is_dropped() -> None:
     for otherwise in (told.append, None):
         app.on_failed(Failed("read a.md", NotFoundError("It is gone."), otherwise))
     assert told == []
+
+
+@given(st.integers(1, 60), st.integers(1, 500), st.integers(1, 60), st.floats(0, 500), st.booleans())
+def test_a_bar_is_blanks(size: int, more: int, window: int, position: float, vertical: bool) -> None:
+    bar = PlainBars.render_bar(
+        size=size, virtual_size=window + more, window_size=window, position=position, vertical=vertical
+    )
+    assert isinstance(bar, Segments)
+    assert not "".join(segment.text for segment in bar.segments).strip()
