@@ -22,7 +22,7 @@ from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import queue
 from memtui.features.tasks.work import StandingRow
 from memtui.features.team.postgres import TeamServer, membership, tolerate_outage
-from memtui.ui.draw.times import full
+from memtui.ui.draw.text import full
 
 ORG, JOBS = "org", "jobs"
 THRESHOLDS = (75, 95)

@@ -20,8 +20,7 @@ from memtui.matching import Query
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, fold, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import RowStyle, ago, both_ends, count_words, fit
+from memtui.ui.draw.text import Line, RowStyle, Run, ago, both_ends, count_words, fit
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Question

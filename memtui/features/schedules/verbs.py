@@ -48,7 +48,7 @@ from memtui.features.tasks.verbs import tell_end, waited
 from memtui.features.tasks.work import StandingAct, StandingRow, workspace_of
 from memtui.features.team.postgres import outage
 from memtui.mask import mask
-from memtui.ui.draw.times import full
+from memtui.ui.draw.text import full
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

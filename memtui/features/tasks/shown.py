@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.task import COMPLETED, ENDED, FAILED, OPEN, RUNNING, Run, Task
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 from memtui.wire.values import plain_fields

@@ -22,8 +22,7 @@ from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.draw.text import Line, Run, both_ends, count_words
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Prompt, Question
 

@@ -19,7 +19,7 @@ from memtui.features.cost.start_cost import MEMTUI, Cost, agent_named, agents, l
 from memtui.features.cost.view_rows import ITEM, CostRow
 from memtui.given.tokens import Counter
 from memtui.pointers.lines import measure
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from tests.agents import homes
 from tests.agents.machine import Machine, snapshot
 

@@ -13,7 +13,7 @@ from memtui.features.entries.model import parse, usage
 from memtui.features.entries.view import EntriesRead, EntriesView, entry_runs, heading, page, place, row_key, rows_of
 from memtui.safe_text import cell_width
 from memtui.ui.draw.pages import revealed
-from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.scroller import RowList
 from memtui.workbench.edit.entry_screen import EntryScreen
 from tests.workbench.views.real import Real, World, at, real
 

@@ -18,10 +18,9 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address, Root
-from memtui.features.channels.room import path_parts
+from memtui.features.channels.verbs import path_parts
 from memtui.features.health.view import HealthView
-from memtui.features.moved_projects.orphans import Orphan, where
-from memtui.features.moved_projects.repoint import apply, plan
+from memtui.features.moved_projects.moves import Orphan, apply, plan, where
 from memtui.ui import process
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
