@@ -110,7 +110,7 @@ class PlanScreen(KeyedScreen[T]):
             self.list.move(SCROLLS[key])
             self.show_details()
         elif key in ("shift+up", "shift+down"):
-            self.details.scroll_relative(y=SCROLLED if key == "shift+down" else -SCROLLED, animate=False)
+            self.details.scroll_rows(SCROLLED if key == "shift+down" else -SCROLLED)
         elif not self._take_key(key) and not self.prompt.feed(key, character):
             return key != "ctrl+q"
         self.draw()

@@ -8,11 +8,13 @@ annoying.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -83,8 +85,11 @@ class Scroller(Widget, can_focus=True):
     def top(self) -> int:
         return self._top
 
+    def _within(self, row: int) -> int:
+        return max(0, min(row, self.length() - self.size.height))
+
     def scroll_to_row(self, row: int) -> None:
-        top = max(0, min(row, self.length() - self.size.height))
+        top = self._within(row)
         if top != self._top:
             self._top = top
             self.repaint()
@@ -97,6 +102,13 @@ class Scroller(Widget, can_focus=True):
         self.scroll_rows(STEPS[what] if what in STEPS else round(PAGES[what] * self.size.height))
 
     # Drawing
+
+    def _set_exact(self, *, exact: bool) -> None:
+        """Draw secrets as they are, or masked."""
+        if exact != self.exact:
+            self.exact = exact
+            self._strips.clear()
+            self._drawn.clear()
 
     def _thumb(self, y: int) -> Run:
         return thumb(y, self._top, self.length(), self.size.height, plain=is_plain(self))
@@ -152,7 +164,7 @@ class Scroller(Widget, can_focus=True):
     # Events
 
     def on_resize(self) -> None:
-        self._top = max(0, min(self._top, self.length() - self.size.height))
+        self._top = self._within(self._top)
         self.repaint()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
@@ -347,7 +359,7 @@ last looked. Enter opens the editor."""
         self._page, self.starts = revealed(page, starts) if self.exact and keep_place else (page, starts)
         if not keep_place:
             self._set_exact(exact=False)
-        self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
+        self._top = self._within(self._top) if keep_place else 0
         self.repaint()
         self._shown()
 
@@ -363,11 +375,6 @@ last looked. Enter opens the editor."""
             self._set_exact(exact=bare)
             self._page, self.starts = revealed(*self._masked) if bare else self._masked
             self.repaint()
-
-    def _set_exact(self, *, exact: bool) -> None:
-        if exact != self.exact:
-            self.exact = exact
-            self._strips.clear()
 
     def places(self) -> Line:
         return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
@@ -395,37 +402,38 @@ last looked. Enter opens the editor."""
                 return
 
 
-class LinesView(ScrollView, can_focus=True):
-    """Shows lines of runs; callers fold long ones."""
+class LinesView(Scroller):
+    """Lines of runs, which callers fold; it scrolls by its own keys where it has the focus."""
 
-    DEFAULT_CSS = """
-    LinesView { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 0; }
-    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"advance('{key}')") for key in ("up", "down")),
+        *(Binding(key, f"advance('page_{key[4:]}')") for key in ("pageup", "pagedown")),
+        *(Binding(key, f"advance('{move}')") for key, move in (("home", "top"), ("end", "bottom"))),
+    ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._lines: Sequence[Sequence[Run]] = ()
-        self._bare = False
 
     @property
     def text(self) -> str:
         """Every line, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
+    def length(self) -> int:
+        return len(self._lines)
+
+    def token(self, index: int) -> Token:
+        return (tuple(self._lines[index]) if index < len(self._lines) else ()), ""
+
     def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None, bare: bool = False) -> None:
         """Show other lines, scrolled to `top` (None: unchanged); `bare` draws secrets as they are."""
-        self._lines, self._bare = lines, bare
-        self.virtual_size = Size(0, len(lines))
-        if top is not None:
-            self.scroll_to(y=max(top, 0), animate=False, force=True)
-        self.refresh()
+        self._lines = lines
+        self._set_exact(exact=bare)
+        self._top = self._within(self._top if top is None else top)
+        self.repaint()
 
-    def render_line(self, y: int) -> Strip:
-        top, (width, height) = self.scroll_offset.y, self.size
-        row = y + top
-        runs = self._lines[row] if row < len(self._lines) else ()
-        paint = paint_of(self)
-        if len(self._lines) <= height:
-            return paint.strip(runs, width, secrets=self._bare)
-        mark = thumb(y, top, len(self._lines), height, plain=is_plain(self))
-        return Strip.join([paint.strip(runs, width - 1, secrets=self._bare), paint.strip([mark], 1)])
+    def action_advance(self, move: str) -> None:
+        if self.length() <= self.size.height:
+            raise SkipAction
+        self.advance(move)

@@ -367,7 +367,7 @@ async def test_the_file_begins_at_the_open_conflict_when_it_is_opened_again(tmp_
         screen,
     ):
         await until(pilot, lambda: "<open conflict>" in shown_text(bench))
-        assert screen.query_one("#conflict-file").scroll_offset.y > 150
+        assert screen.query_one("#conflict-file", LinesView).top > 150
 
 
 async def test_what_is_masked_is_revealed_until_another_place_is_gone_to(tmp_path: Path) -> None:
