@@ -1,9 +1,11 @@
-"""The terminal's answers and pastes: whether it is light or dark, and that nothing pasted becomes a key.
+"""The terminal: whether it is light or dark, pastes of which nothing becomes a key, and copying by way of it.
 
 The colour is asked for before Textual takes the terminal, keeping what is typed meanwhile: first the background
 (OSC 11), then the terminal's identity (DA1), which every terminal answers, so that one that does not know the first
 question costs no wait (xterm, ctlseqs). Textual reads what follows an escape character in pasted text as keys; without
-the guard here, a copied memory could press ctrl+s or ctrl+q where it is pasted.
+the guard here, a copied memory could press ctrl+s or ctrl+q where it is pasted. Copying goes through a native tool, the
+tmux buffer or the terminal; an escape has no reply, so the message names the route, and a text too large for it is
+refused.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import codecs
 import os
 import re
 import select
+import subprocess
 import sys
 import termios
 import time
@@ -22,6 +25,8 @@ from typing import NamedTuple
 
 from textual.message import Message
 
+from memtui.config.settings import Terminal
+from memtui.errors import RefusedError
 from memtui.ui.textual_private import KeyParser, read_keys_with
 
 ASK = b"\x1b]11;?\x1b\\\x1b[c"
@@ -208,3 +213,55 @@ def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
 def install(parser: Callable[[bool], KeyParser] = GuardedParser) -> None:
     """Make Textual read the terminal through this parser and a forgiving decoder."""
     read_keys_with(parser, forgiving)
+
+
+ESCAPE_BYTES = 70_000
+"""Terminals silently drop longer texts."""
+
+SECONDS = 3.0
+
+NATIVE = (
+    ("pbcopy", ()),
+    ("wl-copy", ()),
+    ("xclip", ("-selection", "clipboard", "-in")),
+    ("xsel", ("--clipboard", "--input")),
+)
+"""Clipboard programs, in the order in which they are tried."""
+
+
+def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
+    """Copy `text` and return the route used; `escape` makes the terminal copy it (OSC 52).
+
+    Raises:
+        RefusedError: `E_TOO_BIG`, when the text does not fit the only route available.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    local = not (terminal.remote or terminal.web) and (terminal.display or sys.platform == "darwin")
+    for name, arguments in NATIVE if local else ():
+        if _piped(name, arguments, data):
+            return name
+    if terminal.tmux and not terminal.web and _piped("tmux", ("load-buffer", "-w", "-"), data):
+        return "tmux"
+    if len(data) > ESCAPE_BYTES:
+        raise RefusedError(
+            f"{len(data):,} bytes are too many for the terminal's clipboard.",
+            code="E_TOO_BIG",
+            hint="Copy the path (y p) and use the file.",
+        )
+    escape(data.decode("utf-8", "replace"))
+    return "browser" if terminal.web else "terminal"
+
+
+def _piped(name: str, arguments: tuple[str, ...], data: bytes) -> bool:
+    try:
+        done = subprocess.run(
+            [name, *arguments],
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

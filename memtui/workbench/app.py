@@ -25,8 +25,9 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from memtui.features.tasks.shown import LaneNews, glance
 from memtui.features.tasks.work import workspace_of
 from memtui.safe_text import visible
-from memtui.ui import process, terminal, themes
+from memtui.ui import process, terminal
 from memtui.ui.action import Action
+from memtui.ui.draw import paint
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys.fence import Fence
 from memtui.ui.terminal import TerminalReply, ask
@@ -121,10 +122,10 @@ class MemtuiApp(SafeEnd[int]):
         self.plain = facts.ascii
         self.show_faults = facts.settings.debug
         self.animation_level = "none"
-        for theme in themes.THEMES:
+        for theme in paint.THEMES:
             self.register_theme(theme)
-        name, self._theme_problem = themes.choose(
-            themes.at_start(facts.settings, facts.kept_theme),
+        name, self._theme_problem = paint.choose(
+            paint.at_start(facts.settings, facts.kept_theme),
             no_color=facts.settings.terminal.no_color,
             known=frozenset(self.available_themes),
             light=facts.light,
@@ -290,7 +291,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     facts = facts_of(session, bridge, demo=demo)
-    answered = ask() if themes.follows_terminal(facts.settings, facts.kept_theme) else TerminalReply()
+    answered = ask() if paint.follows_terminal(facts.settings, facts.kept_theme) else TerminalReply()
     app = MemtuiApp(bridge, facts._replace(light=answered.light))
     app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
     last_words = process.ExitHandlers(app.last_words)
@@ -329,7 +330,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> StartFacts:
         unseen=lambda roots: unseen(session, roots),
         listing=bridge.remembered(),
         place_name=name,
-        kept_theme=bridge.place(themes.STORED_AS)[0],
+        kept_theme=bridge.place(paint.STORED_AS)[0],
         place=place,
         news="What was kept of the last session cannot be read, so this one starts afresh." if damaged else "",
         surroundings=surroundings,

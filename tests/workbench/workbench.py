@@ -16,8 +16,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
-from memtui.ui.draw.paint import Paint
-from memtui.ui.themes import THEMES
+from memtui.ui.draw.paint import THEMES, Paint
 from memtui.workbench.bridge import Bridge, EditorWants, Failed, Finished
 from memtui.workbench.edit.edit_flow import EditFlow, EditorOptions
 from memtui.workbench.edit.editor import MemoryEditor

@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.widgets import Static
 
 from memtui.safe_text import visible
-from memtui.ui import terminal, themes
+from memtui.ui import terminal
 from memtui.ui.action import Action
+from memtui.ui.draw import paint
 from memtui.ui.keys.keyed import name_of
 from memtui.ui.terminal import GuardedParser
 
@@ -67,7 +68,7 @@ class KeyTest(App[int], inherit_bindings=False):
         self._table = tuple(table)
         self._lines: list[str] = []
         self._before = ""
-        for one in themes.THEMES:
+        for one in paint.THEMES:
             self.register_theme(one)
         self.theme = theme
 
@@ -98,4 +99,4 @@ class KeyTest(App[int], inherit_bindings=False):
 def run(table: Sequence[Action], *, no_color: bool) -> int:
     """Show keys until escape is pressed twice; return the exit status."""
     terminal.install(ListeningParser)
-    return KeyTest(table, themes.MONOCHROME if no_color else themes.DEFAULT).run() or 0
+    return KeyTest(table, paint.MONOCHROME if no_color else paint.DEFAULT).run() or 0

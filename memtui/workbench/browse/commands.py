@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from memtui.engine.model import Address
-from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
+from memtui.ui.draw import paint
 from memtui.ui.draw.text import ago
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEW, VIEWS
@@ -495,9 +495,9 @@ class Commands:
         if screen.bridge.read_only:
             screen.say(f"Theme {name}, until memtui ends: --read-only keeps nothing.")
             return
-        value = themes.stored_choice(name, screen.facts.settings)
+        value = paint.stored_choice(name, screen.facts.settings)
         screen.bridge.run(
-            lambda engine: engine.places.keep(themes.STORED_AS, value),
+            lambda engine: engine.places.keep(paint.STORED_AS, value),
             lambda _: screen.say(f"Theme {name}, at the next start too."),
             what="keep the theme for the next start",
             lane="place",

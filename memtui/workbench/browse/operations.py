@@ -518,7 +518,7 @@ def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
     if not text:
         screen.say(f"There is nothing to copy: {what} is empty.", "warning")
         return
-    from memtui.ui.clipboard import copy
+    from memtui.ui.terminal import copy
 
     terminal = screen.facts.settings.terminal
     escaped: list[str] = []

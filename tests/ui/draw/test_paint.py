@@ -9,8 +9,7 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from memtui.safe_text import cell_width, visible
-from memtui.ui.draw.paint import GROUNDS, Paint, contrast, in_ascii, readable
-from memtui.ui.themes import THEMES
+from memtui.ui.draw.paint import GROUNDS, THEMES, Paint, contrast, in_ascii, readable
 
 
 def paint_of(theme: Theme) -> Paint:

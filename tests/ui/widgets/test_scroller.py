@@ -7,8 +7,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.strip import Strip
 
-from memtui.ui.draw.paint import Paint
-from memtui.ui.themes import THEMES
+from memtui.ui.draw.paint import THEMES, Paint
 from memtui.ui.widgets.scroller import Scroller, Token
 from tests.test_mask import GITHUB
 from tests.workbench.shown import engine_with, resize, shown

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from memtui.ui.draw.paint import Paint
+from memtui.ui.draw.paint import THEMES, Paint
 from memtui.ui.draw.text import Run
-from memtui.ui.themes import THEMES
 from memtui.ui.widgets.scroller import RowList
 
 

@@ -31,9 +31,9 @@ class Asking(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[str] = []
-        for theme in themes.THEMES:
+        for theme in paint.THEMES:
             self.register_theme(theme)
-        self.theme = themes.THEMES[0].name
+        self.theme = paint.THEMES[0].name
         self.bar = QuestionBar()
         self.prompt = EditorPrompt(lambda: None)
 

@@ -14,8 +14,7 @@ from textual.pilot import Pilot
 
 from memtui.engine.model import TYPES, Policy, Root
 from memtui.features.edit.form import form_of
-from memtui.ui.draw.paint import Paint
-from memtui.ui.themes import THEMES
+from memtui.ui.draw.paint import THEMES, Paint
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.form_screen import FormFlow, FormScreen, line_of, preview_of
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen

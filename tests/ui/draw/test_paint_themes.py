@@ -7,9 +7,18 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from memtui.config.settings import Settings
-from memtui.ui import themes
-from memtui.ui.draw.paint import GROUNDS, LEAST_CONTRAST, LEAST_RULE, Paint, contrast
-from memtui.ui.themes import DEFAULT, MONOCHROME, THEMES, choose
+from memtui.ui.draw import paint
+from memtui.ui.draw.paint import (
+    DEFAULT,
+    GROUNDS,
+    LEAST_CONTRAST,
+    LEAST_RULE,
+    MONOCHROME,
+    THEMES,
+    Paint,
+    choose,
+    contrast,
+)
 from tests.workbench.shown import DIRECTORIES, shown
 
 KNOWN = frozenset(theme.name for theme in THEMES)
@@ -79,18 +88,18 @@ def settings(theme: str = "auto", origin: str = "default") -> Settings:
 
 
 def test_what_was_chosen_is_there_at_the_next_start_unless_it_is_set_otherwise_since() -> None:
-    kept = themes.stored_choice("memtui-light", settings())
-    assert themes.at_start(settings(), kept) == "memtui-light"
-    assert themes.at_start(settings("memtui-contrast", "config.toml, line 2"), kept) == "memtui-contrast"
-    assert themes.at_start(settings("auto", "--theme"), kept) == "auto"
-    assert themes.at_start(settings("memtui-mono", "MEMTUI_THEME"), kept) == "memtui-mono"
-    over = themes.stored_choice("memtui-light", settings("memtui-contrast", "config.toml, line 2"))
-    assert themes.at_start(settings("memtui-contrast", "config.toml, line 9"), over) == "memtui-light"
+    kept = paint.stored_choice("memtui-light", settings())
+    assert paint.at_start(settings(), kept) == "memtui-light"
+    assert paint.at_start(settings("memtui-contrast", "config.toml, line 2"), kept) == "memtui-contrast"
+    assert paint.at_start(settings("auto", "--theme"), kept) == "auto"
+    assert paint.at_start(settings("memtui-mono", "MEMTUI_THEME"), kept) == "memtui-mono"
+    over = paint.stored_choice("memtui-light", settings("memtui-contrast", "config.toml, line 2"))
+    assert paint.at_start(settings("memtui-contrast", "config.toml, line 9"), over) == "memtui-light"
 
 
 @pytest.mark.parametrize("found", [None, [], "x", {}, {"theme": 3, "instead": "auto"}, {"theme": "memtui-light"}])
 def test_nonsense_that_was_kept_is_no_theme(found: object) -> None:
-    assert themes.at_start(settings(), found) == "auto"
+    assert paint.at_start(settings(), found) == "auto"
 
 
 async def test_the_theme_that_is_chosen_is_kept() -> None:
@@ -99,12 +108,12 @@ async def test_the_theme_that_is_chosen_is_kept() -> None:
         await screen.type("memtui-light")
         await screen.press("enter")
         await screen.until_text("--read-only keeps nothing")
-        assert screen.engine.engine.places.load(themes.STORED_AS).value is None
+        assert screen.engine.engine.places.load(paint.STORED_AS).value is None
     async with shown() as screen:
         await screen.press("T")
         await screen.type("memtui-light")
         await screen.press("enter")
         await screen.until_text("Theme memtui-light, at the next start too.")
         engine = screen.engine
-    async with shown(engine, kept_theme=engine.engine.places.load(themes.STORED_AS).value) as screen:
+    async with shown(engine, kept_theme=engine.engine.places.load(paint.STORED_AS).value) as screen:
         assert screen.app.theme == "memtui-light"
