@@ -21,7 +21,7 @@ from memtui.features.hosts.remote import RemoteRoot, list_memories, root_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.forest import Effect
-from memtui.workbench.tree.roots import HostState
+from memtui.workbench.tree.nodes import HostState
 from memtui.workbench.undo import LocalStep
 
 if TYPE_CHECKING:

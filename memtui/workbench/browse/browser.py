@@ -43,7 +43,7 @@ from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.host import EditorHost, handle, offer_words
 from memtui.workbench.main_screen import PREVIEW, AppCalls, MainScreen, StartFacts
 from memtui.workbench.tree.forest import Effect
-from memtui.workbench.tree.roots import roots_to_show
+from memtui.workbench.tree.nodes import roots_to_show
 from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.view_stack import Views
 

@@ -8,8 +8,7 @@ from memtui.engine.model import ARCHIVE
 from memtui.workbench.browse.side import Side
 from memtui.workbench.main_screen import PREVIEW
 from memtui.workbench.tree.cells import HARMLESS
-from memtui.workbench.tree.nodes import OLD, Key
-from memtui.workbench.tree.roots import INSTRUCTIONS
+from memtui.workbench.tree.nodes import INSTRUCTIONS, OLD, Key
 from memtui.workbench.tree.tree import REBUILT, named
 
 if TYPE_CHECKING:

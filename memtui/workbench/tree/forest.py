@@ -12,31 +12,29 @@ from typing import NamedTuple
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
 from memtui.workbench.tree.nodes import (
     FOLDER,
+    INSTRUCTIONS,
+    INSTRUCTIONS_KEY,
     MEMORY,
     OTHERS,
     ROOT,
     SCOPE,
     Folds,
+    Group,
+    HostState,
     Key,
     Losses,
     Node,
+    OtherProjects,
+    RootNames,
     Signs,
     TreeFilter,
     add_up,
     draft_row,
+    groups,
     keys_above,
+    root_words,
     sort_value,
     sum_up,
-)
-from memtui.workbench.tree.roots import (
-    INSTRUCTIONS,
-    INSTRUCTIONS_KEY,
-    Group,
-    HostState,
-    OtherProjects,
-    RootNames,
-    groups,
-    root_words,
 )
 
 BATCH_SIZE = 500

@@ -12,8 +12,7 @@ from memtui.ui.draw.text import RowStyle, Run, count_words
 from memtui.ui.widgets.scroller import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.forest import Effect, Forest, first_to_see
-from memtui.workbench.tree.nodes import MEMORY, Key, Node
-from memtui.workbench.tree.roots import roots_to_show
+from memtui.workbench.tree.nodes import MEMORY, Key, Node, roots_to_show
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 SLICE = 0.03
