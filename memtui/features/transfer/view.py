@@ -397,7 +397,7 @@ typed is there when you come back."""
 
     def _prompt(self, field: str, value: str) -> Prompt:
         question = Question(f"{field:<{LABEL - 1}}", value, self._next, self.leave, self._typed, over=field == TYPE)
-        return Prompt(question)
+        return Prompt(question, self.draw)
 
     def on_mount(self) -> None:
         """Show the preview."""
