@@ -185,7 +185,7 @@ def test_no_more_of_a_long_text_is_looked_at_than_can_be_shown(
         looked.append(len(text))
         return visible(text, **rest)
 
-    for module in ("widgets.prompts", "draw.words"):
+    for module in ("widgets.prompts", "draw.text"):
         monkeypatch.setattr(f"memtui.ui.{module}.cell_width", width)
         monkeypatch.setattr(f"memtui.ui.{module}.visible", seen)
     line, column = prompt(letter * 4_000, cursor=cursor).line(100)
