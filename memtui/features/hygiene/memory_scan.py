@@ -31,7 +31,7 @@ from memtui.given.reach import reviewed, texts
 from memtui.mask import BEGIN
 from memtui.pointers import references
 from memtui.pointers.lines import is_text
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
