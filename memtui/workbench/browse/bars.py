@@ -197,11 +197,7 @@ class Bars:
             said.append([("  and", "name")])
         if forest.filter.only:
             said[-1] += [(" is ", "name"), (" and ".join(ONLY[only] for only in sorted(forest.filter.only)), "agent")]
-        return [
-            [],
-            *said,
-            [(f"  {self._key('back')}", "key"), (" shows everything again", "name")],
-        ]
+        return [[], *said, [(f"  {self._key('back')}", "key"), (" shows everything again", "name")]]
 
     def _welcome(self) -> list[Line]:
         """Say what to press, and which folders were searched."""

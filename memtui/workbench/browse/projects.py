@@ -66,10 +66,7 @@ class Projects:
         self.name_folders()
         self._tell("finding projects")
         screen.bridge.run(
-            lambda _: look(),
-            lambda found: self._learn(*found, first=not again),
-            what="find other projects",
-            lane=GROUP,
+            lambda _: look(), lambda found: self._learn(*found, first=not again), what="find other projects", lane=GROUP
         )
 
     def name_folders(self) -> None:

@@ -91,12 +91,7 @@ class Reviews:
 
             return grave(engine, [address for address, _ in chosen])
 
-        self._screen.bridge.run(
-            look,
-            looked,
-            what="look through what waits",
-            awaited=True,
-        )
+        self._screen.bridge.run(look, looked, what="look through what waits", awaited=True)
 
     def _keep(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         screen, actor = self._screen, self._screen.bridge.actor

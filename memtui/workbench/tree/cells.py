@@ -266,15 +266,7 @@ def _health_runs(health: Health, width: int) -> Line:
 
 
 def tree_notes(
-    shown: int,
-    total: int,
-    *,
-    filtered: bool,
-    sort: str,
-    reverse: bool,
-    marked: int,
-    only: str,
-    room: int = 1_000,
+    shown: int, total: int, *, filtered: bool, sort: str, reverse: bool, marked: int, only: str, room: int = 1_000
 ) -> Line:
     """Return the notes of the tree's title: marks always, the rest where there is room."""
     count: Run = (f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")
