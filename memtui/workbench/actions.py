@@ -111,10 +111,7 @@ MAIN: tuple[Action, ...] = (
         ),
         action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only."),
     ),
-    *_room(
-        "view",
-        action("group", "a", "group", "Group by agent, or by scope again."),
-    ),
+    *_room("view", action("group", "a", "group", "Group by agent, or by scope again.")),
     *_room(
         "list",
         action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them."),
@@ -373,10 +370,7 @@ QUESTIONS: tuple[Action, ...] = (
         action("copy_draft", "c", "copy", "Copy your text.", footer=3),
         action("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", footer=4),
     ),
-    *_room(
-        "picker",
-        action("pick", "enter", "run", "In help: run this line."),
-    ),
+    *_room("picker", action("pick", "enter", "run", "In help: run this line.")),
 )
 """Answers to questions: a conflict, a draft whose memory was deleted or renamed, a save that failed."""
 
@@ -399,10 +393,7 @@ TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 
 SIGNS: tuple[tuple[str, str], ...] = (
     ("P", "pinned: given to agents at their start; 4 shows what is not given, and why"),
-    (
-        "A",
-        "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",
-    ),
+    ("A", "changed by others since you last looked: stay a second with its text shown, open it, or press w or x"),
     ("!", "conflict: your draft and the text on disk both changed; in what an agent loads: its text says more"),
     ("~", "draft: text of yours that is not saved yet"),
     ("W", "withheld: you keep it, or an entry of it, from agents; 9 shows and changes that"),
