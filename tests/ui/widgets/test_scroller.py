@@ -1,14 +1,19 @@
-"""What a scrolling view has sent to the terminal is what it would draw."""
+"""Lists and texts that scroll: what was sent to the terminal is what they would draw, and no more than is seen."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 import pytest
 from textual.app import App, ComposeResult
 from textual.geometry import Region
+from textual.pilot import Pilot
 from textual.strip import Strip
 
 from memtui.ui.draw.paint import THEMES, Paint
-from memtui.ui.widgets.scroller import Scroller, Token
+from memtui.ui.draw.text import Run
+from memtui.ui.widgets.scroller import RowList, Scroller, Token
 from tests.test_mask import GITHUB
 from tests.workbench.shown import engine_with, resize, shown
 
@@ -33,17 +38,20 @@ class Numbers(Scroller):
         return strip
 
 
-class OneView(App[None]):
-    """Only a view."""
+S = TypeVar("S", bound=Scroller)
+
+
+class Only(App[None], Generic[S]):
+    """Only a list or text of numbers."""
 
     plain = True
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, numbers: S) -> None:
         super().__init__()
         self.register_theme(THEMES[0])
         self.theme = THEMES[0].name
         self.paint = Paint(self.get_css_variables())
-        self.numbers = Numbers(count)
+        self.numbers = numbers
 
     def compose(self) -> ComposeResult:
         yield self.numbers
@@ -51,7 +59,7 @@ class OneView(App[None]):
 
 @pytest.mark.parametrize(("before", "after"), [(10, 40), (40, 10), (10, 24)])
 async def test_a_resize_at_the_end_fills_the_view_and_leaves_nothing_old(before: int, after: int) -> None:
-    app = OneView(60)
+    app = Only(Numbers(60))
     async with app.run_test(size=(40, before)) as pilot:
         app.numbers.scroll_to_row(60)
         await pilot.pause()
@@ -67,7 +75,7 @@ async def test_a_resize_at_the_end_fills_the_view_and_leaves_nothing_old(before:
 
 
 async def test_the_thumb_goes_where_fewer_lines_need_none() -> None:
-    app = OneView(60)
+    app = Only(Numbers(60))
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
         sent: list[tuple[int, int]] = []
@@ -128,3 +136,86 @@ async def test_a_secret_is_revealed_until_the_cursor_leaves_and_shows_nowhere_be
         await screen.until_text("plain")
         await screen.press("V")
         await screen.until_text("Nothing is masked here.")
+
+
+class Rows(RowList):
+    """So many numbered rows; remembers which were asked for."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(id="numbers")
+        self.total = count
+        self.asked: set[int] = set()
+
+    def count(self) -> int:
+        return self.total
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        self.asked.add(index)
+        return [(">" if cursor else " ", "cursor"), (f"row {index}", "name")] if index < self.total else ()
+
+
+class ListApp(Only[Rows]):
+    """Only a list."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(Rows(count))
+
+    def on_mount(self) -> None:
+        self.numbers.focus()
+
+    def lines(self) -> list[str]:
+        strips = self.screen._compositor.render_strips(self.size)
+        return [strip.text.rstrip(" |") for strip in strips]
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    await pilot.pause()
+
+
+async def test_only_rows_in_view_are_asked_for() -> None:
+    app = ListApp(100_000)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await settled(pilot)
+        app.numbers.asked.clear()
+        app.numbers.move(1)
+        await settled(pilot)
+        assert app.numbers.asked <= {0, 1}
+        app.numbers.go(99_999)
+        await settled(pilot)
+        assert len(app.numbers.asked) < 50
+        assert app.lines()[-1] == ">row 99999"
+
+
+async def test_stepping_over_the_edge_brings_in_more_than_a_row() -> None:
+    app = ListApp(1_000)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await settled(pilot)
+        for _ in range(19):
+            app.numbers.move(1)
+        assert app.numbers.top == 0
+        app.numbers.move(1)
+        assert app.numbers.top == 13
+        for _ in range(8):
+            app.numbers.move(-1)
+        assert app.numbers.top == 0
+        await settled(pilot)
+        assert app.lines()[12] == ">row 12"
+
+
+async def test_a_short_list_does_not_scroll_and_has_no_thumb() -> None:
+    app = ListApp(3)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await settled(pilot)
+        app.numbers.scroll_rows(5)
+        assert app.numbers.top == 0
+        app.numbers.go(50)
+        assert app.numbers.cursor == 2
+        assert "|" not in "".join(strip.text for strip in app.screen._compositor.render_strips(app.size))
+
+
+async def test_a_click_goes_there() -> None:
+    app = ListApp(1_000)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await pilot.click("#numbers", offset=(2, 5))
+        await settled(pilot)
+        assert app.numbers.cursor == 5
