@@ -8,6 +8,7 @@ match cannot move it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,6 +25,7 @@ LINE_CHARACTERS = 4_000
 """Characters shown of one line."""
 
 CONTEXT = 3
+_BEFORE_BLANKS = re.compile(r"(?<=[^ ])(?= )")
 
 
 class PageLine(NamedTuple):
@@ -204,7 +206,7 @@ def _fold_wide(text: str, width: int) -> list[str]:
     parts: list[str] = []
     line = ""
     used = 0
-    for word in _words(text):
+    for word in _BEFORE_BLANKS.split(text):
         size = cell_width(word)
         if used + size <= width:
             line, used = line + word, used + size
@@ -216,15 +218,6 @@ def _fold_wide(text: str, width: int) -> list[str]:
             parts += whole
         line, used = word.lstrip(), cell_width(word.lstrip())
     return [*parts, line] if line or not parts else parts
-
-
-def _words(text: str) -> Iterator[str]:
-    start = 0
-    for index in range(1, len(text)):
-        if text[index] == " " and text[index - 1] != " ":
-            yield text[start:index]
-            start = index
-    yield text[start:]
 
 
 def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:
