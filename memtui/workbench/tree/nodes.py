@@ -1,11 +1,9 @@
 """What the rows of the tree are made of: a row with its badges and sums, folds, losses; its top rows, and their names.
 
-The user's project comes first. Other projects lie below one row in each group, so that thousands take one line;
-instruction files are a group that can be hidden. A root of another project has a row as soon as it is found; its
-memories are read when it is opened.
-
-To change the letter of a badge, change it here and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds
-them equal. The letters of health findings are in `browse/health.py` and `features/health/texts.py`.
+The user's project comes first. Other projects lie below one row in each group, so that thousands take one line; a root
+of one has a row as soon as it is found, and its memories are read when it is opened. To change the letter of a badge,
+change it here and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds them equal. The letters of health
+findings are in `browse/health.py` and `features/health/texts.py`.
 """
 
 from __future__ import annotations
