@@ -1,9 +1,9 @@
 """The terminal: whether it is light or dark, pastes of which nothing becomes a key, and copying by way of it.
 
 Its colour is asked for before Textual takes it, keeping what is typed meanwhile: first the background (OSC 11), then
-its identity (DA1), which every terminal answers, so that one that does not know the first question costs no wait. Textual
-reads what follows an escape character in pasted text as keys; without the guard here, a copied memory could press
-ctrl+s where it is pasted. An escape that copies has no reply, so the message names the route.
+its identity (DA1), which every terminal answers, so that one that does not know the first question costs no wait.
+Textual reads what follows an escape character in pasted text as keys; without the guard here, a copied memory could
+press ctrl+s where it is pasted. An escape that copies has no reply, so the message names the route.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from memtui.features.feature import parts
 from memtui.features.tasks.shown import describe_task, state_label, task_json
 from memtui.features.tasks.verbs import end_status, waited
 from memtui.features.tasks.work import StandingRow, workspace_of
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json

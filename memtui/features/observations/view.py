@@ -342,7 +342,7 @@ withheld until you decide."""
     # Deciding
 
     def _ask(self, label: str, text: str, entered: Callable[[str], None], hint: str, style: str = "dim") -> None:
-        self.ask(Question(label, text, entered, self._nothing, hint=lambda _: [(hint, style)]))
+        self.prompt.ask(Question(label, text, entered, self._nothing, hint=lambda _: [(hint, style)]))
 
     def _write(self, job: Callable[[Engine], T], done: Callable[[T], None], what: str) -> None:
         self.jobs.run(job, done, what=what, lane=WRITE)
@@ -393,7 +393,8 @@ withheld until you decide."""
 
         note = partial(ask, "note", card.note.replace("\n", " "), "enter: keep all three", save)
         ask("title", card.title, "enter: its type", partial(ask, "type", card.type, "enter: a note", note))
-        self.give(words_page(*view_rows.EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
+        words = view_rows.EDITING.format(visible(card.title)).splitlines()
+        self.page.show(words_page(*words, width=self.page.text_width))
 
     def _nothing(self) -> None:
         self.prompt.close()
@@ -425,7 +426,7 @@ withheld until you decide."""
 
         self._ask_word(CONFIRM_WORD, "clears the text of this card for good", ask)
         words = view_rows.EXPLAINED.format(visible(card.address)).splitlines()
-        self.give(words_page(*words, style="warning", width=self.page.text_width))
+        self.page.show(words_page(*words, style="warning", width=self.page.text_width))
 
     def _ask_word(self, word: str, why: str, then: Callable[[], None]) -> None:
         def typed(text: str) -> None:
@@ -499,15 +500,15 @@ withheld until you decide."""
             if read is None:
                 self._refuse(view_rows.CONSENT_HINT)
                 return
-            self.close_prompt()
+            self.prompt.close()
             self._write(lambda engine: view_rows.store_consent(engine, reach.settings, read), done, "keep your answer")
 
         def done(said: str) -> None:
             self.host.say(said, "good")
             self._ask_for(self.wanted, again=False)
 
-        self.ask(Question(view_rows.CONSENT_HINT, "", answered, self._nothing))
-        self.give(words_page(*view_rows.consent_question(reach.settings), width=self.page.text_width))
+        self.prompt.ask(Question(view_rows.CONSENT_HINT, "", answered, self._nothing))
+        self.page.show(words_page(*view_rows.consent_question(reach.settings), width=self.page.text_width))
 
     # Rebuilding
 

@@ -17,13 +17,13 @@ from memtui.engine.model import Address, Draft
 from memtui.errors import MemtuiError
 from memtui.ui.action import Action, in_room
 from memtui.ui.draw import bars
-from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.text import Line, Run
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.open_memory import WRITE_AFTER
-from memtui.workbench.views.help import HelpScreen, help_rows
+from memtui.workbench.help import HelpScreen, help_rows
 
 if TYPE_CHECKING:
     from textual.app import App

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memtui.engine.model import Done, Draft
     from memtui.features.entries.model import Name
     from memtui.ui.view_screen import ViewScreen
-    from memtui.ui.widgets.page_view import PageView
+    from memtui.ui.widgets.scroller import PageView
     from memtui.workbench.edit.edit_flow import EditFlow
     from memtui.workbench.edit.editor import MemoryEditor
     from memtui.workbench.edit.entry_screen import EntryFlow

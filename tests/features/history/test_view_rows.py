@@ -28,7 +28,7 @@ from memtui.features.history.view_rows import (
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.pages import SHOWN_BYTES, Page
-from memtui.ui.draw.times import RowStyle
+from memtui.ui.draw.text import RowStyle
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
 HERE = Address("notes", "new.md")

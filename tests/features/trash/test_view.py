@@ -18,7 +18,7 @@ from memtui.features.trash.view import TrashView, entry_runs, free_name, heading
 from memtui.pointers import references
 from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON
-from memtui.ui.draw.times import RowStyle
+from memtui.ui.draw.text import RowStyle
 from memtui.workbench.actions import ACTIONS, BY_ID, VIEW, VIEWS
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.ui import themes
+from memtui.ui.draw import paint
 from memtui.ui.draw.paint import Paint
 from memtui.workbench.edit.bars import EditorPrompt, FindBar, QuestionBar
 from memtui.workbench.edit.memory_text import MemoryText

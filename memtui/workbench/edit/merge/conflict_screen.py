@@ -20,11 +20,9 @@ from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, CONFLICT, THEIRS, Y
 from memtui.safe_text import visible
 from memtui.ui.action import Action, in_room, shown_key
 from memtui.ui.draw.pages import fold
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import Line, Run, count_words
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.lines_view import LinesView
-from memtui.ui.widgets.page_view import turned
+from memtui.ui.widgets.scroller import LinesView, turned
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.bars import EditorPrompt
 from memtui.workbench.edit.drafts import OverlayScreen, keys_line
@@ -348,8 +346,8 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
             "previous_open": lambda: self._go(session.open, -1),
             "next_hunk": lambda: self._go(session.hunks, 1),
             "previous_hunk": lambda: self._go(session.hunks, -1),
-            "conflict_down": lambda: self._scrolled().scroll_down(animate=False),
-            "conflict_up": lambda: self._scrolled().scroll_up(animate=False),
+            "conflict_down": lambda: self._scrolled().scroll_rows(1),
+            "conflict_up": lambda: self._scrolled().scroll_rows(-1),
             "word_pair": self._next_pair,
             "conflict_view": self._next_view,
             "conflict_reveal": self._reveal,

@@ -308,7 +308,7 @@ def ask_where(
 
 
 def _copy_text(editing: EditFlow, text: str, say: Callable[[str], None]) -> None:
-    from memtui.ui.clipboard import copy
+    from memtui.ui.terminal import copy
 
     terminal = editing.options.settings.terminal
     escaped: list[str] = []

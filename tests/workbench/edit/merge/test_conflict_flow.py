@@ -14,7 +14,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Draft, OpenConflict
 from memtui.ui.keys import fence
-from memtui.ui.widgets.lines_view import LinesView
+from memtui.ui.widgets.scroller import LinesView
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.browse.operations import step_words
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtui.ui.action import in_room
+from memtui.ui.widgets.scroller import LinesView
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.merge.conflict_screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
