@@ -8,7 +8,6 @@ from memtui.agents.layout import short_path
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
 from memtui.features.actors import by, who_words
-from memtui.features.sessions.shown import counts_words
 from memtui.matching import Literal
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, fields_page, text_page, words_page
 from memtui.ui.draw.text import since, size_words
@@ -144,6 +143,8 @@ REVIEW = {
 
 def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, home: str | None) -> Page:
     """Draw everything known about a memory; `home` is written `~`."""
+    from memtui.features.sessions.shown import counts_words  # no first frame loads what reads sessions
+
     root = engine.roots.find(memory.address.root)
     counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
     state = [badge.means for badge in badges_of(signs)]
