@@ -193,3 +193,22 @@ def test_no_more_of_a_long_text_is_looked_at_than_can_be_shown(
     shown = "".join(part for part, _ in line)
     assert 90 < cell_width(shown) <= 101
     assert (column > 90) == (cursor > 0)
+
+
+def test_a_line_takes_keys_while_it_asks_and_leaves_those_of_the_list_above_it() -> None:
+    drawn: list[tuple[str, ...]] = []
+    line = Prompt(None, lambda *bars: drawn.append(bars), "footer", "header")
+    assert not line.take("a", "a")
+    assert not line.refuse("too late")
+    line.ask(Question("name", "", lambda _: line.close()))
+    assert line.open
+    assert [line.take(key, None) for key in ("down", "pageup", "ctrl+q", "f5")] == [False, False, False, True]
+    assert line.take("a", "a")
+    assert line.refuse("it is taken")
+    assert (line.text, line.note) == ("a", [("it is taken", "error")])
+    assert line.take("enter", None)
+    assert not line.open
+    assert ("footer", "header") in drawn
+    line.ask(Question("find", "", lambda _: None, step=lambda by: drawn.append((str(by),))))
+    assert line.take("up", None)
+    assert ("-1",) in drawn
