@@ -207,8 +207,7 @@ def test_a_line_takes_keys_while_it_asks_and_leaves_those_of_the_list_above_it()
     assert line.refuse("it is taken")
     assert (line.text, line.note) == ("a", [("it is taken", "error")])
     assert line.take("enter", None)
-    assert not line.open
-    assert ("footer", "header") in drawn
+    assert (line.open, ("footer", "header") in drawn) == (False, True)
     line.ask(Question("find", "", lambda _: None, step=lambda by: drawn.append((str(by),))))
     assert line.take("up", None)
     assert ("-1",) in drawn
