@@ -18,7 +18,7 @@ from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import staged
 from memtui.features.proposals.value import PASSING, block_reason, judge_all, main_target, only_expects, text_of
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.text import count_words
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
 from memtui.wire.times import rfc3339

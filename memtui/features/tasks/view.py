@@ -31,11 +31,8 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
-from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.times import RowStyle, both, stamp
-from memtui.ui.draw.words import both_ends, fit, partly_done
-from memtui.ui.list_view import ListView
-from memtui.ui.rows import ListRows
+from memtui.ui.draw.text import Line, RowStyle, Run, both, both_ends, fit, partly_done, stamp
+from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.prompts import yes_no
 
