@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from memtui.agents.layout import short_path
-from memtui.agents.projects import EMPTIED, ORPHANED
+from memtui.agents.layout import EMPTIED, ORPHANED, short_path
 from memtui.engine.model import SCOPES, Address, Draft, Listing, Memory, Problem, Root
 from memtui.ui.draw.text import Run
 

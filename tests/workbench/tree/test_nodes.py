@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.agents.projects import ORPHANED
+from memtui.agents.layout import ORPHANED
 from memtui.engine.model import Address, Memory, Root
 from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import Losses, Node, OtherProjects, describe, groups, root_words
