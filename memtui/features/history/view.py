@@ -48,7 +48,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.host, self.jobs = host, host.jobs
         self.words = False
         self._start(Address("", ""), None)
-        self._does |= {
+        self.does |= {
             "restore": self._restore,
             "compare_with": self._compare_with,
             "whole_text": self._whole_text,
@@ -69,14 +69,15 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         """Show another memory, from its newest row or from the version `at`."""
         self._start(address, at)
         self.list.change_rows(lambda: self.rows.load(()))
-        self.give(())
+        self.page.show(())
         self.load()
 
     def _start(self, address: Address, at: str | None) -> None:
         self.address, self._go_to = address, at
         self.past = Timeline(address, (), None)
         self.against, self.whole, self.loaded, self._shown = BEFORE, False, False, None
-        self.prompt, self.refused = None, ""
+        self.prompt.close()
+        self.refused = ""
 
     @property
     def _sha(self) -> str:

@@ -197,7 +197,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if self._selected:
             self.line.text, self.line.cursor, self._selected = "", 0, False
 
-    def take_paste(self, text: str) -> bool:
+    def _take_paste(self, text: str) -> bool:
         """Give a paste to the line."""
         if self._in_line:
             self._drop_selected()
