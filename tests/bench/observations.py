@@ -97,16 +97,28 @@ class FileCards:
         self.took["words"] += time.thread_time() - begun
         writer.database.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?, ?)", rows)
 
-    def _cards(self, start: int, project: int, files: Sequence[bytes]) -> Iterator[tuple[Card, int]]:
+    def _cards(self, start: int, project: int, files: Sequence[bytes]) -> Iterator[Card]:
         for number, data in enumerate(files, start=start):
             made = rules.derive(data, None).items[0]
             name = f"{number:010}".encode()
             card = Card(
-                *(0, name, 0, "memory", project, f"m{start}.md", "a:b/c.md", "memtui", f"{number}-{number}", b"", name),
+                *(
+                    (SECONDS + number * 60) << card_file.SECOND,
+                    name,
+                    0,
+                    "memory",
+                    project,
+                    f"m{start}.md",
+                    "a:b/c.md",
+                    "memtui",
+                    f"{number}-{number}",
+                    b"",
+                    name,
+                ),
                 *("fact", made.title, made.narrative, made.facts, made.concepts, made.files, "", 0, 0, 0),
                 brought=False,
             )
-            yield adapted(card, CardState(name)), (SECONDS + number * 60) * 1_000
+            yield adapted(card, CardState(name))
 
     def _copy(self, database: apsw.Connection, by: int) -> None:
         """Write the cards once more, as if they had been made so many cards later."""

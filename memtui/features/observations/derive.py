@@ -25,10 +25,10 @@ from memtui.features.observations.model import (
     DerivedCard,
     SessionScope,
     adapted,
+    decided_turn,
     entry_keys,
     keyed_hash,
     new_card,
-    place_turn,
     states_of,
 )
 from memtui.features.observations.progress import (
@@ -155,7 +155,7 @@ def _with_decisions(decided: CardDecisions, cards: Sequence[Card]) -> list[Card]
     if not cards:
         return []
     if cards[0].kind == SESSION:
-        return [adapted(one, place_turn(decided, one.name, one.text_key, one.cut)) for one in cards]
+        return [decided_turn(decided, card) for card in cards]
     entries = [(card.anchor, card.text_key) for card in cards]
     states = states_of(decided, cards[0].root, cards[0].path, entries)
     return [adapted(card, state) for card, state in zip(cards, states, strict=True)]
@@ -165,8 +165,7 @@ class _DerivedFile(NamedTuple):
     source: CardSource
     kind: str
     project: str
-    cards: list[tuple[Card, int]]
-    """Each with its time in milliseconds."""
+    cards: list[Card]
 
 
 class _DeriveRun:
@@ -254,11 +253,9 @@ class _DeriveRun:
             self._seq = self._table.newest()
             if self._seq != before:
                 self.__dict__.pop("decided", None)
-            for source, kind, project, dated in files:
-                cards = [card for card, _ in dated]
-                if self._seq != before:
-                    cards = _with_decisions(self.decided, cards)
-                self._writer.replace(source, kind, project, zip(cards, (at for _, at in dated), strict=True))
+            for source, kind, project, cards in files:
+                placed = cards if self._seq == before else _with_decisions(self.decided, cards)
+                self._writer.replace(source, kind, project, placed)
         return done
 
     def _derive_file(self, one: ObservedMemory) -> _DerivedFile | None:
@@ -267,7 +264,7 @@ class _DeriveRun:
         assert row.sha256 is not None
         source = CardSource(*one.place, bytes.fromhex(row.sha256), row.trust == BROUGHT)
         self._failed.pop(one.place, None)
-        cards: list[tuple[Card, int]] = []
+        cards: list[Card] = []
         try:
             data = self._engine.read_bytes(row.address)
             if sha256(data).hexdigest() != row.sha256:
@@ -284,7 +281,7 @@ class _DeriveRun:
 
     def _cards(
         self, one: ObservedMemory, source: CardSource, derived: Sequence[DerivedCard], data: bytes
-    ) -> list[tuple[Card, int]]:
+    ) -> list[Card]:
         keys = entry_keys(self.decided.secret, [(each.first, each.text) for each in derived])
         states = states_of(self.decided, source.root, source.path, keys)
         address, kind = visible(rules.clean(str(one.row.address))), KINDS[one.root.kind]
@@ -294,7 +291,7 @@ class _DeriveRun:
         for each, keyed, state, since in zip(derived, keys, states, times, strict=True):
             when = since if each.at is None else min(max(each.at, _FIRST), latest)
             card = new_card(each, state.name, *keyed, kind, one.place, address, one.root.agent, when)
-            cards.append((adapted(card._replace(brought=source.brought), state), when))
+            cards.append(adapted(card._replace(brought=source.brought), state))
         return cards
 
 

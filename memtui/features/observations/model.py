@@ -302,12 +302,13 @@ def states_of(decided: CardDecisions, root: int, path: str, entries: Sequence[tu
     return found
 
 
-def place_turn(decided: CardDecisions, name: bytes, text_key: bytes, cut: int) -> CardState:
-    """Return name and state of a session card; one with private spans starts private."""
-    mark, state = decided.by_name.get(name), decided.by_text.get(text_key, NORMAL)
-    if mark is None:
-        return CardState(name, max(state, PRIVATE if cut else NORMAL))
-    return _placed(mark, mark.state)
+def decided_turn(decided: CardDecisions, card: Card) -> Card:
+    """Return a session card by what is decided about it; one with private spans starts private."""
+    mark = decided.by_name.get(card.name)
+    if mark is not None:
+        return adapted(card, _placed(mark, mark.state))
+    state = decided.by_text.get(card.text_key, NORMAL)
+    return adapted(card, CardState(card.name, max(state, PRIVATE if card.cut else NORMAL)))
 
 
 def _placed(mark: ObservationMark, state: int) -> CardState:

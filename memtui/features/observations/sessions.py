@@ -24,10 +24,9 @@ from memtui.features.observations.model import (
     DerivedCard,
     SessionProgress,
     SessionScope,
-    adapted,
+    decided_turn,
     keyed_hash,
     new_card,
-    place_turn,
 )
 from memtui.given import neutral
 from memtui.phrases import LONGEST, asks_to_remember, corrects
@@ -180,8 +179,8 @@ class SessionFiles:
 
     def _card(
         self, one: ObservedSession, part: Slice, made: TurnCard, covers: Sequence[str]
-    ) -> tuple[Card, int, str] | None:
-        """Return a card with time and project, or None where none is allowed."""
+    ) -> tuple[Card, str] | None:
+        """Return a card with its project, or None where none is allowed."""
         derived, cwd, secret = made.derived, made.cwd, self._decided.secret
         if cwd not in self._projects:
             self._projects[cwd] = project_of(cwd, self._reach)
@@ -194,20 +193,17 @@ class SessionFiles:
         text_key = keyed_hash(secret, b"text", derived.text.encode("utf-8", "surrogatepass"))
         address = rules.clean(f"session {part.events[0].session[:12]}")
         card = new_card(derived, name, b"", text_key, SESSION, (0, one.path), address, one.agent, when)
-        return card, when, project
+        return card, project
 
     def _write(
-        self, one: ObservedSession, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], start: int
+        self, one: ObservedSession, read: SessionProgress, cards: Iterable[tuple[Card, str]], start: int
     ) -> None:
         with self._writer.batch():
             # A decision made from here on waits for this transaction, and is then applied to what this writes.
             seq, newer = self._table.decided_after(self._seq)
             if newer:
                 self._seq, self._decided = seq, CardDecisions.of(self._decided.secret, self._table.marks())
-            placed = [
-                (adapted(card, place_turn(self._decided, card.name, card.text_key, card.cut)), at, project)
-                for card, at, project in cards
-            ]
+            placed = [(decided_turn(self._decided, card), project) for card, project in cards]
             self._writer.replace_session(one.path, read, placed, start=start)
 
     def _note_failure(self, one: ObservedSession, covers: tuple[str, ...], part: Slice) -> None:

@@ -260,8 +260,8 @@ class CardWriter(CardFile):
 
     # --- cards
 
-    def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[tuple[Card, int]]) -> None:
-        """Replace the cards of a file by these, each with its time in milliseconds; call in a `batch`."""
+    def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[Card]) -> None:
+        """Replace the cards of a file by these; call in a `batch`."""
         self.drop(source.root, source.path)
         project_id = self._project(project)
         self.database.execute(
@@ -269,9 +269,9 @@ class CardWriter(CardFile):
             (kind, source.root, os.fsencode(source.path), *source[2:4], utf8(source.failed), project_id),
         )
         number = self.database.last_insert_rowid()
-        for card, at in cards:
+        for card in cards:
             self._remove_where("name = ?", card.name)
-            self._add(card, number, project_id, at)
+            self._add(card, number, project_id)
 
     def session_progress(self) -> dict[str, SessionProgress]:
         """Return how far each session file was read, by path."""
@@ -279,11 +279,11 @@ class CardWriter(CardFile):
         return {os.fsdecode(path): SessionProgress.of(read) for path, read in rows}
 
     def replace_session(
-        self, path: str, read: SessionProgress, cards: Iterable[tuple[Card, int, str]], *, start: int, failed: str = ""
+        self, path: str, read: SessionProgress, cards: Iterable[tuple[Card, str]], *, start: int, failed: str = ""
     ) -> None:
         """Replace the cards of a session file from offset `start` on; call in a `batch`.
 
-        Each card comes with time and project. An event found in several files keeps its card in the file that began
+        Each card comes with its project. An event found in several files keeps its card in the file that began
         first, and a text that an earlier card of the session has gets no second card.
         """
         row = (os.fsencode(path), read.packed(), utf8(failed))
@@ -296,9 +296,9 @@ class CardWriter(CardFile):
         ((number,),) = self.database.execute("SELECT id FROM sources WHERE root = 0 AND path = ?", row[:1])
         self._remove_where("source = ? AND CAST(span AS INTEGER) >= ?", number, start)
         copied: set[bytes] = set()
-        for card, at, project in cards:
+        for card, project in cards:
             if card.text_key not in copied and self._is_first(card, number, (read.began, path), copied):
-                self._add(card, number, self._project(project), at)
+                self._add(card, number, self._project(project))
 
     def _is_first(self, card: Card, number: int, place: tuple[int, str], copied: set[bytes]) -> bool:
         """Whether no older file has this card and its session no earlier one with the text; a younger file loses it."""
@@ -355,8 +355,8 @@ class CardWriter(CardFile):
             self._projects[key] = self.database.last_insert_rowid()
         return self._projects.get(key, 0)
 
-    def _add(self, card: Card, source: int, project: int, at: int) -> None:
-        first = project << PROJECT | max(0, at // 1_000) << SECOND
+    def _add(self, card: Card, source: int, project: int) -> None:
+        first = project << PROJECT | card.at // 1_000 << SECOND
         self._put(card._replace(id=self._free(first), source=source))
 
     def _free(self, first: int) -> int:
@@ -464,11 +464,11 @@ class CardWriter(CardFile):
         cards = decide(old.of_source(number))
         with self.batch():
             if read:
-                dated = [(card, card.at, projects.get(card.id >> PROJECT, "")) for card in cards]
-                self.replace_session(place[1], SessionProgress.of(read), dated, start=0, failed=failed)
+                placed = [(card, projects.get(card.id >> PROJECT, "")) for card in cards]
+                self.replace_session(place[1], SessionProgress.of(read), placed, start=0, failed=failed)
             else:
                 source = CardSource(*place, sha, bool(brought), failed)
-                self.replace(source, kind, projects.get(project, ""), [(card, card.at) for card in cards])
+                self.replace(source, kind, projects.get(project, ""), cards)
         return len(cards)
 
     def check(self) -> str:
