@@ -210,6 +210,9 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(f"{before}{re.escape(words)}{behind}")
 
 
+# --- the task
+
+
 MAX_ITEMS = 100
 _LINE_END = re.compile(rb"[ \t]*(?:\r\n|\n|\r)")
 
@@ -370,6 +373,9 @@ def _without_bullets(file: EntryFile, gone: Iterable[int]) -> bytes:
             hint="Edit the whole file with memtui edit.",
         )
     return data
+
+
+# --- `memtui forget`
 
 
 MAX_BY_WORDS = 100

@@ -345,10 +345,8 @@ def build(
 ) -> Context:
     """Build what an agent is given; nothing is recorded, and no use is counted. Thread-safe.
 
-    Args:
-        parts: `index`, `hot`; the choice of memories is the same for either.
-        scopes: only these; None: all the engine shows.
-        own: the agent's own pinned memories, see `shares.own_pinned`; the index does not list them.
+    `parts` are some of `PARTS`; the choice of memories is the same for each. `scopes` limits those that the engine
+    shows. `own` holds the agent's own pinned memories (`shares.own_pinned`), which the index does not list.
     """
     wanted = frozenset(parts)
     if unknown := wanted.difference(PARTS):

@@ -177,9 +177,7 @@ class Given(NamedTuple):
 def doors(settings: Settings, around: Surroundings | None, roots: Iterable[Root]) -> tuple[Door, ...]:
     """Return whose shares there are: agents in use here, other clients, then those in the `[access]` table.
 
-    Args:
-        around: where sessions would start; None: unknown, so that there are no agents.
-        roots: those in reach there.
+    `roots` are in reach where sessions would start; where that is unknown (`around` is None), there are no agents.
     """
     found = []
     if around is not None:

@@ -238,6 +238,9 @@ def union(stays: ReadMemory, others: Iterable[ReadMemory]) -> bytes:
     return stays.data[:start] + b"".join(lines)
 
 
+# --- scanning
+
+
 _FILE = "texts"
 _SIZE = 16
 _LARGEST = 2 * 1_048_576
@@ -381,13 +384,10 @@ class MemoryScanner:
         alike: bool = False,
         cancelled: Callable[[], bool] = bool,
     ) -> list[ScannedMemory]:
-        """Scan memories, and look for duplicates among them.
+        """Scan memories, and look for duplicates among them; once `cancelled()`, the results so far are returned.
 
-        Args:
-            now: milliseconds since the epoch.
-            around: all memories of their roots; None: the same as `rows`.
-            alike: also find near duplicates, for which every text is read.
-            cancelled: polled; once true, the results so far are returned.
+        `around` holds all memories of their roots (None: there are no others). With `alike` near duplicates are found,
+        too, for which every text is read.
         """
         self._clean = self._clean or _Clean(engine)
         known = tuple(rows if around is None else around)
@@ -490,6 +490,9 @@ def _doubles(
             hazard = Hazard(rule, rule.severity, split(data).body, len(data), 1, said)
             found[address] = (*found.get(address, ()), hazard)
     yield from found.items()
+
+
+# --- fixes
 
 
 LABELS = {

@@ -98,14 +98,10 @@ class _Place(NamedTuple):
 
 
 def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
-    """Scan a text.
+    """Return the findings in a text of UTF-8 by offset; they may overlap, and invalid bytes are skipped.
 
-    Args:
-        data: UTF-8; invalid bytes are skipped.
-        instructs: these are the user's own rules, which may tell an agent what to do.
-
-    Returns:
-        Findings by offset; they may overlap. After the first 100 of a rule, one covers all further ones.
+    With `instructs` it holds the user's own rules, which may tell an agent what to do. After the first 100 findings of
+    a rule, one covers all further ones.
     """
     text = data.decode("utf-8", "surrogateescape")
     hidden = secrets(text)

@@ -228,6 +228,9 @@ class SessionScope(NamedTuple):
         return keeps_cards(self.settings, self.place)
 
 
+# --- names and decisions
+
+
 KEY_BYTES = 10
 BESIDE = 4
 
@@ -358,6 +361,9 @@ def _twin_count(mark: ObservationMark) -> int:
 
 def _prefixes(beside: bytes) -> Counter[bytes]:
     return Counter(beside[at : at + BESIDE] for at in range(0, len(beside), BESIDE))
+
+
+# --- text for agents
 
 
 SHOWN_CHARS = 2_000

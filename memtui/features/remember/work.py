@@ -207,6 +207,9 @@ def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]
     return RememberPlan(fact, address, (IndexChange(address, before, after, sha, "1 entry added"),))
 
 
+# --- the task
+
+
 KIND = "remember"
 MAX_CANDIDATES = 5
 NONE = "none"
@@ -340,6 +343,9 @@ def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operat
     evidence = (Evidence("request", "remember", quote=wanted.text),)
     made = proposal(engine, operation.op, plan.steps, by, operation.reason, evidence)
     return judge_all(engine, (made,))[0].note
+
+
+# --- `memtui remember`
 
 
 def remember_text(call: Call) -> int:
