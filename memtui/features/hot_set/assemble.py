@@ -15,7 +15,17 @@ from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Rendered, Unlisted
+from memtui.features.hot_set.model import (
+    NOTHING,
+    USUAL,
+    Block,
+    Budgets,
+    Context,
+    GivenMemory,
+    LeftOut,
+    Rendered,
+    Unlisted,
+)
 from memtui.given import neutral, reach
 from memtui.given.reach import ScopeListing, openable, readable, reviewed
 from memtui.given.tokens import estimate
@@ -339,7 +349,7 @@ def build(
     engine: Engine,
     *,
     parts: Iterable[str] = PARTS,
-    budgets: Budgets = Budgets(),  # noqa: B008
+    budgets: Budgets = USUAL,
     scopes: frozenset[str] | None = None,
     own: tuple[reach.ScopeListing, ...] = (),
 ) -> Context:
@@ -360,7 +370,7 @@ def build(
         return kept.context
 
 
-def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = Budgets()) -> str | None:  # noqa: B008
+def would_be(engine: Engine, one: LeftOut, *, budgets: Budgets = USUAL) -> str | None:
     """Render a memory that is left out as it would be given; None when it is no text."""
     kept = _kept_of(engine)
     row = engine.rows.get(one.row.address)

@@ -46,6 +46,9 @@ class Budgets(NamedTuple):
     """Number of memories that are read to find those that fit."""
 
 
+USUAL = Budgets()
+
+
 class Block(NamedTuple):
     """One block of text."""
 

@@ -20,7 +20,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.assemble import build, choose, fitted, hook_characters, render
+from memtui.features.hot_set.assemble import build, choose, fitted, render
 from memtui.features.hot_set.model import Block, Budgets, Context, LeftOut
 from memtui.given import reach
 from memtui.given.reach import ScopeListing, listings, there, withheld
@@ -159,8 +159,6 @@ class Given(NamedTuple):
     """Why it gives nothing."""
     hidden: tuple[str, ...] = ()
     """Scopes that are off for the client."""
-    used: int = 0
-    """Length of the hook's output."""
     itself: tuple[LoadedFile, ...] = ()
     """Files the agent loads without memtui."""
     left_out: tuple[LeftOut, ...] = ()
@@ -260,16 +258,15 @@ def _load(
             "off", (one for one in rest if one.row.address.root not in {each.status.root.id for each in given})
         )
         found = fitted(engine, scopes=scopes, own=given)
-        left = (*found.left_out, *rest, *used)
-        return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
-    found = build(engine, scopes=scopes)
-    if door.way == BY_SERVER:
-        return Given(door, found, "", hidden, 0, mine.itself, (*found.left_out, *rest, *used))
+    else:
+        found = build(engine, scopes=scopes)
+    if door.way in (BY_HOOK, BY_SERVER):
+        return Given(door, found, "", hidden, mine.itself, (*found.left_out, *rest, *used))
     reason, off = "no-hook", f"memtui is not installed in {door.title}."
     if door.way == IMPOSSIBLE:
         reason, off = "no-client", f"memtui cannot be installed in {door.title}."
     left = (*(_left(item.row, engine, reason) for item in found.items), *found.left_out)
-    return Given(door, None, off, hidden, 0, mine.itself, _because(reason, (*left, *rest, *used)))
+    return Given(door, None, off, hidden, mine.itself, _because(reason, (*left, *rest, *used)))
 
 
 def counted(given: Given) -> Given:

@@ -6,7 +6,7 @@ import pytest
 
 from memtui.config.settings import AccessRule
 from memtui.engine.model import BROUGHT, REVIEWED, Address
-from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.assemble import build, hook_characters
 from memtui.features.hot_set.view import HotSetView
 from memtui.workbench.browse.reviews import ReviewScreen
 from tests.workbench.memories import Memories
@@ -186,8 +186,8 @@ async def test_a_hook_gives_less() -> None:
         assert view.given is not None
         await screen.press("b")
         await screen.until_text("Would be given to every agent by memtui's hook, which takes 10,000 characters")
-        assert view.given is not None
-        assert 0 < view.given.used <= 10_000
+        assert view.context is not None
+        assert 0 < hook_characters(view.context) <= 10_000
         assert "of 4.9 KiB" in screen.text
 
 
