@@ -402,17 +402,10 @@ def _build(
     chosen = choose(engine, (*shelves, *own), budgets, kept.texts)
     if len(kept.lines) > 2 * listed.memories + 100:
         kept.lines.clear()  # mostly of memories that are gone
-    return Context(
-        listed.block if "index" in wanted else NOTHING,
-        chosen.block if "hot" in wanted else NOTHING,
-        chosen.items,
-        chosen.left_out,
-        listed.memories,
-        listed.listed,
-        listed.unlisted,
-        tuple(shelf.status.root.id for shelf in shelves if not all(map(reach.reviewed, shelf.rows))),
-        budgets,
-    )
+    unreviewed = tuple(shelf.status.root.id for shelf in shelves if not all(map(reach.reviewed, shelf.rows)))
+    found = Context(*listed, *chosen, unreviewed, budgets)
+    found = found if "index" in wanted else found._replace(index_block=NOTHING)
+    return found if "hot" in wanted else found._replace(hot_block=NOTHING)
 
 
 def fitted(

@@ -114,14 +114,14 @@ class Context(NamedTuple):
     """Everything an agent is given unasked."""
 
     index_block: Block
-    hot_block: Block
-    items: tuple[GivenMemory, ...]
-    left_out: tuple[LeftOut, ...]
-    """In the order of their rank."""
     memories: int
     """Number of memories the index could list."""
     listed: int
     unlisted: tuple[Unlisted, ...]
+    hot_block: Block
+    items: tuple[GivenMemory, ...]
+    left_out: tuple[LeftOut, ...]
+    """In the order of their rank."""
     unreviewed: tuple[str, ...]
     """Ids of roots with unreviewed versions from a checkout."""
     budgets: Budgets

@@ -48,7 +48,7 @@ def left(reason: str, needs: int = 0, room: int = 0, *, name: str = "b.md") -> L
 
 def context(*items: GivenMemory, left_out: tuple[LeftOut, ...] = (), **changes: object) -> Context:
     index = Block("i", 24_000, 2_000, 0)
-    made = Context(index, NOTHING, items, left_out, 20, 20, (), (), Budgets())
+    made = Context(index, 20, 20, (), NOTHING, items, left_out, (), Budgets())
     return made._replace(**changes)  # type: ignore[arg-type]
 
 
