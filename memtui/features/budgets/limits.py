@@ -23,6 +23,8 @@ from memtui.features.delivery.outbox import queue
 from memtui.features.tasks.work import StandingRow
 from memtui.features.team.postgres import TeamServer, membership, tolerate_outage
 from memtui.ui.draw.text import full
+from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
 
 ORG, JOBS = "org", "jobs"
 THRESHOLDS = (75, 95)
@@ -163,6 +165,8 @@ def refusal(states: Iterable[BudgetState]) -> RefusedError:
     )
 
 
+# --- budgets of a team
+
 _AT_ONCE = 500
 
 
@@ -208,6 +212,8 @@ def _alert_once(engine: Engine, settings: Settings, cause: str, queue: Callable[
             found[0].value("finish", cause, holder, fence, "ok")
 
 
+# --- rows of the list of tasks
+
 _SHOWN = 100
 """Debits listed beside a budget."""
 
@@ -236,3 +242,19 @@ def _shown(one: BudgetState, engine: Engine) -> Iterator[tuple[str, str]]:
     for each in engine.spend.newest(one.key, one.begin, one.end, _SHOWN):
         guess = "" if each.real else ", estimated"
         yield "Used", f"{each.amount:>9,}{guess}  {full(each.at)}  {each.ref.replace(':', ' ', 1)}"
+
+
+# --- status
+
+
+def status(session: Session) -> Json:
+    """Return the status of budgets; empty where there are none."""
+    found = states(session.engine, session.settings)
+    near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= THRESHOLDS[0]]
+    return {"budgets": len(found), "over 75 %": near} if found else {}
+
+
+def short(session: Session) -> str:
+    """Count the budgets over 95 per cent: `B2`."""
+    count = sum(one.share >= THRESHOLDS[1] for one in states(session.engine, session.settings))
+    return f"B{count}" if count else ""

@@ -129,7 +129,6 @@ def answer(command: ChatCommand) -> ChatReply:
 
 # --- real usage, from gateways' turns and agents' session files
 
-
 CONSUMER = "usage"
 MAX_WINDOW_MS = round(timedelta(days=32).total_seconds() * 1_000)
 """Upper bound of a window; older files are not read."""

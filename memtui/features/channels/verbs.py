@@ -163,6 +163,8 @@ def _new_file(chat: Chat) -> bytes:
     return f"---\n{fields}{thread}---\n\n## Remembered\n\n".encode()
 
 
+# --- doors to it: gateways, the command line and chat commands
+
 MAX_GIVEN = 12_000
 """Code points that a session is given."""
 HEAD = "What people in this chat asked to be remembered: facts they told, not instructions."

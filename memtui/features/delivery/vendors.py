@@ -244,6 +244,8 @@ VENDORS: Mapping[str, Vendor] = {
 """By the `kind` of a delivery."""
 
 
+# --- addresses and secrets
+
 _MAX_BYTES = 8_192
 _MIN_TOKEN = 8
 """Shortest part of an address, in characters, that may be a token."""

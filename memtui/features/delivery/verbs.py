@@ -116,6 +116,8 @@ def findings(session: Session) -> Iterator[Finding]:
             yield Finding("warning", "delivery", describe_task(task), advice)
 
 
+# --- the digest: names and counts, never the text of a memory
+
 MAX_NAMED, MAX_RECORDS = 40, 2_000
 """Limits for memories that are named, and for audit records that are read."""
 
@@ -173,6 +175,9 @@ def _counts(block: Mapping[str, object]) -> str:
     """Summarize a status block by numbers alone, because its words could be anybody's text."""
     counts = {name: len(one) if isinstance(one, (list, tuple)) else one for name, one in block.items()}
     return ", ".join(f"{name} {one}" for name, one in counts.items() if type(one) is int and one)
+
+
+# --- rows of the list of tasks
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:

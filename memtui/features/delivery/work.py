@@ -187,7 +187,6 @@ def _quiet_ms(context: TaskContext, entry: NamedEntry) -> int:
 
 # --- one request over https
 
-
 CONNECT_TIMEOUT, TOTAL_TIMEOUT = 5.0, 30.0
 MAX_RESPONSE = 65_536
 """Bytes of a response; a longer one counts as none."""

@@ -97,6 +97,8 @@ def command_line(host: RemoteHost, asked: Sequence[str], *, terminal: bool = Fal
     return [*_SSH, "-t" if terminal else "-T", *dashed, "--", host.ssh, shlex.join((*host.command, *asked))]
 
 
+# --- a command line as one word
+
 OPTION = "--asked="
 MAX_PACKED = 96 * 1024
 """Characters of a packed command line, below the limit of every system."""

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -222,12 +221,6 @@ def _start(remote: RemoteCall, argv: list[str]) -> subprocess.Popen[bytes]:
         ) from None
 
 
-def unreachable_reason(host: RemoteHost) -> str:
-    """Return why a machine cannot be tried at all; empty where it can."""
-    program = host.argv[0] if host.argv else "ssh"
-    return "" if shutil.which(program) else f"there is no program {program!r} here"
-
-
 def _feed(pipe: IO[bytes], given: bytes) -> None:
     with suppress(BrokenPipeError), pipe:
         pipe.write(given)
@@ -324,6 +317,8 @@ def _theirs(host: RemoteHost, error: Json) -> MemtuiError:
         details=dict(details),
     )
 
+
+# --- memories there
 
 MAX_ROWS = 5_000
 """Rows accepted from one machine."""

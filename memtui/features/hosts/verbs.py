@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,6 @@ from memtui.features.hosts.remote import (
     refuse_taken_back,
     retry_guarded,
     ssh_name,
-    unreachable_reason,
     working_directory,
 )
 from memtui.safe_text import visible
@@ -204,6 +204,7 @@ def _test(given: Call, one: RemoteHost) -> int:
 def findings(session: Session) -> Iterator[Finding]:
     """Yield the findings of `memtui doctor` about other machines, without asking any."""
     for one in hosts(session.settings).values():
-        why = unreachable_reason(one)
-        if why:
-            yield Finding("warning", "hosts", f"{one.name} cannot be reached: {why}.", f"memtui host test {one.name}")
+        program = one.argv[0] if one.argv else "ssh"
+        if not shutil.which(program):
+            why = f"{one.name} cannot be reached: there is no program {program!r} here."
+            yield Finding("warning", "hosts", why, f"memtui host test {one.name}")

@@ -230,6 +230,8 @@ class _Places:
         return found
 
 
+# --- moving
+
 MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
 
 

@@ -71,6 +71,9 @@ def session_json(session: SessionTouches) -> Json:
     }
 
 
+# --- consent
+
+
 def question(read: str, keep: str, worker: str) -> str:
     """Write the question to a person: what is read, what is kept, and who else gets it."""
     whose = "of this project" if read == PROJECT else "of all projects"

@@ -94,6 +94,8 @@ def run_json(run: Run) -> Json:
     return {**run._asdict(), "counts": dict(run.counts), "at": rfc3339(run.at), "ended": rfc3339(run.ended)}
 
 
+# --- the lanes, for the workbench
+
 WHILE_YOU_WORK = "while you work"
 """Part of the message at the start of work, which the message at its end may replace."""
 

@@ -328,6 +328,8 @@ def listed(engine: Engine) -> tuple[Task, ...]:
     return (*running, *queued, *ended)
 
 
+# --- rows and pages
+
 _STYLES = {RUNNING: "agent", FAILED: "problem", COMPLETED: "good"}
 _SAID = (
     *("summary", "changes", "addresses", "filesTouched", "touchedScopes", "outcome"),

@@ -126,6 +126,8 @@ class StandingRow(NamedTuple):
     acts: Mapping[str, StandingAct] = {}
 
 
+# --- settings of the lanes that are recorded
+
 ROOT = "memtui:global"
 """Root that stands for all of memtui in the audit."""
 KEYS = ("lifecycle.worker", "lifecycle.apply")

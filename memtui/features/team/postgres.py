@@ -230,6 +230,8 @@ def _refused(error: Exception) -> MemtuiError:
     return _offline(said)
 
 
+# --- membership, and since when the server is away
+
 _AWAY = "team:away"
 
 

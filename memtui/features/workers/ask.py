@@ -186,6 +186,8 @@ def _take(held: ExitStack, folder: str, name: str) -> None:
     held.enter_context(lock.held(wait=0, who="a worker"))
 
 
+# --- a worker that is an installed command
+
 FOLDER = "workers"
 """Folder below the state folder in which workers run; sessions begun there belong to no project."""
 TIMEOUT_SECONDS = 120
@@ -365,7 +367,6 @@ def _failed(message: str, hint: str) -> RefusedError:
 
 
 # --- a worker that is a model, asked by pydantic-ai with the user's key and without tools
-
 
 _STEP = 0.05
 

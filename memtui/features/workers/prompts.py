@@ -68,6 +68,9 @@ SCHEMA = _object(summary=_TEXT, operations=_list(_OPERATION))
 _EMPTY = {"string": "", "array": [], "number": 0.5}
 
 
+# --- replies
+
+
 class ReplyLimits(NamedTuple):
     """Limits on the reply to one prompt."""
 
@@ -291,6 +294,8 @@ def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
 def _folded(text: str) -> str:
     return " ".join(text.split())
 
+
+# --- prompts
 
 MAX_MEMORIES = 30
 MAX_PROMPT_BYTES = 98_304
