@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from copy import deepcopy
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import MemtuiError
 from memtui.features.actors import UNKNOWN, by, did
 from memtui.ui.draw.text import count_words
 from memtui.ui.keys.fence import fence_of
@@ -50,13 +51,10 @@ ROUNDS = 3
 class PreparedConflict(NamedTuple):
     """A conflict that can be shown."""
 
-    session: MergeSession | None
-    """None: there is no file to merge with."""
+    session: MergeSession
     spot: ScreenPosition
     other: bool
     """Whether somebody wrote again since it was left."""
-    missing: MemtuiError | None = None
-    """Why the file is missing, when it was not deleted."""
 
 
 def open_conflict(editing: EditFlow, *, alone: bool = False, whose: str = "") -> None:
@@ -119,7 +117,7 @@ class ConflictFlow(ShownConflict):
             editing.conflict = self
             editing.show_screen(screen)
 
-        def merged(engine: Engine) -> PreparedConflict:
+        def merged(engine: Engine) -> PreparedConflict | None:
             editing.drafts.keeper.write(*due)
             return prepare(engine, of, yours, at)
 
@@ -127,7 +125,13 @@ class ConflictFlow(ShownConflict):
             if screen is not None and self._screen is screen and screen.is_current:
                 dismiss_unfilled(screen, error.message)
             self._screen = editing.conflict = None
-            editing.editor.say(str(error))
+            missing = disk is None and error.code == "E_ROOT_MISSING"
+            if missing and editing.address == of.address:
+                editing.drafts.after_drop()  # tells the tree of the draft
+                again = partial(editing.check_disk, editing.save)
+                questions.ask_where(editing, of.address, yours, error, again=again)
+            elif not missing:
+                editing.editor.say(str(error))
 
         # A question that is asked unasked for is no screen to be filled: keys wait for it.
         awaited = screen is None
@@ -137,17 +141,13 @@ class ConflictFlow(ShownConflict):
     def _disk(self) -> bytes | None:
         return self.of.disk.snapshot.bytes if self.of.disk.snapshot is not None else None
 
-    def _show(self, prepared: PreparedConflict) -> None:
+    def _show(self, prepared: PreparedConflict | None) -> None:
         editing, screen = self.editing, self._screen
         if editing.address != self.address:
             return
         editing.drafts.after_drop()  # tells the tree of the draft
         disk, yours = self._disk, self.yours
-        if prepared.missing is not None:
-            questions.ask_where(
-                editing, self.address, yours, prepared.missing, again=lambda: editing.check_disk(editing.save)
-            )
-        elif disk is None or prepared.session is None:
+        if disk is None or prepared is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
             answers = {"ends_yours": lambda: self.write_result(yours), "ends_agent": self._take_theirs}
@@ -404,15 +404,15 @@ class ConflictFlow(ShownConflict):
             self.editing.editor.say("Both texts are kept. f8 returns to the conflict.")
 
 
-def prepare(engine: Engine, of: OpenMemory, yours: bytes, at: int) -> PreparedConflict:
-    """Store the texts of a conflict, merge them, and restore earlier decisions; `at` is now in milliseconds."""
+def prepare(engine: Engine, of: OpenMemory, yours: bytes, at: int) -> PreparedConflict | None:
+    """Store the texts of a conflict, merge them, and restore earlier decisions; `at` is now in milliseconds.
+
+    Return None if the memory was deleted; raise `E_ROOT_MISSING` if its whole folder is gone.
+    """
     if of.disk.snapshot is None:
-        try:
-            if of.base_sha256 is not None:
-                open_memory.refuse_missing_folder(engine, of.address)
-        except NotFoundError as error:
-            return PreparedConflict(None, ScreenPosition(), other=False, missing=error)
-        return PreparedConflict(None, ScreenPosition(), other=False)
+        if of.base_sha256 is not None:
+            open_memory.refuse_missing_folder(engine, of.address)
+        return None
     disk = of.disk.snapshot.bytes
     session = MergeSession.of(of.base, yours, disk)
     spot, other = ScreenPosition(), False
