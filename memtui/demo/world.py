@@ -304,83 +304,33 @@ LATELY = {
 }
 UNNAMED = ("user_editor", "user", "Works in a terminal over a slow line", "Keep answers short: the line is slow.")
 
-CLAUDE_MD = """\
-# Orchard
-
-Waters 1,400 fields. Python 3.12, Postgres, one radio gateway for each valley.
-
-- `make test` before each commit. `make lint` is run by CI too.
-- Times are UTC in the code and the grower's own on the screen.
-- Never open a valve from a test: `ORCHARD_DRY=1` is set in `conftest.py`, leave it there.
-"""
-USER_MD = "# Me\n\n- Plain words, short answers.\n- Ask before you add a dependency.\n"
-AGENTS_MD = "# Orchard, for agents\n\n- `make test` starts what it needs.\n- Migrations are written by hand.\n"
-
-SUMMARY = """\
-v1
-
-## User profile
-
-Works on watering systems, mostly in Python, sometimes in C for the pumps.
-
-## General tips
-
-- Run `make test` in orchard, `just check` in pump-firmware.
-- orchard-web is served by the API in development; there is no server of its own.
-
-## What's in memory
-
-- orchard: two database migrations that failed, and why
-- pump-firmware: how to flash without the cradle
-"""
-BLOCKS = """\
-# Task Group: orchard migrations
-
-scope: writing and running database migrations
-applies_to: cwd=~/src/orchard; reuse_rule=same repository
-
-## Task 1: Split the table of readings, success
-
-### rollout_summary_files
-
-- rollout_summaries/2026-02-11-readings.md
-
-### keywords
-
-- migration, partition, readings
-
-## Reusable knowledge
-
-- A migration over 10 million rows needs `lock_timeout`, or the gateway's writes pile up behind it.
-"""
-SERENA = {
-    "project_overview": "# Orchard\n\nWaters fields. Starts in `orchard/app.py`. See mem:suggested_commands.\n",
-    "suggested_commands": "# Commands\n\n- `make test`, `make lint`, `make db`\n- `orchard dry-run` shows a plan.\n",
-    "code_style": "# Style\n\nType hints everywhere, no abbreviations, docstrings in one sentence.\n",
-    "gateway/protocol": "# Protocol\n\nFrames of 32 bytes, a checksum at the end. Version 3 adds a sequence number.\n",
-}
-
 
 def furnish_newcomer(home: str, written: int) -> str:
     """Fill an empty home folder and return the checkout to start in; `written` is the newest file's time in ns."""
     top = Path(home)
     project = top / PROJECT
-    files = {top / ".claude/CLAUDE.md": USER_MD, project / "CLAUDE.md": CLAUDE_MD, project / "AGENTS.md": AGENTS_MD}
+    places = {"user.md": ".claude/CLAUDE.md", "CLAUDE.md": f"{PROJECT}/CLAUDE.md", "AGENTS.md": f"{PROJECT}/AGENTS.md"}
+    files = {top / path: _newcomers_text(name) for name, path in places.items()}
     for checkout in (PROJECT, *OTHERS):
         files[top / checkout / ".git/HEAD"] = "ref: refs/heads/main\n"
         place = top / ".claude/projects" / slug(str(top / checkout))
         files[place / "5d0c6f0e-3c1e-4a64-9f0d-0c4f2f6a7b11.jsonl"] = json.dumps({"cwd": str(top / checkout)}) + "\n"
     files |= _newcomers_claude_code(top / ".claude/projects" / slug(str(project)) / "memory")
     files |= _newcomers_others(top)
-    files[top / ".codex/memories/memory_summary.md"] = SUMMARY
-    files[top / ".codex/memories/MEMORY.md"] = BLOCKS
+    for name in ("memory_summary.md", "MEMORY.md"):
+        files[top / ".codex/memories" / name] = _newcomers_text(name)
     files[top / ".codex/memories/rollout_summaries/2026-02-11-readings.md"] = "# Readings\n\nSplit in two steps.\n"
-    files |= {project / f".serena/memories/{name}.md": text for name, text in SERENA.items()}
+    for name in ("project_overview.md", "suggested_commands.md", "code_style.md", "gateway/protocol.md"):
+        files[project / ".serena/memories" / name] = _newcomers_text(f"serena/{name}")
     for age, (path, text) in enumerate(reversed(files.items())):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         os.utime(path, ns=(written - age * 3_600_000_000_000,) * 2)
     return str(project)
+
+
+def _newcomers_text(name: str) -> str:
+    return (Path(__file__).parent / "newcomer" / name).read_text("utf-8")
 
 
 def _newcomers_claude_code(memory: Path) -> dict[Path, str]:
