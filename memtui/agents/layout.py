@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Container, Iterator
+from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -311,21 +312,16 @@ def named_projects(folder: str, transcripts: Transcripts) -> tuple[str, ...]:
     if names == ("memory",):  # most are looked at for nothing, and there may be thousands
         return ()
     inside = os.path.join(folder, transcripts.inside) if transcripts.inside else folder
-    paths = _newest(inside, names_in(inside) if transcripts.inside else names)
-    if not paths:
+    sessions = [one for one in (names_in(inside) if transcripts.inside else names) if one.endswith(".jsonl")]
+    if not sessions:
         return ()
     name, bounds, reader = os.path.basename(folder), (os.path.realpath(folder),), BoundedReader()
     found: dict[str, None] = {}
-    for path in paths:
-        head = reader.head(path, bounds, limit=HEAD_BYTES)
+    for session in reversed(sessions[-FILES:]):
+        head = reader.head(os.path.join(inside, session), bounds, limit=HEAD_BYTES)
         if not isinstance(head, str):
             found.update(dict.fromkeys(_named(head.data, name)))
     return tuple(found)
-
-
-def _newest(folder: str, names: tuple[str, ...]) -> list[str]:
-    sessions = [one for one in names if one.endswith(".jsonl")]
-    return [os.path.join(folder, one) for one in reversed(sessions[-FILES:])]
 
 
 def _named(data: bytes, name: str) -> list[str]:
@@ -388,7 +384,7 @@ class SlugDecoder:
 
     def __init__(self) -> None:
         self._listed: dict[str, _Names] = {}
-        self._folders: dict[str, bool] = {}
+        self._is_folder = cache(os.path.isdir)
         self._steps = 0
 
     def decode(self, text: str) -> tuple[str, ...] | None:
@@ -424,12 +420,6 @@ class SlugDecoder:
                 told = told and all_of_them
         return found, told
 
-    def _is_folder(self, path: str) -> bool:
-        known = self._folders.get(path)
-        if known is None:
-            known = self._folders[path] = os.path.isdir(path)
-        return known
-
     def _list(self, folder: str) -> "_Names | None":
         if folder not in self._listed:
             if len(self._listed) >= self.most_folders:
@@ -452,17 +442,13 @@ def main_checkout(checkout: str) -> str:
     git_dir = os.path.realpath(git_dir)
     back = _pointer(os.path.join(git_dir, "gitdir"), git_dir)
     common = _pointer(os.path.join(git_dir, "commondir"), git_dir)
-    if back is None or common is None or not _is_same(back, entry):
+    if back is None or common is None or (back != entry and os.path.realpath(back) != os.path.realpath(entry)):
         return checkout
     above = os.path.dirname(git_dir)  # without links, and so is every folder around it
     common = common if above == os.path.join(common, "worktrees") else os.path.realpath(common)
     main = os.path.dirname(common)
     inside = above == os.path.join(common, "worktrees")
     return main if inside and os.path.basename(common) == ".git" and os.path.isdir(main) else checkout
-
-
-def _is_same(path: str, other: str) -> bool:
-    return path == other or os.path.realpath(path) == os.path.realpath(other)
 
 
 def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:

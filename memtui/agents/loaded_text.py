@@ -125,7 +125,8 @@ def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | No
     """
     whole = len(data) if size is None else size
     if limits.middle is not None:
-        return _without_middle(dropped, limits.middle, whole)
+        head = limits.middle // 2
+        return dropped if whole <= limits.middle else (Gap(head, whole - (limits.middle - head), CUT),)
     if limits.units is not None and limits.head < 1:
         return _both_ends(data, dropped, limits.units, limits.head, whole)
     at = _end(data, dropped, limits)
@@ -133,13 +134,6 @@ def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | No
         return dropped
     kept = tuple(gap for gap in dropped if gap.end <= at)
     return (*kept, Gap(at, whole, CUT))
-
-
-def _without_middle(dropped: tuple[Gap, ...], limit: int, whole: int) -> tuple[Gap, ...]:
-    if whole <= limit:
-        return dropped
-    head = limit // 2
-    return (Gap(head, whole - (limit - head), CUT),)
 
 
 def _both_ends(data: bytes, dropped: tuple[Gap, ...], limit: int, head: float, whole: int) -> tuple[Gap, ...]:

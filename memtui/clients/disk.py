@@ -65,9 +65,11 @@ def read(path: str, inside: str | None = None) -> FileContent:
 
     Raises RefusedError: a link, no regular file, a second name, too large, closed. StorageError: the disk failed.
     """
-    if inside is not None and os.path.realpath(os.path.dirname(path)) != _straight(path, inside):
+    folder = os.path.dirname(path)
+    straight = os.path.join(os.path.realpath(inside), os.path.relpath(folder, inside)) if inside is not None else ""
+    if straight and os.path.realpath(folder) != os.path.normpath(straight):
         raise RefusedError(
-            f"{os.path.dirname(path)} is, or lies behind, a link that leads elsewhere.",
+            f"{folder} is, or lies behind, a link that leads elsewhere.",
             code="E_SYMLINK",
             hint="Add the entry by hand where the link leads, if you trust it.",
         )
@@ -207,11 +209,6 @@ def remove_empty(folders: list[str]) -> None:
     for folder in folders:
         with contextlib.suppress(OSError):  # not empty, or gone already
             os.rmdir(folder)
-
-
-def _straight(path: str, inside: str) -> str:
-    below = os.path.relpath(os.path.dirname(path), inside)
-    return os.path.normpath(os.path.join(os.path.realpath(inside), below))
 
 
 def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bool) -> bool:

@@ -62,7 +62,8 @@ def listings(
 
 def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
     """Filter rows as an agent may see them: no missing, withheld or `<no-memory>` ones, no `<private>` descriptions."""
-    kept = (row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row)))
+    there = (row for row in rows if not (row.missing or hidden(row.address, row.sha256)))
+    kept = (row for row in there if all(one.code != "no-memory" for one in row.problems))
     return tuple([row._replace(description=given_description(row)) for row in kept])
 
 
@@ -71,10 +72,6 @@ def given_description(row: Memory) -> str:
     if any(one.code == PRIVATE_DESCRIPTION for one in row.problems):
         return ""
     return cut(row.description).text
-
-
-def _no_memory(row: Memory) -> bool:
-    return any(one.code == "no-memory" for one in row.problems)
 
 
 def is_person(engine: Engine) -> bool:

@@ -149,7 +149,8 @@ def write_entry(style: Style, target: str, name: str, hook: str, *, limit: int |
     if style.number is not None:
         lead = re.sub(r"\d+", str(style.number + step), lead, count=1)
     shown = name if style.named else _title(name)
-    link = f"{lead}[{_bracketed(shown)}]({target})"
+    bracketed = re.sub(r"([\[\]\\])", r"\\\1", shown)
+    link = f"{lead}[{bracketed}]({target})"
     hook = " ".join(without_controls(hook).split()).replace("](", "] (").replace("<!--", "<! --")
     if not hook:
         return link
@@ -173,10 +174,6 @@ def _title(name: str) -> str:
     stem = mask.shown(name.rpartition(".")[0] or name)  # taken apart below, a secret would not be known any more
     words = " ".join(re.split(r"[-_ ]+", stem)).strip() or name
     return words[:1].upper() + words[1:]
-
-
-def _bracketed(text: str) -> str:
-    return re.sub(r"([\[\]\\])", r"\\\1", text)
 
 
 _MARK = "-more"

@@ -32,7 +32,7 @@ from memtui.engine.model import (
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError
 from memtui.pointers.lines import index_of
-from memtui.pointers.links import may_link
+from memtui.pointers.links import may_link, without_ending
 from memtui.pointers.rewrite import Rewritten, bring_back, rewrite
 
 if TYPE_CHECKING:
@@ -363,12 +363,8 @@ def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
 def _may_name(data: bytes, changed: Mapping[str, str | None]) -> bool:
     if len(changed) > _FEW or b"%" in data or b"\\" in data:
         return True
-    return any(_stem(path).encode("utf-8", "surrogateescape") in data for path in changed)
-
-
-def _stem(path: str) -> str:
-    name = path.rstrip("/").rpartition("/")[2]
-    return name[:-3] if name.lower().endswith(".md") else name
+    names = (without_ending(path.rstrip("/").rpartition("/")[2]) for path in changed)
+    return any(name.encode("utf-8", "surrogateescape") in data for name in names)
 
 
 def _untouchable(root: Root, path: str) -> str:

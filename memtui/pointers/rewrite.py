@@ -347,17 +347,14 @@ class _IndexRestore:
             if waiting and after >= 0:
                 found |= dict.fromkeys(waiting, max(self.new[after].start, first))
                 waiting = []
-        return found | dict.fromkeys(waiting, self._at_end())
+        entries = [number for number, text in enumerate(self.texts) if is_entry(text)]
+        return found | dict.fromkeys(waiting, place_of(self.now, self.new, entries, self.end)[0])
 
     def _end_of_absent(self, number: int) -> int:
         pointers = self.lines.get(number, [])
         absent = all(self._returns(one) or (one.path is not None and one.path not in self.named) for one in pointers)
         span = self._entry(number) if pointers and absent else None
         return span[1] if span is not None else 0
-
-    def _at_end(self) -> int:
-        entries = [number for number, text in enumerate(self.texts) if is_entry(text)]
-        return place_of(self.now, self.new, entries, self.end)[0]
 
 
 def bring_back(before: bytes, now: bytes, here: str, back: Mapping[str, str]) -> RestoredIndex:

@@ -120,7 +120,8 @@ def _fallbacks(settings: bytes) -> tuple[str, ...]:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (_system(surroundings), *homes))
+    system = os.path.join(surroundings.system_dir, ID)
+    files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (system, *homes))
     more = file_names(last(files, "project_doc_fallback_filenames")[0])
     budget = last(files, "project_doc_max_bytes")[0]
     known = isinstance(budget, int) and not isinstance(budget, bool) and budget >= 0
@@ -134,10 +135,6 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
         budgets=(("project", budget),) if known and isinstance(budget, int) else (),
         problems=problems((*files, *brought)),
     )
-
-
-def _system(surroundings: Surroundings) -> str:
-    return os.path.join(surroundings.system_dir, "codex")
 
 
 def _brought(surroundings: Surroundings, files: tuple[File, ...]) -> tuple[File, ...]:

@@ -108,21 +108,17 @@ def _memories(surroundings: Surroundings, home: str, *, all_projects: bool) -> I
 
 
 def _root(surroundings: Surroundings, folder: str, name: str, project: str | None, note: str, *, here: bool) -> Root:
-    label = "Gemini CLI memory"
+    label, short = "Gemini CLI memory", f"{name[:12]}…" if len(name) == 64 else name
     gone = project is not None and not os.path.isdir(project)
     path = os.path.join(folder, name, "memory")
     return layout.new_root(
         f"{ID}:project:{layout.id_part(name)}" + ("_" if name in _TAKEN else ""),
         path,
-        label if here else f"{label}, {layout.short_path(project or _short(name), surroundings.home)}",
+        label if here else f"{label}, {layout.short_path(project or short, surroundings.home)}",
         AUTO,
         project=project,
         note=gone_note(path) if gone else note,
     )
-
-
-def _short(name: str) -> str:
-    return f"{name[:12]}…" if len(name) == 64 else name
 
 
 def _listed(home: str) -> dict[str, str]:

@@ -59,7 +59,8 @@ _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Yield Qwen Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     home = OWN.folder(surroundings)
-    base = _base(surroundings, home)
+    named = surroundings.variable("QWEN_CODE_MEMORY_BASE_DIR")
+    base = surroundings.folder(named) if named else _runtime(surroundings, home)
     names = _names(home)
     where = _switched_off(surroundings, home)
     note = WRITES + (OFF.format(where=where) if where else "")
@@ -79,11 +80,6 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     # AGENTS.md belongs to many agents: it is Qwen Code's only where Qwen Code is in use.
     known = home is not None and os.path.isdir(home)
     yield from _instructions(surroundings, tuple(name for name in names if known or name != "AGENTS.md"))
-
-
-def _base(surroundings: Surroundings, home: str | None) -> str | None:
-    named = surroundings.variable("QWEN_CODE_MEMORY_BASE_DIR")
-    return surroundings.folder(named) if named else _runtime(surroundings, home)
 
 
 def _runtime(surroundings: Surroundings, home: str | None) -> str | None:
