@@ -19,8 +19,6 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
-from memtui.config.settings import Settings
-from memtui.daemon.bodies import RequestError
 from memtui.engine.disk import state_file
 from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.model import AuditRecord
@@ -28,7 +26,7 @@ from memtui.engine.policy import ROOM
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, TaskEvent
 from memtui.engine.watch.watch import Watch
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.tasks.lanes import BEGIN_INTERVAL_S, begin_due, refuse_off, work_off, works
+from memtui.features.tasks.lanes import BEGIN_INTERVAL_S, begin_due, work_off
 from memtui.features.tasks.work import Workspace, workspace_of
 from memtui.wire.output import without_secrets
 from memtui.wire.session import Session
@@ -348,11 +346,8 @@ class ServedWorkspace:
                 self._others[access] = self._open(access)
             return self._others[access]
 
-    def check(self, kind: str, fields: Mapping[str, object], settings: Settings, access: Access) -> None:
-        """Refuse a request that could not be carried out, before it is queued; raises RefusedError or RequestError."""
-        refuse_off(settings, kind)
-        if kind not in works():
-            raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
+    def check(self, kind: str, fields: Mapping[str, object], access: Access) -> None:
+        """Refuse a request that could not be carried out, before it is queued; raises RefusedError."""
         if kind == "forget" and not fields["apply"]:
             return
         scope = {"user": "global"}.get(str(fields.get("scope")), fields.get("scope"))
