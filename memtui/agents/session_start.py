@@ -11,35 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents import reader
-from memtui.agents.agent import (
-    ABOVE,
-    ANCESTORS,
-    APPROVAL,
-    AT_START,
-    CHAIN,
-    CUT_OFF,
-    FOLDER,
-    FOLLOWED,
-    HOME,
-    MISSING,
-    NAMED,
-    NAMES_ONLY,
-    PASSED_OVER,
-    PLACES,
-    PROJECT,
-    SKIPPED,
-    SYSTEM,
-    WHOLE,
-    Besides,
-    ImportRule,
-    KnownAgent,
-    Limits,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    RuleVerdict,
-)
+from memtui.agents import agent, reader
 from memtui.agents.layout import own_place, start_folder, strays
 from memtui.agents.loaded_text import (
     CUT,
@@ -83,7 +55,7 @@ class LoadedFile(NamedTuple):
 
     label: str
     path: str
-    mark: str = WHOLE
+    mark: str = agent.WHOLE
     why: str = ""
     size: int = 0
     """Bytes of the file; of one that is not read, as the system reports."""
@@ -102,7 +74,7 @@ class LoadedFile(NamedTuple):
     @property
     def at_start(self) -> bool:
         """Whether a session begins with it."""
-        return self.mark in AT_START
+        return self.mark in agent.AT_START
 
     @property
     def text(self) -> bytes:
@@ -115,13 +87,13 @@ class LoadedFile(NamedTuple):
         return next((gap for gap in self.gaps if gap.kind == CUT), None)
 
 
-def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[KnownAgent]:
+def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[agent.KnownAgent]:
     """Yield the agents that left a trace here or have a root in reach, of those whose start is known."""
     known = {root.agent for root in roots}
-    for agent in agents():
-        has_roots = not known.isdisjoint((agent.id, *agent.also))
-        if agent.loads is not None and (has_roots or agent.in_use(surroundings)):
-            yield agent
+    for program in agents():
+        has_roots = not known.isdisjoint((program.id, *program.also))
+        if program.loads is not None and (has_roots or program.in_use(surroundings)):
+            yield program
 
 
 class _Place(NamedTuple):
@@ -140,25 +112,25 @@ class _Place(NamedTuple):
 
 
 def gather(
-    agent: KnownAgent, surroundings: Surroundings, roots: Iterable[Root], end_of_index: EndOfIndex
+    program: agent.KnownAgent, surroundings: Surroundings, roots: Iterable[Root], end_of_index: EndOfIndex
 ) -> tuple[LoadedFile, ...]:
     """Work out what an agent would load: every file in the order of loading, also those that are not loaded.
 
     `end_of_index` returns, by a root's layout, where loading an index ends (None: nowhere), and where its text does.
     """
-    return tuple(_Gathering(agent, surroundings, tuple(roots), end_of_index).all())
+    return tuple(_Gathering(program, surroundings, tuple(roots), end_of_index).all())
 
 
 class _Gathering:
     def __init__(
-        self, agent: KnownAgent, surroundings: Surroundings, roots: tuple[Root, ...], end_of_index: EndOfIndex
+        self, program: agent.KnownAgent, surroundings: Surroundings, roots: tuple[Root, ...], end_of_index: EndOfIndex
     ) -> None:
         self._end_of_index = end_of_index
-        self._loads = loads = agent.loads or Loads(())
+        self._loads = loads = program.loads or agent.Loads(())
         self._around = surroundings
         self._roots = roots
-        self._homes = agent.home.folders(surroundings)
-        self._options = loads.options(surroundings, self._homes) if loads.options is not None else LoadOptions()
+        self._homes = program.home.folders(surroundings)
+        self._options = loads.options(surroundings, self._homes) if loads.options is not None else agent.LoadOptions()
         self._exclusions = Exclusions(self._options.excluded)
         self._left = dict(loads.budgets) | dict(self._options.budgets)
         self._whole = dict(self._left)
@@ -175,14 +147,14 @@ class _Gathering:
             yield from (_besides(one) for one in options.besides if one.before == label)
             chosen = source._replace(names=names.get(label, source.names), place=places.get(label, source.place))
             if label in off:
-                chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
+                chosen = chosen._replace(mark=agent.SKIPPED, why=off[label], judge=None)
             yield from self._source(chosen)
         for path, why in (*options.problems, *self._exclusions.problems()):
-            yield _row("settings", path, SKIPPED, why)
+            yield _row("settings", path, agent.SKIPPED, why)
 
     # Places
 
-    def _places(self, source: LoadSource) -> Iterator[_Place]:
+    def _places(self, source: agent.LoadSource) -> Iterator[_Place]:
         around = self._around
         start = start_folder(around)
         top = around.checkout or around.project
@@ -190,23 +162,23 @@ class _Gathering:
         own = tuple(map(os.path.realpath, self._homes))
         is_home = is_within(around.home or os.sep, (top,))  # the checkout holds the user's home folder
         inside = (*project, *own) if is_home else project
-        if source.place == HOME:
+        if source.place == agent.HOME:
             for home in self._homes:
                 if is_within(home, (top,)) and not is_home:
                     yield _Place(home, project, brought=top)
                 else:
                     yield _Place(home, (*own, *project))
-        elif source.place == SYSTEM:
+        elif source.place == agent.SYSTEM:
             folders = [os.path.join(around.system_dir, name) for name in source.system]
             there = [folder for folder in folders if os.path.isdir(folder)][:1]
             yield from (_Place(folder, (os.path.realpath(folder),)) for folder in there)
-        elif source.place in (PROJECT, FOLDER):
-            yield _Place(around.project if source.place == PROJECT else start, inside, brought=top)
-        elif source.place in (CHAIN, ABOVE, ANCESTORS):
+        elif source.place in (agent.PROJECT, agent.FOLDER):
+            yield _Place(around.project if source.place == agent.PROJECT else start, inside, brought=top)
+        elif source.place in (agent.CHAIN, agent.ABOVE, agent.ANCESTORS):
             outermost = {
-                CHAIN: around.checkout or start,
-                ABOVE: os.path.dirname(around.checkout or around.home or start),
-                ANCESTORS: os.sep,
+                agent.CHAIN: around.checkout or start,
+                agent.ABOVE: os.path.dirname(around.checkout or around.home or start),
+                agent.ANCESTORS: os.sep,
             }[source.place]
             way = _chain(outermost, start) if is_within(start, (outermost,)) else (start,)
             for folder in reversed(way) if source.upwards else way:
@@ -215,7 +187,7 @@ class _Gathering:
                 else:
                     brought = None if folder == around.home else folder
                     yield _Place(folder, (os.path.realpath(folder),), brought=brought)
-        elif source.place == NAMED:
+        elif source.place == agent.NAMED:
             for named in self._options.folders:
                 outer = find_checkout(named) or named
                 yield from (
@@ -228,7 +200,7 @@ class _Gathering:
         for root in self._roots:
             if wanted == root.id or wanted in root.aliases or self._is_of(root, wanted):
                 policy = root.policy
-                limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+                limits = agent.Limits(policy.index_lines, policy.index_bytes, policy.index_units)
                 brought = root.project if root.in_checkout else None
                 own = os.path.realpath(root.path if brought is None else brought)
                 yield _Place(root.path, (own, *project), policy if limits.any else None, brought)
@@ -239,13 +211,13 @@ class _Gathering:
 
     # Files
 
-    def _source(self, source: LoadSource) -> Iterator[LoadedFile]:
+    def _source(self, source: agent.LoadSource) -> Iterator[LoadedFile]:
         unlisted = 0
         listed = 0
         tally = Tally(self._folders)
         for place in self._places(source):
             for path in self._paths(source, place, tally):
-                if self._count >= FILES or (listed >= LISTED and source.mark not in AT_START):
+                if self._count >= FILES or (listed >= LISTED and source.mark not in agent.AT_START):
                     unlisted += 1
                     continue
                 for found in self._file(source, place, path):
@@ -256,7 +228,7 @@ class _Gathering:
         if unlisted or tally.more or not tally.all:
             yield _rest(source, unlisted + tally.more, is_all=tally.all)
 
-    def _paths(self, source: LoadSource, place: _Place, tally: Tally) -> Iterator[str]:
+    def _paths(self, source: agent.LoadSource, place: _Place, tally: Tally) -> Iterator[str]:
         bounds = place.bounds if place.brought is not None else None
         if place.brought is not None:
             link = reader.link_out(place.brought, place.folder, place.bounds, self._strays)
@@ -271,7 +243,9 @@ class _Gathering:
             entered = {os.path.realpath(os.path.join(place.folder, name.partition("*")[0]))}
             for path in reader.matches(place.folder, name, bounds, tally=tally, strays=self._strays):
                 if os.path.isdir(path):
-                    yield from self._behind(place, name, path, tally, entered) if source.links == FOLLOWED else (path,)
+                    yield from (
+                        self._behind(place, name, path, tally, entered) if source.links == agent.FOLLOWED else (path,)
+                    )
                     continue
                 if source.first and not source.blank and self._is_blank(path, place):
                     continue
@@ -304,16 +278,16 @@ class _Gathering:
         head = OUTSIDE if self._strays(path) else self._reader.head(path, place.bounds, limit=4_096)
         return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
 
-    def _file(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
+    def _file(self, source: agent.LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
         """Yield one file that was found by its name, and what it imports; one that fails is a row as well."""
         try:
             yield from self._found(source, place, path)
         except Exception as error:  # noqa: BLE001 - said in its row, whatever it is; the other files are not its fault
             why = f"memtui cannot work out whether it is loaded: {type(error).__name__}: {error}."
-            yield _row(source.label, path, SKIPPED, why)
+            yield _row(source.label, path, agent.SKIPPED, why)
 
-    def _found(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
-        if source.imports is not None and source.imports.approval and source.place != HOME:
+    def _found(self, source: agent.LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
+        if source.imports is not None and source.imports.approval and source.place != agent.HOME:
             place = place._replace(asked=(os.path.realpath(start_folder(self._around)),))
         real = os.path.realpath(path)
         is_folder = os.path.isdir(real)
@@ -324,22 +298,22 @@ class _Gathering:
         name = os.path.relpath(path, os.path.join(place.folder, source.named_below)).removesuffix(".md")
         why_not = self._exclusions.why_not(path, name) if source.excludable else ""
         if why_not:
-            yield _row(source.label, path, SKIPPED, why_not)
+            yield _row(source.label, path, agent.SKIPPED, why_not)
             return
         if is_folder:
             inside = is_within(real, place.bounds) and not self._strays(path)
             why = f"It is a link to a folder, not followed{'' if inside else ': it leads out'}."
-            mark = SKIPPED if inside or place.brought is None else APPROVAL
+            mark = agent.SKIPPED if inside or place.brought is None else agent.APPROVAL
             yield LoadedFile(source.label, path, mark, f"{why} The agent may load what is in it.")
             return
-        if source.links == PASSED_OVER and os.path.islink(path):
-            yield LoadedFile(source.label, path, SKIPPED, "It is a link: the agent passes it over.")
+        if source.links == agent.PASSED_OVER and os.path.islink(path):
+            yield LoadedFile(source.label, path, agent.SKIPPED, "It is a link: the agent passes it over.")
             return
-        if source.mark == NAMES_ONLY:
+        if source.mark == agent.NAMES_ONLY:
             given = name.encode("utf-8", "replace") + b"\n"
-            yield LoadedFile(source.label, path, NAMES_ONLY, source.why, reader.size_of(path), given)
+            yield LoadedFile(source.label, path, agent.NAMES_ONLY, source.why, reader.size_of(path), given)
             return
-        if source.mark not in AT_START:
+        if source.mark not in agent.AT_START:
             yield _row(source.label, path, source.mark, source.why)
             return
         found = self._read(source, place, path)
@@ -349,17 +323,19 @@ class _Gathering:
         if source.imports is not None and found.raw:  # what a rule imports is loaded before the rule is
             yield from self._imported(source, source.imports, place, found, (real,))
 
-    def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0, by: str = "") -> LoadedFile | None:
+    def _read(
+        self, source: agent.LoadSource, place: _Place, path: str, depth: int = 0, by: str = ""
+    ) -> LoadedFile | None:
         """Read a file, which may be imported, and apply its limits; None for a blank one that does not count."""
         left = self._left.get(source.budget)
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
             whole = reader.size_of(path)
-            return LoadedFile(source.label, path, CUT_OFF, why, whole, gaps=(Gap(0, whole, CUT),), depth=depth)
+            return LoadedFile(source.label, path, agent.CUT_OFF, why, whole, gaps=(Gap(0, whole, CUT),), depth=depth)
         bounds = place.bounds
         if source.rules_in not in path:
             source = source._replace(judge=None)
-        follows = source.place in PLACES
+        follows = source.place in agent.PLACES
         is_out = self._strays(path, by)
         outer = place.brought is None and (is_out or not is_within(os.path.realpath(path), bounds))
         behind = own_place(self._around, path, by) if outer and follows else None
@@ -370,16 +346,22 @@ class _Gathering:
             head = SPECIAL if os.path.exists(path) else GONE
         if size is not None:
             why = _UNREAD if source.judge is None else _UNJUDGED
-            return LoadedFile(source.label, path, WHOLE, why, size, unread=size, depth=depth)
+            return LoadedFile(source.label, path, agent.WHOLE, why, size, unread=size, depth=depth)
         if isinstance(head, str):
-            return _row(source.label, path, {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED), _WHY[head], depth)
+            return _row(
+                source.label,
+                path,
+                {GONE: agent.MISSING, OUTSIDE: agent.APPROVAL}.get(head, agent.SKIPPED),
+                _WHY[head],
+                depth,
+            )
         if source.largest is not None and head.size > source.largest:
             why = f"The agent leaves out files over {source.largest:,} bytes."
-            return LoadedFile(source.label, path, SKIPPED, why, head.size, depth=depth)
+            return LoadedFile(source.label, path, agent.SKIPPED, why, head.size, depth=depth)
         if not source.blank and not head.data.strip():
             return None
-        verdict = source.judge(fields(head.data)) if source.judge is not None else RuleVerdict(why=source.why)
-        if verdict.mark not in AT_START:
+        verdict = source.judge(fields(head.data)) if source.judge is not None else agent.RuleVerdict(why=source.why)
+        if verdict.mark not in agent.AT_START:
             dropped = _dropped(source, head.data)
             return LoadedFile(source.label, path, verdict.mark, verdict.why, head.size, head.data, dropped, depth=depth)
         found = self._limited(source, head, left, place.policy)
@@ -391,18 +373,18 @@ class _Gathering:
             self._left[source.budget] = left - used
         return found
 
-    def _shared(self, source: LoadSource) -> str:
+    def _shared(self, source: agent.LoadSource) -> str:
         what = "lines" if source.by_lines else "characters" if source.by_units else "bytes"
         return f"{self._whole[source.budget]:,} {what}"
 
-    def _limited(self, source: LoadSource, head: Head, left: int | None, policy: Policy | None) -> LoadedFile:
+    def _limited(self, source: agent.LoadSource, head: Head, left: int | None, policy: Policy | None) -> LoadedFile:
         dropped, limits = _dropped(source, head.data), source.limits
         is_over_budget = False
         if policy is not None and limits.any:
-            limits = Limits(policy.index_lines, policy.index_bytes, policy.index_units)
+            limits = agent.Limits(policy.index_lines, policy.index_bytes, policy.index_units)
         if left is not None and source.by_lines:
             left -= 1
-            gaps = cut(head.data, dropped, Limits(lines=left), size=head.size)
+            gaps = cut(head.data, dropped, agent.Limits(lines=left), size=head.size)
             is_over_budget = gaps != dropped
         elif left is not None and source.by_units:
             units = left if limits.units is None else min(left, limits.units)
@@ -425,15 +407,17 @@ class _Gathering:
             characters = len(head.data.decode("utf-8", "replace"))
             if characters > source.advised:
                 why = f"It has {characters:,} characters; the agent's own limit is {source.advised:,}."
-        return LoadedFile(source.label, "", CUT_OFF if is_cut else WHOLE, why, head.size, head.data, gaps, unread)
+        return LoadedFile(
+            source.label, "", agent.CUT_OFF if is_cut else agent.WHOLE, why, head.size, head.data, gaps, unread
+        )
 
-    # ImportRule
+    # agent.ImportRule
 
     def _imported(
-        self, source: LoadSource, rule: ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
+        self, source: agent.LoadSource, rule: agent.ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
     ) -> Iterator[LoadedFile]:
         text = loaded(found.raw, found.gaps).decode("utf-8", "replace")
-        is_free = rule.approval and (source.place == HOME or self._options.approved)
+        is_free = rule.approval and (source.place == agent.HOME or self._options.approved)
         for one in find_imports(text, rule):
             if self._count >= FILES:
                 return
@@ -451,7 +435,7 @@ class _Gathering:
             elif os.path.isdir(real):
                 continue
             elif not is_within(real, place.asked or place.bounds) and not is_free:
-                mark, does = (APPROVAL, _ASKS) if rule.approval else (SKIPPED, "refuses to import it.")
+                mark, does = (agent.APPROVAL, _ASKS) if rule.approval else (agent.SKIPPED, "refuses to import it.")
                 why = f"It lies outside of the project: the agent {does}"
                 yield LoadedFile("import", path, mark, why, depth=depth)
                 continue
@@ -463,9 +447,9 @@ class _Gathering:
                 else:
                     why = self._exclusions.why_not(path, "") if source.excludable else ""
             if why:
-                yield _row("import", path, SKIPPED, why, depth)
+                yield _row("import", path, agent.SKIPPED, why, depth)
                 continue
-            alone = source._replace(label="import", judge=None, limits=Limits())
+            alone = source._replace(label="import", judge=None, limits=agent.Limits())
             read = self._read(alone, place, path, depth, above[-1])
             if read is None:
                 continue
@@ -473,7 +457,7 @@ class _Gathering:
             if read.at_start:
                 yield from self._imported(source, rule, place, read, (*above, real))
 
-    def _target(self, importer: str, target: str, rule: ImportRule) -> str:
+    def _target(self, importer: str, target: str, rule: agent.ImportRule) -> str:
         if rule.home and target.startswith("~/") and self._around.home:
             return os.path.normpath(os.path.join(self._around.home, target[2:]))
         folder = os.path.dirname(os.path.realpath(importer) if rule.behind else importer)
@@ -484,23 +468,23 @@ def _row(label: str, path: str, mark: str, why: str, depth: int = 0) -> LoadedFi
     return LoadedFile(label, path, mark, why, reader.size_of(path), depth=depth)
 
 
-def _besides(one: Besides) -> LoadedFile:
+def _besides(one: agent.Besides) -> LoadedFile:
     if one.text:
         data = one.text.encode("utf-8", "replace")
-        return LoadedFile(one.label, one.path, WHOLE, one.why, len(data), data, made=True)
+        return LoadedFile(one.label, one.path, agent.WHOLE, one.why, len(data), data, made=True)
     size = reader.target_size(one.path)
     if size is None:
-        return LoadedFile(one.label, one.path, MISSING, one.why)
-    return LoadedFile(one.label, one.path, WHOLE, one.why, size, unread=size)
+        return LoadedFile(one.label, one.path, agent.MISSING, one.why)
+    return LoadedFile(one.label, one.path, agent.WHOLE, one.why, size, unread=size)
 
 
-def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:
+def _rest(source: agent.LoadSource, more: int, *, is_all: bool) -> LoadedFile:
     words = f"and {more:,} more" if is_all else f"and more than {more:,} more" if more else "and more"
     mark, why = source.mark, f"{words}: they are not listed."
-    if source.mark == SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
+    if source.mark == agent.SKIPPED and source.why:  # what is switched off has one reason, and these are part of it
         why = source.why
-    if source.mark in AT_START:
-        words, mark = f"{words}, not counted", SKIPPED
+    if source.mark in agent.AT_START:
+        words, mark = f"{words}, not counted", agent.SKIPPED
         why = f"{words}: the agent may load them; memtui looks at {reader.NAMES:,} files of one kind at most."
     return LoadedFile(source.label, words, mark, why, made=True, stands_for=max(more, 1))
 
@@ -512,7 +496,7 @@ def _ended(dropped: tuple[Gap, ...], at: int | None, end: int, size: int) -> tup
     return (*kept, Gap(end, size, DROPPED)) if end < size else kept
 
 
-def _dropped(source: LoadSource, data: bytes) -> tuple[Gap, ...]:
+def _dropped(source: agent.LoadSource, data: bytes) -> tuple[Gap, ...]:
     found = list(comments(data)) if source.comments else []
     head = front_matter(data) if source.front_matter and not is_text(data) else None
     if head is not None:
