@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.agent import MORE_HOOKS, PROJECT, Client, ClientEntry, ClientFile, Start
 from memtui.agents.table import KNOWN, agent_of
-from memtui.clients import jsonfile, tomlfile
+from memtui.clients import formats
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import ConflictError, UsageError
@@ -158,7 +158,7 @@ _SHOWN = 200
 def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
     """Return whether an entry is in a file: `ABSENT`, `OTHER`, `CURRENT` or `FOREIGN`."""
     if entry.is_hook:
-        hooks = [jsonfile.get(text, hook) for hook in _ours(text, entry)]
+        hooks = [formats.json_get(text, hook) for hook in _ours(text, entry)]
         if not hooks:
             return ABSENT
         return CURRENT if all(hook == _renewed_hook(hook, entry) for hook in hooks) else OTHER
@@ -183,9 +183,9 @@ def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
         return text
     if entry.is_hook:
         if found == ABSENT:
-            return jsonfile.append(text, entry.path, entry.value)
+            return formats.json_append(text, entry.path, entry.value)
         for hook in _ours(text, entry):
-            text = jsonfile.put(text, hook, _renewed_hook(jsonfile.get(text, hook), entry))
+            text = formats.json_put(text, hook, _renewed_hook(formats.json_get(text, hook), entry))
         return text
     if found == ABSENT:
         return _put(target, text, entry.path, entry.value)
@@ -207,16 +207,16 @@ def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) 
         if before is not None and _has(target, before, entry.path):
             return _put(target, text, entry.path, _get(target, before, entry.path))
         if target.format == "json":
-            text = jsonfile.take(text, entry.path)
+            text = formats.json_take(text, entry.path)
         else:
-            text = tomlfile.take(text, entry.path, entry.value if isinstance(entry.value, dict) else {})
+            text = formats.toml_take(text, entry.path, entry.value if isinstance(entry.value, dict) else {})
     if target.format == "json" and before is not None:
         around = entry.path if entry.is_hook else entry.path[:-1]
-        while around and jsonfile.get(text, around) in ({}, []) and not jsonfile.has(before, around):
-            text = jsonfile.take(text, around)
+        while around and formats.json_get(text, around) in ({}, []) and not formats.json_has(before, around):
+            text = formats.json_take(text, around)
             around = around[:-1]
-        if around and jsonfile.get(text, around) in ({}, []) and jsonfile.get(before, around) is None:
-            text = jsonfile.put(text, around, None)  # it was there, as null
+        if around and formats.json_get(text, around) in ({}, []) and formats.json_get(before, around) is None:
+            text = formats.json_put(text, around, None)  # it was there, as null
     return text
 
 
@@ -230,17 +230,17 @@ def server_words(target: ClientFile, text: str) -> tuple[str, ...]:
 
 
 def _get(target: ClientFile, text: str, path: tuple[str, ...]) -> object:
-    return jsonfile.get(text, path) if target.format == "json" else tomlfile.get(text, path)
+    return formats.json_get(text, path) if target.format == "json" else formats.toml_get(text, path)
 
 
 def _put(target: ClientFile, text: str, path: tuple[str, ...], value: object) -> str:
     if target.format == "json":
-        return jsonfile.put(text, path, value)
-    return tomlfile.put(text, path, dict(value) if isinstance(value, dict) else {})
+        return formats.json_put(text, path, value)
+    return formats.toml_put(text, path, dict(value) if isinstance(value, dict) else {})
 
 
 def _has(target: ClientFile, text: str, path: tuple[str, ...]) -> bool:
-    return jsonfile.has(text, path) if target.format == "json" else tomlfile.get(text, path) is not None
+    return formats.json_has(text, path) if target.format == "json" else formats.toml_get(text, path) is not None
 
 
 def taken(target: ClientFile, text: str) -> ConflictError | None:
@@ -296,10 +296,10 @@ def _renewed_hook(present: "Any", entry: ClientEntry) -> "dict[str, object]":
     return {**present, **wanted}
 
 
-def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
+def _ours(text: str, entry: ClientEntry) -> list[formats.Path]:
     client = hook_client(_hook(entry)["command"])
-    items = jsonfile.get(text, entry.path)
-    found: list[jsonfile.Path] = []
+    items = formats.json_get(text, entry.path)
+    found: list[formats.Path] = []
     for at, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, dict):
             continue
@@ -319,16 +319,16 @@ def _is_ours(hook: "dict[str, object]", client: str | None) -> bool:
 
 def _take_hooks(text: str, entry: ClientEntry, before: str | None) -> str:
     """Take memtui's hooks out, and groups that held nothing else; earlier ones get their old value back."""
-    were = [] if before is None else [jsonfile.get(before, hook) for hook in _ours(before, entry)]
+    were = [] if before is None else [formats.json_get(before, hook) for hook in _ours(before, entry)]
     hooks = _ours(text, entry)
     for hook, value in zip(hooks, were, strict=False):
-        text = jsonfile.put(text, hook, value)
+        text = formats.json_put(text, hook, value)
     for hook in reversed(hooks[len(were) :]):
-        text = jsonfile.take(text, hook)
+        text = formats.json_take(text, hook)
         group = hook[: len(entry.path) + 1]
-        left = jsonfile.get(text, group)
+        left = formats.json_get(text, group)
         if len(hook) > len(group) and isinstance(left, dict) and left["hooks"] == [] and left.keys() <= _GROUP:
-            text = jsonfile.take(text, group)
+            text = formats.json_take(text, group)
     return text
 
 

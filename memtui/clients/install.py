@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.agents.agent import MORE_HOOKS, PROJECT, USER, Client, ClientFile
-from memtui.clients import disk, entries, jsonfile
+from memtui.clients import disk, entries, formats
 from memtui.clients.disk import FileContent, own_folder
 from memtui.clients.entries import NO_CONTEXT, SHORT_CONTEXT, clients, wanted
 from memtui.config.settings import Settings
@@ -117,7 +117,7 @@ def plan_install(target: ClientFile) -> FileChange:
     try:
         for entry in target.entries:
             text = entries.put(target, text, entry)
-    except jsonfile.CommentedError as error:
+    except formats.CommentedError as error:
         raise _named(target.path, _to_paste(target, error)) from error
     except (UsageError, ConflictError) as error:
         raise _named(target.path, error) from error
@@ -215,7 +215,7 @@ def _without(target: ClientFile, found: FileContent, record: _Record | None) -> 
     before = None if record is None else (record.before or b"").decode()
     try:
         for entry in reversed(target.entries):
-            if entry.what != "value" or (before is not None and not jsonfile.has(before, entry.path)):
+            if entry.what != "value" or (before is not None and not formats.json_has(before, entry.path)):
                 text = entries.take(target, text, entry, before)
     except UsageError as error:
         raise _named(target.path, error) from error

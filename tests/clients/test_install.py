@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memtui.agents.agent import LEVELS, PROJECT, USER, Client, ClientFile, Start
 from memtui.agents.table import CLIENTS
-from memtui.clients import disk, jsonfile, tomlfile
+from memtui.clients import disk, formats
 from memtui.clients.entries import client_named, clients, wanted
 from memtui.clients.install import (
     ABSENT,
@@ -141,7 +141,7 @@ def look_or_nothing(target: ClientFile) -> tuple[tuple[str, str], ...]:
 
 def meaning(target: ClientFile) -> dict[str, object]:
     text = (content(target.path) or b"").decode()
-    value = jsonfile.get(text, ()) if target.format == "json" else tomlfile.parse(text)
+    value = formats.json_get(text, ()) if target.format == "json" else formats.toml_parse(text)
     assert isinstance(value, dict | None)
     return dict(value or {})
 
@@ -160,7 +160,7 @@ def test_after_another_edit_only_ours_goes(client: Client, data: st.DataObject, 
             edited = Path(target.path)
             text = edited.read_bytes().decode()
             if target.format == "json":
-                edited.write_bytes(jsonfile.put(text, ("theirs",), ["later"]).encode())
+                edited.write_bytes(formats.json_put(text, ("theirs",), ["later"]).encode())
             else:
                 edited.write_bytes((text + "\n# later\n[theirs]\nx = 1\n").encode())
             if forgotten:
@@ -200,7 +200,7 @@ def test_another_edit_before_a_second_installation(place: Surroundings, tmp_path
     old, new = (clients()[2].files(place, "user", start)[0] for start in (OLD, NEW))
     install(old, state)
     edited = Path(old.path)
-    edited.write_text(jsonfile.put(edited.read_text(), ("theme",), "dark"))
+    edited.write_text(formats.json_put(edited.read_text(), ("theme",), "dark"))
     install(new, state)
     assert uninstall(new, state).action == "edit"
     assert json.loads(edited.read_text()) == {"theme": "dark"}

@@ -87,11 +87,11 @@ def question(read: str, keep: str, worker: str) -> str:
 
 def write_consent(settings: Settings, read: str, keep: str) -> None:
     """Write the answer into the settings file, leaving all else in it; raises `E_CONFIG` where it cannot be edited."""
-    from memtui.clients import disk, tomlfile
+    from memtui.clients import disk, formats
 
     path = disk.followed(settings.config_file)
     before = disk.read(path)
-    text = tomlfile.put(before.text, ("transcripts",), {"read": read, "keep": keep})
+    text = formats.toml_put(before.text, ("transcripts",), {"read": read, "keep": keep})
     disk.replace(path, before, text.encode(), private=True)
 
 
