@@ -74,10 +74,7 @@ def cut(text: str) -> Cut:
 
 
 def phrases(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
-    """Return the lines in spans cut from a text, which must not be kept where they are repeated either.
-
-    Lines of fewer than 6 characters are left out unless a word of 4 or more in them has a digit.
-    """
+    """Return the lines cut from a text that must not be repeated: of 6 characters, or with a word with a digit."""
     lines = (line.strip() for start, end in spans for line in re.sub("<[^<>]*>", "\n", text[start:end]).splitlines())
     return [line for line in lines if len(line) >= _PHRASE or re.search(_WORD, line)]
 

@@ -81,10 +81,7 @@ class _Rule(NamedTuple):
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
-    """Find every secret in a text, which must be whole: half a secret is not recognised.
-
-    Returns them in order, not overlapping; where two meet, one that covers both, named after the one that begins first.
-    """
+    """Find every secret in a whole text, in order; two that meet are one, named after the one that begins first."""
     if len(text) < SHORTEST:
         return ()
     found = _found(text)

@@ -48,10 +48,7 @@ class DayWord(NamedTuple):
 
 
 def day_words(text: str, at: int) -> tuple[DayWord, ...]:
-    """Find days relative to when the text was written (milliseconds, in this machine's time zone), in order.
-
-    A weekday is the next one, unless `last` precedes it, or `this` on that day itself.
-    """
+    """Find days relative to when a text was written (ms, local time); a weekday is the next one unless it says else."""
     written = datetime.fromtimestamp(at / 1000, UTC).astimezone().date()
     return tuple(
         DayWord(match.start(), match.end(), _day(match, written))

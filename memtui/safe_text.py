@@ -71,10 +71,7 @@ def visible(
 def pieces(
     text: str, *, keep_newlines: bool = False, keep_tabs: bool = False, ascii_tokens: bool = False
 ) -> list[tuple[str, bool]]:
-    """Make text safe to draw, as (piece, is_token) pairs in order, so that tokens can have their own style.
-
-    Each token stands for exactly one character. Joined they equal the result of `visible`.
-    """
+    """Make text safe to draw, as (piece, is_token) pairs, so that tokens can have their own style."""
     if not text:
         return []
     cut = _cut(text, keep_newlines=keep_newlines, keep_tabs=keep_tabs, ascii_tokens=ascii_tokens)
@@ -82,10 +79,7 @@ def pieces(
 
 
 def without_escapes(text: str) -> str:
-    """Remove the colours, links and titles of a text copied from a terminal.
-
-    A substitute character counts as the escape that it stands for in pasted text.
-    """
+    """Remove colours, links and titles of a terminal's text, in which a substitute character counts as an escape."""
     import re  # most commands take no such text
 
     return re.sub("[\x1b\x1a](?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1a\x1b]*(?:\x07|[\x1b\x1a]\\\\)?)", "", text)
@@ -142,10 +136,7 @@ def cell_width(text: str) -> int:
 
 
 def steady(text: str) -> str:
-    """Replace what terminals draw at different widths so that all draw it `cell_width` wide.
-
-    The emoji style selector and skin tones are removed, with a space for each cell that goes with them.
-    """
+    """Replace emoji style selectors and skin tones by spaces, so that every terminal draws the text `cell_width` wide."""
     if text.isascii() or not _UNSTEADY.intersection(text):
         return text
     parts = []

@@ -158,10 +158,7 @@ def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, 
 
 
 def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
-    """Take out of each root what belongs to a root further in; at the same depth the earlier root keeps a file.
-
-    A root with nothing left is dropped, and so is one of instructions when none of its remaining files exists.
-    """
+    """Take out of each root what belongs to one further in, and drop those with nothing left; earlier ones keep files."""
     result = list(roots)
     places: dict[str, list[int]] = {}
     known: dict[str, str] = {}
@@ -199,8 +196,7 @@ def _real(path: str, known: dict[str, str]) -> str:
 def _above(
     path: str, places: dict[str, list[int]], chains: dict[str, tuple[tuple[int, str], ...]]
 ) -> tuple[tuple[int, str], ...]:
-    """Return the roots around a folder, each with the path from there to here, which ends in `/`; cached in
-    `chains`."""
+    """Return the roots around a folder, each with the path from there to here and a final `/`; cached in `chains`."""
     parent, name = os.path.split(path)
     if parent == path:
         return ()

@@ -85,10 +85,7 @@ def own_place(surroundings: Surroundings, path: str, by: str = "") -> str | None
 
 
 def strays(surroundings: Surroundings, path: str, by: str = "") -> bool:
-    """Whether a link in a checkout leads out of it on the way to this path; arguments as for `own_place`.
-
-    A checkout that holds the user's home folder is the user's own, and so are its links.
-    """
+    """Whether a link leads out of its checkout on the way to a path, unless the home folder is in that checkout."""
     real = os.path.realpath(path)
     if real == path and not by:
         return False
@@ -344,8 +341,7 @@ def _named(data: bytes, name: str) -> list[str]:
 
 
 def _fitting(cwd: str, name: str) -> str | None:
-    """Return the folder at or above a working directory that has this slug, because a session may start in a
-    subfolder."""
+    """Return the folder at or above a working directory that has this slug: a session may start in a subfolder."""
     if not (is_path(cwd) and os.path.isabs(cwd) and len(cwd) < 4_096):
         return None
     path = os.path.normpath(cwd)

@@ -258,10 +258,7 @@ def toml_flags(text: str, *names: str) -> dict[str, bool]:
 
 
 def quoted_settings(text: str, key: str) -> tuple[str, ...]:
-    """Find every quoted value of a key in a JSON file, comments and bare keys allowed, without parsing it.
-
-    Escapes are not resolved: a value with a backslash is left out.
-    """
+    """Find every quoted value of a key in JSON with comments and bare keys, but for those with escapes."""
     found = []
     position = text.find(key)
     while position >= 0:
@@ -421,10 +418,7 @@ class Exclusions:
 
 
 def shell_patterns(regex: str) -> tuple[str, ...] | None:
-    """Translate a regular expression for whole names into shell patterns in which `*` crosses folders.
-
-    There is one pattern for each alternative; None when it says more than shell patterns can.
-    """
+    """Translate a regular expression to shell patterns in which `*` crosses folders; None if it says more."""
     if len(regex) > LONGEST:
         return None
     found: list[str] = []
@@ -458,8 +452,7 @@ def _choices(pattern: str) -> tuple[list[str], bool]:
 
 
 def _atom(regex: str, at: int) -> tuple[str, int]:
-    """Translate the element at an offset, with its repetition; return it (empty: not understood) and the next
-    offset."""
+    """Translate the repeated element at an offset; return it (empty: not understood) and the next offset."""
     sign = regex[at]
     if sign == "\\":
         sign = regex[at + 1 : at + 2]

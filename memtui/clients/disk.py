@@ -49,10 +49,7 @@ class FileContent(NamedTuple):
 
 
 def followed(path: str) -> str:
-    """Return where a file of the user's settings really is.
-
-    A link is followed only to a regular file of the same user; any other is returned as it is, and `read` refuses it.
-    """
+    """Return where a file of the user's settings is: behind a link only a regular file of the same user."""
     with contextlib.suppress(OSError):
         found = os.stat(path)
         if os.path.islink(path) and stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():

@@ -45,11 +45,7 @@ def client_named(name: str) -> Client:
 
 
 def found_command(argv0: str, executable: str) -> tuple[str, ...]:
-    """Return the command that starts this memtui from any folder.
-
-    It is the installed script by its absolute path, links unresolved; else Python with the module's name, without the
-    working directory on its path.
-    """
+    """Return the command that starts this memtui from any folder: its script, links unresolved, or its module."""
     script = os.path.abspath(argv0) if argv0 else ""
     if os.path.basename(script) == "memtui" and os.access(script, os.X_OK) and os.path.isfile(script):
         return (script,)

@@ -149,10 +149,7 @@ def _refuse(name: str) -> object:
 
 
 def remember_fields(body: Fields) -> Fields:
-    """Validate what is to be remembered, and remove private parts.
-
-    Returns `content`, `contextMode`, `scope` where one was given, `cut` where something private was removed.
-    """
+    """Validate what is to be remembered, without its private parts, which `cut` counts; `scope` only if given."""
     _only(body, ("content", "contextMode", "scope"))
     content, mode = body.get("content"), body.get("contextMode", "workspace")
     if not isinstance(content, str):
@@ -393,10 +390,7 @@ class Routes:
         return found
 
     def _endpoint(self, kind: str, act: _Act, run: _Run = anyio.to_thread.run_sync) -> _Endpoint:
-        """Make an endpoint: find the workspace, read the body, run `act`, and answer refusals.
-
-        `act` returns JSON values, a response, or an awaitable of these.
-        """
+        """Make an endpoint that answers what `act` returns or awaits, JSON values or a response, and refusals."""
 
         async def answer(request: Request) -> Response:
             try:

@@ -171,9 +171,7 @@ def _without_turns(text: str) -> str:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Return patterns for the start of a tag in any spelling, for its next letters, and for a name with what precedes
-    it.
-    """
+    """Return patterns for the start of a tag in any spelling, its next letters, and a name with what precedes it."""
     # Openers are no gap, so that no stretch of text is gone over twice.
     gap = rf"(?:[^\w<\[［{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
     letter = rf"[^\W_{_BLANK_LETTERS}]"

@@ -286,11 +286,7 @@ class Measure(NamedTuple):
 
 
 def measure(data: bytes, policy: Policy) -> Measure:
-    """Measure an index against the limits of a policy.
-
-    A line that fits only in part is not loaded, except for a first line: of that, as many units as fit (Claude Code and
-    Qwen Code, verified by `python -m tests.agents`).
-    """
+    """Measure an index against a policy; of lines that do not fit, only the units of a first one that do are loaded."""
     kept = data.rstrip()
     texts = kept.split(b"\n") if kept else []
     counted = _counted(texts, policy.index_uncounted)

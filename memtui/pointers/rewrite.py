@@ -317,10 +317,7 @@ class _IndexRestore:
         return _entry_span(self.before, self.old, number, self.lines[number][0])
 
     def _places(self) -> dict[int, int]:
-        """Return where old lines belong: after the nearest line above that is still there, else before one below.
-
-        Lines that are still there, for example in a comment, have no place.
-        """
+        """Return where lost lines belong: after the nearest line above that is still there, else before one below."""
         often = Counter(self.texts)
         where = {text: number for number, text in enumerate(self.texts) if text.strip() and often[text] == 1}
         first = len(BOM) if self.now.startswith(BOM) else 0

@@ -331,10 +331,7 @@ def touched(event: SessionEvent, home: str) -> Iterator[FileTouch]:
 
 
 def taint(event: SessionEvent, home: str, inside: Callable[[str], bool]) -> str:
-    """Return what a call read from outside: `web: pkgs.example`, `mcp: github`, `file: outside`, or nothing.
-
-    `inside` tells whether an absolute path outside the working directory is the agent's own.
-    """
+    """Return what a call read from outside: `web: pkgs.example`, `mcp: github`, `file: outside`, or nothing."""
     name = event.tool.lower()
     if event.failed or not name:
         return ""

@@ -76,10 +76,7 @@ def _of_project(surroundings: Surroundings, folder: str) -> tuple[File, ...]:
 
 
 def _protect(surroundings: Surroundings, root: Root, files: tuple[File, ...]) -> Root:
-    """Protect the files that settings name; a pattern that is not understood protects all.
-
-    A repository may name what it likes here: it only takes rights away.
-    """
+    """Protect the files that settings name, all of them if a pattern is not understood: that only takes rights away."""
     prefix = "global/" if root.scope == "global" else ""
     if not prefix:
         files = (*files, *_of_project(surroundings, os.path.dirname(root.path)))
