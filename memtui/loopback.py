@@ -49,8 +49,7 @@ class Guard(NamedTuple):
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
 
     def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Denied | None:
-        """Return why a request is refused, given all its Host headers and the others; a `websocket` must have an
-        Origin."""
+        """Return why a request with these Host and other headers is refused; a `websocket` must have an Origin."""
         if len(hosts) != 1:
             return Denied(400, "A request names its host once.")
         if self.port is not None and hosts[0].lower() not in self.hosts:

@@ -136,7 +136,7 @@ def cell_width(text: str) -> int:
 
 
 def steady(text: str) -> str:
-    """Replace emoji style selectors and skin tones by spaces, so that every terminal draws the text `cell_width` wide."""
+    """Replace emoji style selectors and skin tones by spaces, so that all terminals draw text `cell_width` wide."""
     if text.isascii() or not _UNSTEADY.intersection(text):
         return text
     parts = []

@@ -158,7 +158,7 @@ def merge_same(roots: Iterable[Root], mergeable: Iterable[Root]) -> tuple[Root, 
 
 
 def innermost(roots: Iterable[Root]) -> tuple[Root, ...]:
-    """Take out of each root what belongs to one further in, and drop those with nothing left; earlier ones keep files."""
+    """Take out of each root what belongs to one further in; at one depth the earlier keeps it. Drop empty ones."""
     result = list(roots)
     places: dict[str, list[int]] = {}
     known: dict[str, str] = {}
