@@ -117,11 +117,8 @@ class MemoryTool(BetaAbstractMemoryTool):
     ) -> None:
         """Open the memories below `<base_path>/memories`, creating the folder.
 
-        Args:
-            base_path: the parent folder of `memories`.
-            state_dir: where versions and records are kept; None: as memtui's settings say.
-            actor: recorded for changes.
-            cache_control: as the SDK's abstract tool takes it.
+        `state_dir` is where versions and records are kept (None: as memtui's settings say), `actor` who is recorded for
+        changes; `cache_control` is as the SDK's abstract tool takes it.
         """
         super().__init__(cache_control=cache_control)
         self.base_path = Path(base_path)

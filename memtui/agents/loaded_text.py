@@ -101,8 +101,7 @@ def closes(bare: bytes, fence: bytes) -> bool:
 def hidden_entries(data: bytes) -> tuple[Gap, ...]:
     """Find the entries of a Goose file that a later one hides, because it has the same tags.
 
-    Goose splits at two line feeds, and keeps the last entry for each line of tags. Source: the repository block/goose,
-    `retrieve` in `crates/goose-mcp/src/memory/mod.rs`.
+    Goose splits at two line feeds. Source: block/goose, `retrieve` in `crates/goose-mcp/src/memory/mod.rs`.
     """
     last: dict[bytes, Gap] = {}
     found: list[Gap] = []

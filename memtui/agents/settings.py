@@ -306,10 +306,8 @@ class Matching:
         return self._left <= 0
 
     def names_path(self, path: str, pattern: str) -> bool:
-        """Whether a shell pattern matches an absolute path.
-
-        `*` stays within a folder, `**/` is any number of folders, `{a,b}` is either, hidden names count.
-        """
+        """Whether a shell pattern matches a path: `*` stays in a folder, `**/` is any folders, `{a,b}` either, hidden
+        or not."""
         self._left -= _COMPARING
         if self.is_spent or len(pattern) > LONGEST:
             return False

@@ -110,15 +110,11 @@ class _Calls(Generic[TaskT, ObjectT]):
         client_id: str | None = None,
         workspace: str | None = None,
     ) -> None:
-        """Keep the address; nothing is sent yet.
+        """Keep the address; nothing is sent yet. Raises UsageError: the settings cannot be read.
 
-        Args:
-            socket: path of the socket file; None: that of this user's `memtui serve`.
-            url: its port instead, such as `http://127.0.0.1:8017`, with the token.
-            token: content of `serve.token` in memtui's state folder.
-            client_id: keeps this client's tasks apart from others'.
-            workspace: id of a workspace (`capabilities()`); None: the first.
-        Raises UsageError: the settings cannot be read.
+        `socket` is the path of the socket file, by default that of this user's `memtui serve`; `url` its port instead,
+        such as `http://127.0.0.1:8017`, with the `token` in serve.token of memtui's state folder. `client_id` keeps
+        this client's tasks apart from others'; `workspace` is the id of one in `capabilities()`, by default the first.
         """
         if socket is None and url is None:
             environ = read_environment()

@@ -196,8 +196,7 @@ def trash(
 def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Done:
     """Move memories to `archive/` of memtui's own root and remove their index entries.
 
-    Global memories go to the global root, all others to the workspace's root, which no checkout holds: tidying up never
-    publishes a private note.
+    Those that are not global go to the workspace's root, which no checkout holds: tidying up never publishes a note.
     """
     pairs = []
     for address in addresses:

@@ -259,10 +259,9 @@ def skim(
 
 
 def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
-    """Return words of which at least one is in each line that names a memory.
+    """Return words of which one is in each JSON line that names a memory, whose path may be relative.
 
-    A path may be relative, so it is the last part of a folder's path with a slash, or a file name in roots that hold
-    only some files; as in JSON.
+    That is the last part of a folder's path with a slash, or a file name in roots that hold only some files.
     """
     found: dict[bytes, tuple[bytes, ...]] = {}
     files: set[bytes] = set()

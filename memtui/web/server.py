@@ -261,10 +261,10 @@ class Connection(web.RequestHandler):
 def serve(
     words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
 ) -> None:
-    """Serve until interrupted; `words` are the arguments of each visitor's workbench, without `memtui`.
+    """Serve until interrupted; `words` are the arguments of each visitor's workbench. Raises `E_IO`: the port is taken.
 
-    `ready` is called with two addresses: one valid as long as the server runs, and one valid once for `CODE_SECONDS`;
-    `narrate` with lines that workbenches write to standard error. Raises `E_IO` when the port is taken.
+    `ready` is called with an address for as long as the server runs, and one valid once for `CODE_SECONDS`; `narrate`
+    with lines that workbenches write to standard error.
     """
     with contextlib.closing(open_port(port)) as listener:
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
