@@ -41,7 +41,7 @@ PLACES = frozenset({HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, ABOVE, NAME
 """The places that are not roots."""
 
 BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
-"""How `Excluded.pattern` is read: a shell pattern of absolute paths (`patterns.Matching`); a pattern of the names that
+"""How `Excluded.pattern` is read: a shell pattern of absolute paths (`settings.Matching`); a pattern of the names that
 the agent is given, in which `*` crosses folders; the path of a folder."""
 
 FOLLOWED, PASSED_OVER = "followed", "passed over"

@@ -1,7 +1,7 @@
 """What of a text an agent loads: spans it drops, where its limits cut, what it imports, and the head of a rule file.
 
 Pure, and in bounded time whatever the text. Whoever draws a cut line in a text that an agent loads asks here, so that
-two views cannot draw it in two places; an index has rules of its own in `pointers/cutline.py`.
+two views cannot draw it in two places; an index has rules of its own in `pointers/lines.py`.
 """
 
 import re
