@@ -306,8 +306,7 @@ class Matching:
         return self._left <= 0
 
     def names_path(self, path: str, pattern: str) -> bool:
-        """Whether a shell pattern matches a path: `*` stays in a folder, `**/` is any folders, `{a,b}` either, hidden
-        or not."""
+        """Whether a shell pattern matches a path: `*` stays in a folder, `**/` is any folders, `{a,b}` is either."""
         self._left -= _COMPARING
         if self.is_spent or len(pattern) > LONGEST:
             return False
