@@ -261,6 +261,8 @@ def above(
             yield root._replace(in_checkout=find_checkout(folder) is not None, project=surroundings.project)
 
 
+# --- which project a folder belongs to
+
 ORPHANED = "The project's folder is gone: it was moved, renamed or deleted, and these memories stayed behind."
 EMPTIED = "The project's folder is gone, and no memory is left here."
 FILES = 6

@@ -281,6 +281,8 @@ def number_setting(text: str, key: str, otherwise: int) -> int:
     return int(found) if found is not None and found.isascii() and found.isdigit() and len(found) < 10 else otherwise
 
 
+# --- patterns
+
 LONGEST = 1_024
 """Characters of a pattern; a longer one matches nothing."""
 CHOICES = 50

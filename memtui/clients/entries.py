@@ -137,6 +137,8 @@ def _elsewhere(file: ClientFile, on: str) -> ClientFile:
     return file._replace(entries=tuple(entries), beside=True)
 
 
+# --- entries in a text
+
 _PYTHONS = ("python", "pypy", "graalpy")
 _MODULES = (("-P", "-m", "memtui"), ("-m", "memtui"))
 _HOOKS = (("context", "--format", "hook", "--client"), *((verb, "--hook", "--client") for verb in MORE_HOOKS))

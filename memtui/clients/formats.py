@@ -150,6 +150,8 @@ def _no_holder(path: Path, name: str | int) -> UsageError:
     )
 
 
+# --- TOML
+
 _MARK = "\0\n"
 """Stands in for a removed table: a line that no TOML file can hold."""
 TomlPath = tuple[str, ...]

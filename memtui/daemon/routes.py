@@ -261,6 +261,8 @@ def _single(given: list[str], pattern: re.Pattern[str], code: str, said: str) ->
     return given[0] if given else None
 
 
+# --- routes
+
 MAX_STREAMS = 64
 FAILURES = {
     "E_CONFLICT": "conflict",

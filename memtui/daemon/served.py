@@ -291,6 +291,8 @@ async def _messages(reader: Follower, start: Position, missed: list[FeedEvent]) 
         yield messages
 
 
+# --- the workspace
+
 PAUSE = 5.0
 """Seconds between looks into an idle lane."""
 

@@ -153,6 +153,8 @@ def texts(
         yield root, row, data
 
 
+# --- missing memories that are withheld
+
 LedgerPlace = tuple[int, str]
 """The ledger's id of a root, and a path."""
 

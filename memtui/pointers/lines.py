@@ -260,6 +260,8 @@ def _apart(above: bytes, text: bytes) -> bool:
     return ITEM.match(text) is not None or BLOCK.match(text) is not None
 
 
+# --- what an agent loads of an index
+
 _FRONT_MATTER, _COMMENTS = "front-matter", "comments"
 """Values of `Policy.index_uncounted`."""
 

@@ -192,6 +192,8 @@ def _plain_end(line: bytes, at: int) -> int | None:
         at += 1
 
 
+# --- targets
+
 _MOST_BYTES, _MOST_PARTS, _MOST_NAME = 1_024, 20, 255
 """Limits of the engine's `paths`."""
 MARKDOWN = ".md"
@@ -352,6 +354,8 @@ def _checked(parts: list[str], *, folder: bool) -> str | None:
     return "/".join(parts) + "/" * folder
 
 
+# --- links of a memory
+
 LINK, NAME, MEM, IMPORT = "link", "name", "mem", "import"
 """Kinds of links: `[text](target)`, `[[name]]`, `mem:name`, `@path`."""
 
@@ -458,6 +462,8 @@ def _references(data: bytes, names: str) -> list[Link]:
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
+
+# --- pointers of an index
 
 _NAMED_ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+(\[\[([^\[\]]++)\]\])")
 """An entry that begins with a `[[name]]`."""

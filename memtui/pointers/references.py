@@ -394,6 +394,8 @@ def _names(left: list[OutdatedMemory]) -> str:
     return ", ".join(shown) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
 
 
+# --- what is restored
+
 _RECORDS = 1_000
 """Number of last records of a deletion to search; those of indexes follow those of memories."""
 

@@ -265,6 +265,9 @@ def _part_spans(data: bytes, line: Span, pointers: Sequence[Pointer], going: Col
     return found
 
 
+# --- entries that come back
+
+
 class RestoredIndex(NamedTuple):
     """An index with entries put back."""
 

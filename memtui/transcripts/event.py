@@ -273,6 +273,8 @@ def _clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+# --- what calls did
+
 OPENED, SEARCHED, LOADED = "opened", "searched", "loaded"
 WROTE, CREATED, DELETED = "wrote", "created", "deleted"
 KINDS = (OPENED, SEARCHED, LOADED, WROTE, CREATED, DELETED)

@@ -137,6 +137,8 @@ def prompt_at(agent: str, place: PromptPlace | None) -> str:
     return " ".join(mask(markers.cut(said).text).text.split())[:_PROMPT_CHARS]
 
 
+# --- reading what is new in a file
+
 MAX_LINE = 8 * 1_048_576
 """Longest line in bytes; longer ones are skipped and counted."""
 SLICE_BYTES = 64 * 1_048_576
