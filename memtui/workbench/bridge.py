@@ -457,12 +457,12 @@ class Bridge:
     def _send_activity(self) -> None:
         engine = self._engine
         deleted = tuple(change.address for change in engine.changes.unseen() if change.kind == "deleted")
-        from memtui.features.activity import view_texts
+        from memtui.features.activity import view_rows
         from memtui.features.activity.view_rows import strip_records
         from memtui.given.reach import decided, is_person
 
-        loaded = view_texts.load(engine, view_texts.PageFilter(), None, limit=ACTIVITY)
-        lines = view_texts.count(engine, strip_records(loaded.records))
+        loaded = view_rows.load(engine, view_rows.PageFilter(), None, limit=ACTIVITY)
+        lines = view_rows.count(engine, strip_records(loaded.records))
         more = (loaded.operations, lines, loaded.next_undo, decided(engine) if is_person(engine) else frozenset())
         news = ActivityChanged(loaded.records, deleted, engine.rows.vanished(), *more)
         self._post(self._screen, news)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.features.health import apply
+from memtui.engine.model import Done
 from tests.agents.machine import Machine
 from tests.corpus import ARCHIVE, health
 from tests.corpus.standing import Standing
@@ -60,6 +60,6 @@ def test_an_undo_that_loses_something_is_noticed(
 def test_a_fix_that_does_nothing_is_noticed(
     home: Path, tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(health, "apply", lambda *_, **__: apply.Applied("", 1, ()))
+    monkeypatch.setattr(health, "apply", lambda *_, **__: Done("", "save", ()))
     with pytest.raises(AssertionError, match="nothing was done"):
         health.look(Machine(home, tmp_path), source, MADE)

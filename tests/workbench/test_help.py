@@ -13,7 +13,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.features.cost import view_rows as cost_rows
 from memtui.features.cost.start_cost import CountedFile
-from memtui.features.health import texts
+from memtui.features.health import view_rows
 from memtui.features.health import view_rows as health_rows
 from memtui.features.health.model import DANGLING, Fix
 from memtui.features.hot_set import view_rows as hot_rows
@@ -33,8 +33,7 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import Signs
-from tests.features.cost.test_view_rows import AROUND, COST
-from tests.features.cost.test_view_rows_texts import drawn
+from tests.features.cost.test_view_rows import AROUND, COST, drawn
 from tests.features.health.test_view_rows import board, finding
 from tests.features.hot_set.test_view_rows import context, item, left, share
 from tests.workbench.shown import shown
@@ -151,7 +150,7 @@ def in_the_tree() -> set[str]:
     forest.load([Root("r", "/r", label="Mine")], [MEMORY])
     forest.losses.set_deleted([ADDRESS._replace(path="a/gone.md")], forest.homes)
     found: set[str] = set()
-    known = (health.AILING, health.UNLOADED, *texts.SIGNS.values())
+    known = (health.AILING, health.UNLOADED, *view_rows.SIGNS.values())
     for sign, own in (("", EVERY), *((sign, Signs(1)) for sign in known)):
         forest.index_signs = {ADDRESS: sign}
         for node in forest.rows():

@@ -114,9 +114,9 @@ def redo(call: Call) -> int:
 
 def _steps(call: Call, *, back: bool) -> int:
     finished: list[Done] = []
+    kind = "undo" if back else "redo"
     try:
         for _ in range(call.args.number("steps", 1)):
-            kind = "undo" if back else "redo"
             _reach(call, kind)
             if call.agent and (theirs := call.engine.undo.of_person(kind)):
                 raise RefusedError(
@@ -135,8 +135,7 @@ def _steps(call: Call, *, back: bool) -> int:
         status = results.all_done(call.out, finished)
         if error.code == "E_NOTHING_TO_UNDO":
             count = sum(any(outcome.ok for outcome in value.outcomes) for value in finished)
-            verb = "undo" if back else "redo"
-            call.out.say(f"{count} {'undone' if back else 'redone'}; there is nothing more to {verb}.")
+            call.out.say(f"{count} {'undone' if back else 'redone'}; there is nothing more to {kind}.")
             return status
         call.out.error(error)
         return status or outcomes.exit_code(error)

@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.timer import Timer
 
 from memtui.engine.model import MARKS, AuditRecord, Done
-from memtui.features.activity import view_texts
-from memtui.features.activity.view_rows import ActivityItem, Steps, closed_folders, item_runs, where, writer
-from memtui.features.activity.view_texts import BATCH, PAGE, ActivityPage, DrawnStep, PageFilter
+from memtui.features.activity import view_rows
+from memtui.features.activity.view_rows import (
+    BATCH,
+    PAGE,
+    ActivityItem,
+    ActivityPage,
+    PageFilter,
+    Steps,
+    closed_folders,
+    item_runs,
+    where,
+    writer,
+)
 from memtui.features.actors import by
 from memtui.features.host import WRITE
 from memtui.safe_text import visible
@@ -47,15 +57,16 @@ class StepUndo:
 
     def __init__(self, screen: ActivityView) -> None:
         self._screen = screen
-        self._told: tuple[Hashable, Sequence[str]] | None = None
+        self._told: tuple[Hashable, Sequence[str]] = (None, ())
+        """A row, and what went wrong when it was taken back."""
 
     def failure_lines(self, item: ActivityItem) -> Sequence[str]:
         """Return what went wrong when this row was taken back."""
-        return self._told[1] if self._told is not None and self._told[0] == item.key else ()
+        return self._told[1] if self._told[0] == item.key else ()
 
     def forget(self) -> None:
         """Forget what went wrong."""
-        self._told = None
+        self._told = (None, ())
 
     def why_not(self, item: ActivityItem) -> str:
         """Return why a row cannot be taken back by itself."""
@@ -78,10 +89,10 @@ class StepUndo:
 
     def how(self, item: ActivityItem) -> str:
         """Say how a row is taken back."""
-        operation = self._screen.steps.operation(item.step)
+        operation = self._screen.rows.operation(item.step)
         if self.why_not(item) or (operation is not None and operation.undone):
             return ""
-        if self._screen.next_undo and self._screen.next_undo == item.step.txn:
+        if self._screen.rows.next_undo and self._screen.rows.next_undo == item.step.txn:
             return "u takes it back: it is the newest."
         what = "the whole operation" if item.record is not None and operation is not None else "this step alone"
         return f"d s takes {what} back, where memories still are as it left them."
@@ -91,7 +102,7 @@ class StepUndo:
         screen, item = self._screen, self._screen.item
         if item is None or screen.jobs.read_only or self.why_not(item):
             return None
-        name = visible(view_texts.step_name(item, screen.steps.operation(item.step)))
+        name = visible(view_rows.step_name(item, screen.rows.operation(item.step)))
         return [(" ", "dim"), (key, "key"), (f" takes back: {name}", "strong"), ("; any other key cancels", "dim")]
 
     def undo(self) -> None:
@@ -100,24 +111,24 @@ class StepUndo:
         if item is None:
             return
         chosen, bridge, roots = item, screen.jobs, screen.host.projects.more_roots
-        name = view_texts.step_name(chosen, screen.steps.operation(chosen.step))
+        name = view_rows.step_name(chosen, screen.rows.operation(chosen.step))
 
         def done(result: Done) -> None:
             screen.host.operations.touched(result.addresses)
             failed = [outcome for outcome in result.outcomes if not outcome.ok]
             if failed:
-                lines = view_texts.outcome_lines(result)
+                lines = view_rows.outcome_lines(result)
                 self._told = (chosen.key, lines)
                 count, why = len(result.outcomes), lines[3].removeprefix("- ")
                 words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
                 screen.host.say(words, "warning")
                 screen.read_row()
             else:
-                screen.host.say(f"Took back: {name}. {view_texts.restoring_key(result)}.", "good")
+                screen.host.say(f"Took back: {name}. {view_rows.restoring_key(result)}.", "good")
             screen.load()
 
         bridge.run(
-            lambda engine: view_texts.take_back(engine, chosen, bridge.actor, roots),
+            lambda engine: view_rows.take_back(engine, chosen, bridge.actor, roots),
             done,
             what=f"take back {name}",
             lane=WRITE,
@@ -128,6 +139,7 @@ class ActivityView(ListView[ActivityItem]):
     """The view of everything that was done."""
 
     ID: ClassVar[str] = "activity"
+    rows: Steps
     HELP = """Everything that was done, by anybody, newest first: who, what, where, lines that came and went, and how it
 ended if it did not simply succeed. An operation on several memories is one row that opens with enter; on a single one
 enter goes to the memory, or to its history when it is gone. w gives the difference the whole screen. u takes back the
@@ -135,12 +147,9 @@ newest operation, as everywhere; d s takes back the step under the cursor and no
 as it left them. / looks for words, a shows one writer only."""
 
     def __init__(self, host: Host) -> None:
-        self.steps = Steps()
-        super().__init__(host.shell, self.steps)
+        super().__init__(host.shell, Steps())
         self.host, self.jobs = host, host.jobs
         self.only = PageFilter()
-        self.counts: dict[int, tuple[int, int]] = {}
-        self.next_undo: str | None = None
         self._loading = False
         self._to_end = False
         self._count_rest: Timer | None = None
@@ -153,14 +162,13 @@ as it left them. / looks for words, a shows one writer only."""
             "versions": lambda: self.host.places.history(where(self._single())),
             "blame": lambda: self.host.places.blame(where(self._single())),
             "by_session": lambda: self.host.places.lay_over("sessions"),
-            "show_in_tree": self._show_in_tree,
+            "show_in_tree": lambda: self.host.places.tree(where(self._single())),
             "filter": self._filter,
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
         }
 
     def _asks_at_once(self, first: str) -> Line | None:
-        """Say what `d` would take back."""
         after = [key for key, action in self.sequences.choices(first) if action.id == "undo_step"]
         return self.step_undo.question(after[0]) if after else None
 
@@ -174,7 +182,6 @@ as it left them. / looks for words, a shows one writer only."""
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load the newest page."""
         self._ask(None, awaited=awaited)
 
     def _ask(self, before: int | None, limit: int = PAGE, *, awaited: bool = False) -> None:
@@ -182,7 +189,7 @@ as it left them. / looks for words, a shows one writer only."""
         only = self.only
         self._loading = True
         self.jobs.stream(
-            lambda engine, stop, _: view_texts.load(engine, only, before, limit=limit, stop=stop),
+            lambda engine, stop, _: view_rows.load(engine, only, before, limit=limit, stop=stop),
             self._take,
             what="read the activity",
             group="activity",
@@ -193,19 +200,19 @@ as it left them. / looks for words, a shows one writer only."""
         self._loading = False
         if loaded.only != self.only:
             return
-        self.loaded, self.next_undo = True, loaded.next_undo
-        self.steps.operations |= {one.txn: one for one in loaded.operations}
+        self.loaded, self.rows.next_undo = True, loaded.next_undo
+        self.rows.operations |= {one.txn: one for one in loaded.operations}
 
         def change() -> None:
             if loaded.before is None:
-                if self.steps.renew(loaded.records, loaded.reached):
+                if self.rows.renew(loaded.records, loaded.reached):
                     return
             else:
-                self.steps.extend(loaded.records)
-            self.steps.reached, self.steps.complete = loaded.reached, loaded.complete
+                self.rows.extend(loaded.records)
+            self.rows.reached, self.rows.complete = loaded.reached, loaded.complete
 
         self.list.change_rows(change)
-        if self._to_end and self.steps.complete:
+        if self._to_end and self.rows.complete:
             self._to_end = False
             self.list.go(self.list.count() - 1)
         self._rows_changed()
@@ -216,24 +223,23 @@ as it left them. / looks for words, a shows one writer only."""
         """Load older records when the cursor is near the end."""
         if self._loading or not self.loaded:
             return
-        if self.shell.row_left(self.ID) and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
+        if self.shell.row_left(self.ID) and (self.rows.complete or len(self.rows.steps) >= SOUGHT):
             self.shell.forget_row()
-        if self.steps.complete:
+        if self.rows.complete:
             return
         far = self._to_end or bool(self.shell.row_left(self.ID))
         if far or self.list.cursor + NEAR >= self.list.count():
-            self._ask(self.steps.reached, BATCH if far else PAGE)
+            self._ask(self.rows.reached, BATCH if far else PAGE)
 
     # The list
 
     def _row_name(self, index: int) -> str:
         """Return the step of a row: which steps were open is not stored."""
-        return str(self.steps.shown[index].step.key) if index >= 0 else ""
+        return str(self.rows.shown[index].step.key) if index >= 0 else ""
 
     def _draw_row(self, item: ActivityItem, width: int) -> Sequence[Run]:
         """Draw a row."""
-        clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
-        return item_runs(item, self.steps, self.counts, width, clock, next_undo=self.next_undo)
+        return item_runs(item, self.rows, width, RowStyle(self.host.now(), self.ascii, self.shell.named))
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list."""
@@ -244,8 +250,7 @@ as it left them. / looks for words, a shows one writer only."""
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title and counts of the list."""
-        notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
+        notes: Line = [(f"{len(self.rows.steps):,}{'' if self.rows.complete else '+'}", "title")]
         if self._to_end:
             notes.append((" | reading to the end", "warning"))
         if self.only.who:
@@ -255,7 +260,6 @@ as it left them. / looks for words, a shows one writer only."""
         return "Activity", notes
 
     def _row_moved(self) -> None:
-        """Load more near the end."""
         self.step_undo.forget()
         self._more()
         self._count_soon()
@@ -266,18 +270,20 @@ as it left them. / looks for words, a shows one writer only."""
         self._count_rest = self.set_timer(COUNT_REST, self._count) if self.is_mounted else None
 
     def _count(self) -> None:
-        rows = self.steps.shown[self.list.top : self.list.top + self.list.size.height]
+        rows = self.rows.shown[self.list.top : self.list.top + self.list.size.height]
         small = [row for row in rows if len(row.records) <= COUNTED_RECORDS]
-        wanted = [one for row in small for one in row.records if one.seq not in self.counts and one.state != "intent"]
+        wanted = [
+            one for row in small for one in row.records if one.seq not in self.rows.counts and one.state != "intent"
+        ]
         if not wanted:
             return
 
         def counted(found: dict[int, tuple[int, int]]) -> None:
-            self.counts.update(found)
+            self.rows.counts.update(found)
             self.list.repaint()
 
         self.jobs.run(
-            lambda engine: view_texts.count(engine, wanted),
+            lambda engine: view_rows.count(engine, wanted),
             counted,
             what="count changed lines",
             latest="activity-counts",
@@ -285,41 +291,27 @@ as it left them. / looks for words, a shows one writer only."""
 
     # The text
 
-    def read_row(self) -> None:
-        """Show what the row under the cursor did."""
-        item = self.item
-        if item is None or not self.is_mounted:
-            self.page.show(())
-            return
+    def _read_text(self, item: ActivityItem) -> None:
         told = self.step_undo.failure_lines(item)
         if told:
             self.page.show(words_page(*told, style="warning", width=self.page.text_width))
             return
         look = DiffStyle(self.page.text_width, plain=self.ascii, named=self.shell.named)
-        now = self.host.now()
-        operation, how = self.steps.operation(item.step), self.step_undo.how(item)
+        now, operation, how = self.host.now(), self.rows.operation(item.step), self.step_undo.how(item)
         away = self.step_undo.closed_reason(item)
         self.jobs.run(
-            lambda engine: view_texts.show(engine, item, operation, how, now, look, away),
-            self._give,
+            lambda engine: view_rows.show(engine, item, operation, how, now, look, away),
+            lambda drawn: self._show_text(item, *drawn),
             what="read what was done",
             latest="activity-page",
         )
 
-    def _give(self, drawn: DrawnStep) -> None:
-        item = self.item
-        if item is not None and item.key == drawn.item.key:
-            same, self._shown = self._shown == item.key, item.key
-            self.page.show(drawn.page, drawn.starts, keep_place=same)
-
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the text."""
         return "What it did", self.page.places()
 
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         item = self.item
         if action.id in ("filter", "by_session", *PANES):
             return ""
@@ -335,7 +327,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def perform(self, action: Action) -> None:
         """Run an action; the end of the list may have to be loaded first."""
-        if action.id == "bottom" and not self._in_page and not self.steps.complete:
+        if action.id == "bottom" and not self._in_page and not self.rows.complete:
             self.show_hint(None)
             self._to_end = True
             self._more()
@@ -361,7 +353,7 @@ as it left them. / looks for words, a shows one writer only."""
     def _open(self) -> None:
         item = self.item
         if item is not None and item.single is None:
-            self._fold(wide=not self.steps.is_open(item.step))
+            self._fold(wide=not self.rows.is_open(item.step))
             return
         if item is not None and (away := self.step_undo.closed_reason(item)):
             self.say(away, "warning")
@@ -372,18 +364,15 @@ as it left them. / looks for words, a shows one writer only."""
         else:
             self.host.places.history(address)
 
-    def _show_in_tree(self) -> None:
-        self.host.places.tree(where(self._single()))
-
     def _fold(self, *, wide: bool) -> None:
         item = self.item
         if item is None:
             return
-        if len(item.step.records) > 1 and self.steps.is_open(item.step) != wide:
+        if len(item.step.records) > 1 and self.rows.is_open(item.step) != wide:
             while not wide and self.item is not None and self.item.record is not None:
                 self.list.move(-1)
             step = item.step
-            self.list.change_rows(lambda: self.steps.set_open(step, wide=wide))
+            self.list.change_rows(lambda: self.rows.set_open(step, wide=wide))
             self._rows_changed()
             self._count_soon()
         elif wide != self._in_page:
@@ -394,7 +383,7 @@ as it left them. / looks for words, a shows one writer only."""
     def _set_filter(self, only: PageFilter) -> None:
         self.only = only
         self._to_end = False
-        self.steps.clear()
+        self.rows.clear()
         self.list.go(0)
         self.load()
         self._rows_changed()

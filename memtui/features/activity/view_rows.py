@@ -1,20 +1,40 @@
-"""The rows of Activity: audit records grouped into steps, and how each row is drawn.
+"""The rows of Activity and the text beside each: audit records grouped into steps, drawn, and what the engine is asked.
 
-New records are added to the groups, which are never built again: an audit may have a hundred thousand.
+New records are added to the groups, which are never built again: an audit may have a hundred thousand. It is read a
+page at a time, in a thread, also under a filter, so that a long one opens as fast as a short one.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord, Change, Operation, is_person
-from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
+from memtui.diff.differences import line_counts, why_not_text
+from memtui.engine.model import (
+    APPROVALS,
+    MARKS,
+    SETTING,
+    Actor,
+    Address,
+    AuditRecord,
+    Change,
+    Done,
+    Operation,
+    Root,
+    is_person,
+)
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.actors import KINDS, VERBS, by, common_place, origin_words, origins, session_words, who_words
 from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.draw.difference import DiffStyle, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.text import SHORT, RowStyle, Run, ago, both, both_ends, count_words, fit, full, stamp
 from memtui.ui.list_view import ListRows
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 TOGETHER_MS = 2_000
 """Longest pause between changes of one outside writer that are one step."""
@@ -24,7 +44,8 @@ LEAST_NAME = 8
 KINDS_OUTSIDE = frozenset(KINDS)
 APPROVAL = "approve"
 
-Counts = Mapping[int, tuple[int, int]]
+STRIP = 3
+"""Steps shown at the foot of the main screen."""
 
 _SHA = re.compile(r"\b[0-9a-f]{64}\b")
 """A full version, which is shortened to twelve digits."""
@@ -83,6 +104,10 @@ class Steps(ListRows[ActivityItem]):
         self.steps: list[UndoStep] = []
         self.shown: list[ActivityItem] = []
         self.operations: dict[str, Operation] = {}
+        self.counts: dict[int, tuple[int, int]] = {}
+        """Lines added and removed, by record."""
+        self.next_undo: str | None = None
+        """The operation that `u` takes back."""
         self.reached: int | None = None
         """Oldest record that was looked at."""
         self.complete = False
@@ -127,7 +152,6 @@ class Steps(ListRows[ActivityItem]):
         return True
 
     def _add(self, record: AuditRecord) -> int:
-        """Add a record to its step, or start one; return the index of the step."""
         place = self._places.get(record.txn, -1) if record.txn else self._outside_place(record)
         if place >= 0:
             self.steps[place] = UndoStep((*self.steps[place].records, record))
@@ -249,13 +273,13 @@ def verb_words(record: AuditRecord, operation: Operation | None) -> str:
     return VERBS.get(record.operation, record.operation)
 
 
-def step_counts(item: ActivityItem, counts: Counts) -> tuple[int, int]:
+def step_counts(item: ActivityItem, counts: Mapping[int, tuple[int, int]]) -> tuple[int, int]:
     """Return the lines added and removed by a row; zero while one record is not counted."""
-    found = [counts.get(record.seq) for record in item.records if record.state != "intent"]
-    known = [count for count in found if count is not None]
-    if len(known) < len(found):
+    known = [counts.get(record.seq) for record in item.records if record.state != "intent"]
+    lines = [count for count in known if count is not None]
+    if len(lines) < len(known):
         return 0, 0
-    return sum(came for came, _ in known), sum(went for _, went in known)
+    return sum(came for came, _ in lines), sum(went for _, went in lines)
 
 
 def writer(record: AuditRecord) -> str:
@@ -263,41 +287,26 @@ def writer(record: AuditRecord) -> str:
     return record.who or who_words(record.actor, record.address.root)
 
 
-def item_runs(
-    item: ActivityItem, steps: Steps, counts: Counts, width: int, look: RowStyle, *, next_undo: str | None
-) -> list[Run]:
-    """Draw a row, without the cursor; `next_undo` is the operation that `u` takes back."""
-    wide, plain = width >= WIDE, look.ascii
+def item_runs(item: ActivityItem, steps: Steps, width: int, look: RowStyle) -> list[Run]:
+    """Draw a row, without the cursor."""
     record = item.single
     operation = steps.operation(item.step)
     if item.record is not None:
         lead: list[Run] = [("      ", "dim"), (fit(verb_words(item.record, None), 9), "name")]
     else:
-        lead = _lead(item, steps, look, wide=wide)
+        lead = _lead(item, steps, look, wide=width >= WIDE)
         if record is not None:
-            lead.append((fit(verb_words(record, operation), 9, plain=plain), "name"))
-    undoes = next_undo == item.step.txn and bool(next_undo)
-    style = "name" if record is None else "description"
-    return _row(lead, item, operation, counts, width, look, undoes=undoes, style=style)
+            lead.append((fit(verb_words(record, operation), 9, plain=look.ascii), "name"))
+    return _row(lead, item, steps, width, look, "name" if record is None else "description")
 
 
-def _row(
-    lead: list[Run],
-    item: ActivityItem,
-    operation: Operation | None,
-    counts: Counts,
-    width: int,
-    look: RowStyle,
-    *,
-    undoes: bool,
-    style: str,
-) -> list[Run]:
-    """Draw what was done, and the right end of the row, behind `lead`."""
+def _row(lead: list[Run], item: ActivityItem, steps: Steps, width: int, look: RowStyle, style: str) -> list[Run]:
     left = width - sum(cell_width(text) for text, _ in lead)
-    tail = tail_runs(item, operation, counts, undoes=undoes, room=left - LEAST_NAME)
+    tail = _tail(item, steps, left - LEAST_NAME)
     room = max(left - sum(cell_width(text) for text, _ in tail), LEAST_NAME)
     if item.single is None:
-        shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=look.ascii)
+        words = look.named(step_words(item.step, steps.operation(item.step)))
+        shown = one_line(words, room, ascii_tokens=look.ascii)
     else:
         shown = both_ends(look.named(place_words(item.single)), room, plain=look.ascii)
     return [*lead, (shown + " " * (room - cell_width(shown)), style), *tail]
@@ -323,12 +332,13 @@ def _style(actor: str) -> str:
     return "name" if is_person(actor) else "agent"
 
 
-def tail_runs(item: ActivityItem, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
+def _tail(item: ActivityItem, steps: Steps, room: int) -> list[Run]:
     """Draw the right end of a row: lines, how it ended, whether `u` takes it back."""
-    came, went = step_counts(item, counts)
+    came, went = step_counts(item, steps.counts)
+    undoes = item.record is None and bool(steps.next_undo) and steps.next_undo == item.step.txn
     lines: list[Run] = [(f"  +{came}", "add"), (f" -{went}", "del")] if came or went else []
-    keys: list[Run] = [("  u", "key"), (" undo", "dim")] if undoes and item.record is None else []
-    state = step_state(item, operation)
+    keys: list[Run] = [("  u", "key"), (" undo", "dim")] if undoes else []
+    state = step_state(item, steps.operation(item.step))
     if not state:
         return [*lines, *keys]
     room -= sum(cell_width(text) for text, _ in (*lines, *keys)) + 2
@@ -340,37 +350,32 @@ def strip_records(records: Sequence[AuditRecord]) -> list[AuditRecord]:
     """Return the records whose lines the strip shows: the newest steps, unless they are large."""
     steps = Steps()
     steps.extend(records)
-    shown = [step for step in steps.steps[:3] if len(step.records) <= 20]
+    shown = [step for step in steps.steps[:STRIP] if len(step.records) <= 20]
     return [record for step in shown for record in step.records if record.state != "intent"]
 
 
 def strip(
     records: Sequence[AuditRecord],
     operations: Iterable[Operation],
-    counts: Counts,
+    counts: Mapping[int, tuple[int, int]],
     next_undo: str | None,
     look: RowStyle,
     width: int,
-    *,
-    most: int = 3,
 ) -> list[list[Run]]:
     """Draw the newest steps for the foot of the main screen."""
     steps = Steps()
-    steps.operations = {one.txn: one for one in operations}
+    steps.operations, steps.counts, steps.next_undo = {one.txn: one for one in operations}, dict(counts), next_undo
     steps.extend(records)
     lines = []
-    for step in steps.steps[:most]:
-        item, operation = ActivityItem(step), steps.operation(step)
-        record = item.single
-        actor = step.records[0].actor
-        verb = verb_words(record, operation) if record is not None else ""
+    for step in steps.steps[:STRIP]:
+        item = ActivityItem(step)
         lead: list[Run] = [
             (f" {stamp(step.at, look.now):>{SHORT}}  ", "dim"),
-            (fit(writer(step.records[0]), 16, plain=look.ascii) + " ", _style(actor)),
-            *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
+            (fit(writer(step.records[0]), 16, plain=look.ascii) + " ", _style(step.records[0].actor)),
         ]
-        undoes = bool(next_undo) and next_undo == step.txn
-        lines.append(_row(lead, item, operation, counts, width - 1, look, undoes=undoes, style="description"))
+        if item.single is not None:
+            lead.append((fit(verb_words(item.single, steps.operation(step)), 8, plain=look.ascii) + " ", "name"))
+        lines.append(_row(lead, item, steps, width - 1, look, "description"))
     return lines
 
 
@@ -406,3 +411,180 @@ def closed_folders(records: Iterable[AuditRecord]) -> tuple[str, ...]:
 def where(record: AuditRecord) -> Address:
     """Return the address of a record's memory after it."""
     return record.new_address or record.address
+
+
+PAGE = 200
+BATCH = 2_000
+"""Records read at once under a filter, or on the way to the end."""
+COUNTED_BYTES = 262_144
+"""Largest text whose changed lines are counted for the list."""
+LISTED = 300
+
+Drawn = tuple[Page, tuple[int, ...]]
+"""A text, and the lines at which its hunks begin."""
+
+
+class PageFilter(NamedTuple):
+    """Which records are shown."""
+
+    words: tuple[str, ...] = ()
+    who: str = ""
+
+
+class ActivityPage(NamedTuple):
+    """A page of the audit."""
+
+    only: PageFilter
+    before: int | None
+    """Older than this record; None for the newest page."""
+    reached: int | None
+    """Oldest record that was looked at."""
+    records: tuple[AuditRecord, ...]
+    operations: tuple[Operation, ...]
+    complete: bool
+    next_undo: str | None
+
+
+def load(
+    engine: Engine, only: PageFilter, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
+) -> ActivityPage:
+    """Read at least `limit` records that pass a filter, older than `before`; `stop` is asked between batches."""
+    found: list[AuditRecord] = []
+    operations: dict[str, Operation] = {}
+    batch = BATCH if only != PageFilter() else limit
+    at, complete = before, False
+    while len(found) < limit and not stop():
+        records = engine.history.audit(limit=batch, before=at)
+        operations |= _operations(engine, records)
+        found += [
+            record
+            for record in records
+            if only.who in ("", writer(record)) and matches(record, only.words, operations.get(record.txn))
+        ]
+        complete = len(records) < batch
+        at = records[-1].seq if records else at
+        if complete:
+            break
+    wanted = {record.txn for record in found}
+    known = tuple(operation for txn, operation in operations.items() if txn in wanted)
+    return ActivityPage(only, before, at, tuple(found), known, complete, engine.undo.next())
+
+
+def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
+    txns = [int(record.txn) for record in records if record.txn]
+    return {one.txn: one for one in engine.history.operations(str(min(txns)), str(max(txns)))} if txns else {}
+
+
+def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | MemtuiError | None:
+    """Read one side of a record; None where there was no text, an error where it cannot be read."""
+    if sha256 is None:
+        return None
+    try:
+        return engine.history.read_audited(record.seq, sha256)
+    except NotFoundError as error:
+        try:
+            now = engine.read(where(record))
+        except MemtuiError:
+            return error
+        return now.bytes if now.sha256 == sha256 else error
+    except MemtuiError as error:
+        return error
+
+
+def show(
+    engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: DiffStyle, away: str = ""
+) -> Drawn:
+    """Draw what a row did; `how` says how it is taken back, `away` why its texts cannot be read."""
+    record = item.single
+    who = session_words(engine, where(record), record.after) if record is not None and not away else []
+    if record is not None:
+        who += origin_words(origins(engine, [record]).get(record.seq, ()))
+    lines = map(look.named, [*heading(item, operation, now), *who, *([how] if how else [])])
+    top = words_page(*lines, style="description", width=look.width)
+    closed = words_page(away, style="warning", width=look.width) if away and (record is not None or not how) else ()
+    if record is None:
+        return (*top, *closed, PageLine(()), *_members(item, look)), ()
+    if away:
+        return (*top, PageLine(()), *closed), ()
+    page, starts = _difference(engine, record, look)
+    return (*top, *page), tuple(start + len(top) for start in starts)
+
+
+def _difference(engine: Engine, record: AuditRecord, look: DiffStyle) -> Drawn:
+    if not has_texts(record):
+        said = "Only the name changed." if record.new_address is not None else "No text was changed."
+        said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
+        said = "A setting. No text was changed." if record.operation == SETTING else said
+        return (PageLine(()), *words_page(said, style="name", width=look.width)), ()
+    sides = [text(engine, record, sha) for sha in (record.before, record.after)]
+    if error := next((side for side in sides if isinstance(side, MemtuiError)), None):
+        return (PageLine(()), *words_page(error.message, style="problem", width=look.width)), ()
+    before, after = (side if isinstance(side, bytes) else None for side in sides)
+    if reason := why_not_text(before, SHOWN_BYTES) or why_not_text(after, SHOWN_BYTES):
+        return (PageLine(()), *words_page(f"It cannot be shown line by line: {reason}.", width=look.width)), ()
+    if before is None or after is None:
+        word = "It held:" if after is None else "It was new:"
+        whole = text_page(before or after or b"", look.width, plain=look.plain)
+        return (PageLine(()), *words_page(word, style="heading", width=look.width), *whole), ()
+    _, page, starts = compare(before, after, look)
+    return page, starts
+
+
+def _members(item: ActivityItem, look: DiffStyle) -> Page:
+    lines: list[PageLine] = []
+    for record in item.records[:LISTED]:
+        state = f"  ({record.state})" if record.state != "done" else ""
+        word = KINDS[change_of(record).kind] if has_texts(record) or record.new_address else verb_words(record, None)
+        lines += words_page(f"{word:<8} {look.named(place_words(record))}{state}", style="name", width=look.width)
+    if len(item.records) > LISTED:
+        lines += words_page(f"... and {len(item.records) - LISTED:,} more", width=look.width)
+    return tuple(lines)
+
+
+def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int, int]]:
+    """Count the lines added and removed by each record; zero for what is no text."""
+    found = {}
+    for record in records:
+        sides = [text(engine, record, sha) or b"" for sha in (record.before, record.after)]
+        before, after = (side if isinstance(side, bytes) else None for side in sides)
+        known = before is not None and after is not None and has_texts(record)
+        found[record.seq] = line_counts(before or b"", after or b"", COUNTED_BYTES) if known else (0, 0)
+    return found
+
+
+def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
+    """Take one row back and nothing done since; `roots` finds those of other projects for a step between two."""
+    if item.step.txn:
+        if folders := engine.undo.unopened(item.step.txn):
+            from memtui.features.moved_projects.moves import parted
+
+            engine.roots.add(parted(roots(), folders))
+        return engine.undo.undo(actor=actor, txn=item.step.txn)
+    done = [change_of(record) for record in item.records if record.state == "done"]
+    return engine.undo.take_back(done, actor=actor)
+
+
+def restoring_key(done: Done) -> str:
+    """Name the key that restores what was taken back."""
+    alone = done.operation != "undo" or done.label.startswith(("undo ", "do again "))
+    return "u brings it back" if alone else "U does it again"
+
+
+def outcome_lines(done: Done) -> Sequence[str]:
+    """Say why each memory could not be taken back."""
+    failed = [outcome for outcome in done.outcomes if not outcome.ok]
+    good = len(done.outcomes) - len(failed)
+    lines = [f"Taken back: {count_words(good, 'memory')}." if good else "Nothing was taken back.", ""]
+    lines.append(f"Left as they are: {count_words(len(failed), 'memory')}.")
+    for outcome in failed:
+        why = outcome.error.message if outcome.error is not None else f"{outcome.address} was changed since."
+        lines.append(f"- {why}")
+    return lines
+
+
+def step_name(item: ActivityItem, operation: Operation | None) -> str:
+    """Name what would be taken back."""
+    if item.step.txn or item.single is None:
+        return operation.label if operation is not None else step_words(item.step, None)
+    record = item.records[0]
+    return f"{record.operation} {place_words(record)}"

@@ -66,5 +66,5 @@ FEATURE = Feature(
             rank=125,
         ),
     ),
-    gateways={f"turns/{act}": f"memtui.features.attribution.turns:{act}_told" for act in ("request", "begin", "end")},
+    gateways={f"turns/{act}": f"memtui.features.attribution.verbs:{act}_told" for act in ("request", "begin", "end")},
 )

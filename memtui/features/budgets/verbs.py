@@ -10,7 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.database import new_id
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id
-from memtui.features.attribution.turns import Fields, check_fields, text_field
+from memtui.features.attribution.verbs import Fields, check_fields, text_field
 from memtui.features.budgets.limits import (
     JOBS,
     Admission,

@@ -72,6 +72,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    verbs=_VERBS,
-)
+FEATURE = Feature(verbs=_VERBS)

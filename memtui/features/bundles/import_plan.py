@@ -27,11 +27,11 @@ from memtui.engine.model import (
     Version,
     Write,
 )
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import Bundle, BundledMemory, Origin
 from memtui.features.transfer import shape
 from memtui.features.transfer.model import IndexChange, Note, TakenNames, Transfer, fitted, mapped_words, refusal
-from memtui.features.transfer.plan import INDEX, dead_links, remarks
+from memtui.features.transfer.plan import INDEX, dead_links, do_all, remarks
 from memtui.features.transfer.shape import DESCRIPTION, NAME, Hints, Mention, nesting, nests_type, translate
 
 if TYPE_CHECKING:
@@ -117,9 +117,7 @@ class ImportPlan(NamedTuple):
 def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], *, as_is: bool = False) -> ImportPlan:
     """Plan an import; nothing is written.
 
-    Args:
-        into: root ids here by root ids of the bundle; under `""` the root for all others.
-        as_is: keep every byte, also of what comes from another agent.
+    `into` has root ids here by those of the bundle, under `""` the one for all others; `as_is` keeps every byte.
     """
     unknown = into.keys() - {origin.id for origin in bundle.origins} - {""}
     if unknown:
@@ -268,7 +266,6 @@ def _different(
     others: Iterable[TranslatedMemory],
     here: bytes,
 ) -> ImportItem:
-    """Compare two texts with their last common one, which may have come in another format."""
     assert arrival.address is not None
     mine, root = sha256(here).hexdigest(), reader.roots.find(arrival.address.root)
     there = _states_there(arrival) if arrival.shaped is None else ()
@@ -475,20 +472,17 @@ class OtherAgent(SameAgent):
         """Translate it."""
         said = self.said.get(packed.path, Mention())
         plain = Hints(said.title, said.hook, self.nested)
-        remarked = self._remarks(packed)
-        for hints in dict.fromkeys((_as_here(plain, here), plain, *(plain._replace(nested=one) for one in _SHAPES))):
-            found, *past = (
-                translate(data, self.target, self.path(packed), hints)
-                for data in (packed.data, *(one.data for one in packed.history))
-            )
-            yield TranslatedMemory(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
-
-    def _remarks(self, packed: BundledMemory) -> list[Note]:
         path = self.path(packed)
-        return [
+        remarked = [
             *remarks(packed.data, packed.path.rpartition("/")[2], Address(self.target.id, path), self.target),
             *dead_links(packed.data, packed.path, path, self.present, self.there),
         ]
+        for hints in dict.fromkeys((_as_here(plain, here), plain, *(plain._replace(nested=one) for one in _SHAPES))):
+            found, *past = (
+                translate(data, self.target, path, hints)
+                for data in (packed.data, *(one.data for one in packed.history))
+            )
+            yield TranslatedMemory(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
 
 
 _SHAPES = (True, False, None)
@@ -557,19 +551,11 @@ def _write(engine: Engine, wanted: ImportPlan, actor: Actor) -> Done | None:
         return None
     count = len(places) + len(gone)
     label = f"import {steps[0].address}" if count == 1 else f"import {count:,} memories"
-    done = engine.together.do(steps, actor=actor, label=label)
-    for outcome in done.outcomes:
-        if not outcome.ok:
-            raise ConflictError(
-                f"{outcome.address} changed meanwhile.",
-                unharmed="Nothing was imported.",
-                hint="Import it again: what is here now is compared anew.",
-            )
-    return done
+    unharmed, hint = "Nothing was imported.", "Import it again: what is here now is compared anew."
+    return do_all(engine, steps, actor=actor, label=label, unharmed=unharmed, hint=hint)
 
 
 def _open(engine: Engine, arrivals: Sequence[ImportItem], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
-    """Keep bundled texts as drafts based on the common version, for the merge screen."""
     drafts = {draft.address: draft for draft in engine.drafts.all()} if arrivals else {}
     opened: list[Address] = []
     waiting: list[Address] = []

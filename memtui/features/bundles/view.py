@@ -26,7 +26,7 @@ from memtui.features.bundles.import_plan import (
     ImportPlan,
 )
 from memtui.features.transfer.model import KEPT, LOST
-from memtui.features.transfer.view import index_details
+from memtui.features.transfer.view import index_details, page_lines
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare
@@ -165,19 +165,19 @@ cursor. Shift with up and down scrolls it."""
 
 def details(row: ImportItem, look: DiffStyle) -> list[Line]:
     """Draw what happens to one memory: why, its conversion, and the difference."""
-    sentences: list[tuple[str, str]] = [(row.why, "warning" if row.what == STAYS else "description")]
+    sentences = [(row.why, "warning" if row.what == STAYS else "description")] if row.why else []
     sentences += [(f"{note.kind}: {note.text}", _NOTES.get(note.kind, "good")) for note in row.notes]
     if row.pins:
         sentences.append(("It is pinned then.", "description"))
     if row.what == CONFLICT:
         sentences.append(("It waits for your decision; the text here stays until then.", "description"))
-    lines: list[Line] = [
-        list(part.runs) for text, style in sentences if text for part in words_page(text, style=style, width=look.width)
-    ]
+    lines: list[Line] = []
+    for text, style in sentences:
+        lines += page_lines(words_page(text, style=style, width=look.width))
     if row.address is not None and row.what not in (STAYS, SAME):
         brought = row.packed.data if row.shaped is None else row.shaped
         after = row.data if row.what in import_plan.WRITTEN else brought
-        lines += [list(line.runs) for line in _text(row.here, after, look)]
+        lines += page_lines(_text(row.here, after, look))
     return lines
 
 

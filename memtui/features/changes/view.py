@@ -14,11 +14,10 @@ from textual.timer import Timer
 
 from memtui.engine.model import Change
 from memtui.features.actors import KINDS
-from memtui.features.changes import view_proposals, view_rows, view_texts
+from memtui.features.changes import view_rows, view_texts
 from memtui.features.changes.view_decisions import Decisions, Rollback
-from memtui.features.changes.view_proposals import ShownProposal
 from memtui.features.changes.view_rows import BURST, HEAD, ReviewData, ReviewItem, ReviewRows
-from memtui.features.changes.view_texts import ShownChange
+from memtui.features.changes.view_texts import ShownChange, ShownProposal
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
@@ -107,7 +106,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         }
 
     def _asks_at_once(self, first: str) -> Line | None:
-        """Say what `d` would take back."""
         after = {action.id: key for key, action in self.sequences.choices(first)}
         targets, shown = self.targets, self.shown
         if "take_back" not in after or self.jobs.read_only or not targets:
@@ -181,7 +179,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.load(awaited=True)
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Load the rows."""
         kept, settings = tuple(self.rows.kept), self.host.settings
         self.jobs.run(
             lambda engine: view_rows.load(engine, kept, settings),
@@ -253,11 +250,11 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
             states = [one.state for one in self.rows.proposals]
-            said = view_proposals.decision_words(states) if item.alone else self._change_words()
+            said = view_texts.decision_words(states) if item.alone else self._change_words()
             return [("Proposed: " if item.alone else "Changed: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
         if item.proposal is not None:
-            return [(mark, "mark"), *view_proposals.proposal_runs(item.proposal, self.rows.votes, width - 1, clock)]
+            return [(mark, "mark"), *view_texts.proposal_runs(item.proposal, self.rows.votes, width - 1, clock)]
         return [
             (mark, "mark"),
             *view_rows.row_runs(
@@ -272,7 +269,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         ]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return the title and counts of the list."""
         rows = self.rows
         notes: Line = [(f"{len(rows.matching):,}", "title")]
         if rows.groups and rows.groups != len(rows.matching):
@@ -294,7 +290,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def _change_words(self) -> str:
         """Say how many changes wait and are decided: `4 to decide, 2 accepted, ctrl+s`."""
-        return view_proposals.decision_words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
+        return view_texts.decision_words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
         """Draw an empty list."""
@@ -389,7 +385,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self._point(found.page, found.starts, keep_place=same)
 
         self.jobs.run(
-            lambda engine: view_proposals.show(engine, number, now, look, votes),
+            lambda engine: view_texts.show_proposal(engine, number, now, look, votes),
             give,
             what=f"read proposal {number}",
             latest=BESIDE,
@@ -404,7 +400,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self._point(drawn.page, drawn.starts, keep_place=same)
 
     def _point(self, drawn: Page, starts: Sequence[int], *, keep_place: bool = True) -> None:
-        """Show the page with the current place marked."""
         page = list(drawn)
         if starts:
             at = starts[self.hunk]
@@ -447,7 +442,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         return tuple(lines)
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the text, and which of its places is current."""
         drawn, proposed = self._drawn, self.proposed
         if proposed is not None:
             places = len(proposed.starts)
@@ -468,7 +462,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         item = self.item
         if action.id in DECIDES or (action.id == "edit" and item is not None and item.proposal is not None):
             outdated = (
@@ -492,7 +485,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         return ""
 
     def _label(self, action: Action) -> str:
-        """Return what a key does with the row under the cursor."""
         item = self.item
         if action.id != "open" or item is None or item.change is not None:
             return super()._label(action)
@@ -547,7 +539,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     @on(RowList.Opened)
     def _open(self) -> None:
-        """Open a burst or the evidence, or edit the memory."""
         item = self.item
         if item is not None and item.kind == BURST and item.burst is not None:
             self._fold(wide=not self.rows.is_open(item.burst))
@@ -562,7 +553,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
                 self._edit()
 
     def _edit(self) -> None:
-        """Open the memory at the place shown, or the text of a proposal."""
         if self.item is not None and self.item.proposal is not None:
             self.decisions.edit()
             return

@@ -16,9 +16,8 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Saved, U
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError
 from memtui.features.approvals.decide import vote_here
-from memtui.features.changes.view_proposals import ID, ShownProposal, turn_page
 from memtui.features.changes.view_rows import BACK, UNDECIDED, decide_hunk, rejected_hunks
-from memtui.features.changes.view_texts import draft_for_conflict, remaining
+from memtui.features.changes.view_texts import ID, ShownProposal, draft_for_conflict, remaining, turn_page
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView
@@ -41,8 +40,6 @@ _Decided = Sequence[tuple[Proposal | Change, str]]
 
 
 class _Pane(Protocol):
-    """The view as `Decisions` and `Rollback` see it."""
-
     host: Host
     jobs: Jobs
     list: ViewList[ReviewItem]
@@ -76,8 +73,6 @@ class _Pane(Protocol):
 
 
 class _Choices(NamedTuple):
-    """Everything shown that is decided."""
-
     accepted: list[str]
     rejected: list[str]
     seen: list[Change]
@@ -154,7 +149,6 @@ class Decisions:
         self._decide("later")
 
     def _decide(self, state: str, why: str = "") -> None:
-        """Store a decision, or take it away where it was made already."""
         rows = self._view.rows
         votes = self._votes if state != "later" else []
         if votes:
@@ -176,7 +170,6 @@ class Decisions:
         return [one.id for one in self.targets if one.id in known and known[one.id].mine]
 
     def _vote(self, numbers: list[str], *, yes: bool) -> None:
-        """Vote about proposals that others agree to as well; the last vote carries one out."""
         view, actor, settings = self._view, self._view.jobs.actor, self._view.host.settings
 
         def done(said: list[str]) -> None:

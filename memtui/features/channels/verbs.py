@@ -21,9 +21,8 @@ from memtui.engine import Engine
 from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address, Conflict, Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
-from memtui.features.attribution import qwen_rooms
-from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id, plain_name
-from memtui.features.attribution.turns import Fields, chat_fields, check_fields, require_person, text_field
+from memtui.features.attribution.chat import ChatCommand, ChatReply, checked_id, plain_name, qwen_rooms
+from memtui.features.attribution.verbs import Fields, chat_fields, check_fields, require_person, text_field
 from memtui.features.entries.model import EntryFile, parse, with_added
 from memtui.features.feature import load, places
 from memtui.features.remember.classify import checked
@@ -58,7 +57,7 @@ def _sha(text: str) -> str:
 def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]) -> dict[tuple[str, ...], str]:
     """Return display names for the hashed folders of Qwen Code's chats, by root and path."""
     rooms = [root.id for root in roots if root.policy.format_of(QWEN_FILE) == QWEN]
-    chats = (*engine.turns.chats(), *(room.chat for room in qwen_rooms.rooms(surroundings))) if rooms else ()
+    chats = (*engine.turns.chats(), *(room.chat for room in qwen_rooms(surroundings))) if rooms else ()
     found: dict[tuple[str, ...], str] = {}
     for chat in chats:
         slug, channel, key = path_parts(chat)

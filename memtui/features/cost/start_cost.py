@@ -10,24 +10,21 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import table
-from memtui.agents.agent import BY_INDEX, SKIPPED, KnownAgent, Loads
+from memtui.agents.agent import APPROVAL, BY_INDEX, SKIPPED, KnownAgent, Loads
+from memtui.agents.reader import link_out
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.shares import as_loaded, made_by
 from memtui.given.tokens import Counter, counter
 from memtui.pointers.lines import end_of_index, index_of
 from memtui.pointers.links import parse_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-from memtui.agents.agent import APPROVAL
-from memtui.agents.reader import link_out
-from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.shares import as_loaded, made_by
 
 MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives every agent that it is installed in."))
 """What memtui itself adds to an agent's start."""
@@ -151,11 +148,7 @@ def problem_words(agent: KnownAgent, error: Exception) -> str:
 
 
 def work_out(engine: Engine, surroundings: Surroundings, agent: KnownAgent, *, count: Counter | None = None) -> Cost:
-    """Compute the start cost of one agent; no use is counted.
-
-    Raises:
-        MemtuiError: memories from which the agent makes a text cannot be listed.
-    """
+    """Compute the start cost of one agent; no use is counted. Raises as listing the memories it makes a text of."""
     count = count or counter()
     known = {os.path.realpath(root.path) for root in engine.roots.all()}
     items = tuple(_item(engine, loaded, count, known) for loaded in look(engine, surroundings, agent))

@@ -19,7 +19,6 @@ from memtui.features.cost.view_rows import (
     CUT,
     CostRow,
     Worked,
-    agent_rows,
     agents_words,
     item_rows,
     row_runs,
@@ -89,12 +88,10 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
     # Parts
 
     def _body(self) -> Iterable[Widget]:
-        """Yield the sums, the list and the page."""
         yield Lines(self._summary, id="cost-summary")
         yield from super()._body()
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         row = self.item
         item = row.item if row is not None else None
         if action.id in ("edit", "versions") and (item is None or item.address is None):
@@ -158,7 +155,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self.jobs.run(job, told, what="look for changes", otherwise=failed, latest=LOOKING)
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Compute all costs."""
         around, opened = self.host.surroundings, self.opened
         if around is None:
             self._loaded(Worked((), ()))
@@ -193,10 +189,9 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         self.found, self.loaded = found, True
         opened = self.cost
         self.opened = opened.agent if opened is not None else ""
-        self.rows.load(item_rows(opened) if opened is not None else agent_rows(found))
+        self.rows.load(item_rows(opened) if opened is not None else [CostRow(AGENT, cost) for cost in found])
 
     def _rows_changed(self) -> None:
-        """Update the sums."""
         self.update("#cost-summary")
         super()._rows_changed()
 
@@ -231,7 +226,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
             self._other_pane()
 
     def _step_back(self) -> bool:
-        """Go from the page to the list, or from the files to the agents."""
         if super()._step_back():
             return True
         if not self.opened:
@@ -242,7 +236,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
     # The list
 
     def _row_name(self, index: int) -> str:
-        """Return the agent whose files are shown, and the row."""
         return f"{self.opened}\n{super()._row_name(index)}"
 
     def _draw_row(self, item: CostRow, width: int) -> Sequence[Run]:
@@ -261,7 +254,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return [[], [(f"  {words}", "warning")]]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return title and notes of the list."""
         cost = self.cost
         if cost is None:
             return "Agents", [(agents_words(self.found), "title")] if self.found is not None else []
@@ -271,7 +263,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return cost.title, notes
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Text", []
@@ -287,7 +278,6 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
 
     def _read_text(self, item: CostRow) -> None:
-        """Draw the page of a row."""
         around, width, plain = self.host.surroundings, self.page.text_width, self.ascii
         assert around is not None
         if item.item is not None and item.cost.agent != self._texts_of:
@@ -310,6 +300,7 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
 
     # What the keys do
 
+    @on(RowList.Opened)
     def _go(self) -> None:
         row = self.item
         if row is None:
@@ -337,7 +328,3 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
     def _copy(self) -> None:
         if self.item is not None:
             self.host.copy(view_rows.copied(self.rows.shown, self.item), "what is loaded")
-
-    @on(RowList.Opened)
-    def _clicked_twice(self) -> None:
-        self._go()

@@ -51,11 +51,6 @@ class CostRow(NamedTuple):
         return (self.kind, self.cost.agent, path)
 
 
-def agent_rows(found: Sequence[Cost]) -> tuple[CostRow, ...]:
-    """Return a row for each agent."""
-    return tuple(CostRow(AGENT, cost) for cost in found)
-
-
 def item_rows(found: Cost) -> tuple[CostRow, ...]:
     """Return one agent's rows: everything, then its files, with a cut row below those that are cut."""
     rows = [CostRow(ALL, found)]
@@ -83,7 +78,9 @@ def row_runs(row: CostRow, most: int, width: int, around: Surroundings, *, plain
     if row.kind == AGENT:
         runs: Sequence[Run] = _agent_runs(row.cost, most, width, plain=plain)
     elif row.kind == ALL:
-        runs = _all_runs(row.cost, width)
+        cost = row.cost
+        words = f"{count_words(cost.files, 'file')}, {size_words(cost.bytes)}, {cost.tokens:,} tokens "
+        runs = bars.spread([(" Everything", "scope")], [(words, "name")], width)
     elif row.kind == CUT and row.item is not None:
         rule = "-" if plain else "─"
         words = f"     {rule * 2} cut: {size_words(row.item.below)} of it are not loaded "
@@ -113,11 +110,6 @@ def agents_words(found: Sequence[Cost]) -> str:
     return f"{words} and memtui" if any(one.agent == MEMTUI.id for one in found) else words
 
 
-def _all_runs(cost: Cost, width: int) -> Sequence[Run]:
-    words = f"{count_words(cost.files, 'file')}, {size_words(cost.bytes)}, {cost.tokens:,} tokens "
-    return bars.spread([(" Everything", "scope")], [(words, "name")], width)
-
-
 def _item_runs(row: CostRow, item: CountedFile, width: int, around: Surroundings, *, plain: bool) -> list[Run]:
     loaded = item.loaded
     lead: Line = [(f"{row.number:>3} " if row.number else " -- ", "number" if row.number else "dim")]
@@ -135,7 +127,7 @@ def _item_runs(row: CostRow, item: CountedFile, width: int, around: Surroundings
 def _tail(cost: Cost, item: CountedFile, width: int) -> Line:
     loaded = item.loaded
     if not loaded.at_start:
-        word = mark_word(loaded.mark, narrow=width < 90)
+        word = "matching files" if width < 90 and loaded.mark == MATCHING else loaded.mark
         return [(word + " ", _STYLES.get(loaded.mark, "dim"))]
     notes: Line = [(f"{loaded.mark} ", "warning")] if loaded.mark == CUT_OFF else []
     if loaded.mark not in (WHOLE, CUT_OFF):
@@ -146,11 +138,6 @@ def _tail(cost: Cost, item: CountedFile, width: int) -> Line:
     cells = 0 if width < 52 else 5 if width < 90 else 10
     bar: Line = [(f" {meter(item.tokens, cost.tokens, cells)}", "good")] if cells else []
     return [*notes, (f"{item.tokens:>6,} tok", "name"), *bar, (f" {part:>5}", "description")]
-
-
-def mark_word(mark: str, *, narrow: bool) -> str:
-    """Shorten a mark for narrow screens."""
-    return "matching files" if narrow and mark == MATCHING else mark
 
 
 def summary_lines(found: Sequence[Cost], opened: Cost | None, width: int, key: str, *, plain: bool) -> list[Line]:

@@ -87,7 +87,6 @@ _NOTE = re.compile(rb"##[ \t]+\S")
 
 
 def _goose(data: bytes) -> list[Span]:
-    """Split at blank lines."""
     start = body_start(data)
     end = len(data)
     while data[start : start + 2] == b"\r\n" or data[start : start + 1] == b"\n":
@@ -145,7 +144,6 @@ def _codex(data: bytes, heading: re.Pattern[bytes] = _HEADING) -> list[Span]:
 
 
 def _plain(data: bytes) -> list[Span]:
-    """Split at blank lines outside code fences, after front matter."""
     found: list[Span] = []
     start = end = -1
     for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
@@ -317,7 +315,6 @@ def _qwen_spans(data: bytes) -> tuple[int, list[tuple[int, int]]]:
 
 
 def _qwen_room(data: bytes) -> list[tuple[int, int]]:
-    """Return the spans of the entries; none in a refused file."""
     return [] if _qwen_refuses(data) else _qwen_spans(data)[1]
 
 
@@ -331,20 +328,17 @@ def _qwen_refuses(data: bytes) -> str:
 
 
 def _in_qwen_room(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
-    """Return where a new entry goes and what to put around it."""
     if last:
         return last, b"," + newline + b"    ", b""
     return len(data) if _qwen_refuses(data) else _qwen_spans(data)[0] + 1, newline + b"    ", newline + b"  "
 
 
 def _qwen_text(element: bytes) -> bytes:
-    """Return the text of an entry."""
     value, _ = _DECODE(element.decode(), 0)
     return str(value["text"]).encode("utf-8", "surrogatepass")
 
 
 def _with_qwen_text(element: bytes, text: bytes) -> bytes:
-    """Replace the text of an entry, or make a new entry."""
     words = text.decode("utf-8", "replace")
     packed = json.dumps(words, ensure_ascii=False)
     if not element:

@@ -254,12 +254,7 @@ def fits(entry: Entry, check: str) -> bool:
 
 
 def find(file: EntryFile, name: Name) -> Entry:
-    """Find an entry, also where it has moved.
-
-    Raises:
-        NotFoundError: `E_NOT_FOUND`, there are fewer entries.
-        EntryGoneError: `E_CONFLICT`, the named entry is gone or changed.
-    """
+    """Find an entry, also where it moved; raises NotFoundError without one, EntryGoneError where it changed."""
     entries = file.entries
     there = entries[name.number - 1] if name.number <= len(entries) else None
     if there is not None and fits(there, name.check):
@@ -284,11 +279,7 @@ _NOT_ONE = "The text would not be one entry"
 
 
 def with_added(file: EntryFile, text: bytes) -> bytes:
-    """Append an entry.
-
-    Raises:
-        RefusedError: `E_ENTRY`, when it would not be one entry, or the agent refuses the file as it is.
-    """
+    """Append an entry; raises `E_ENTRY` where it would not be one, or the agent refuses the file as it is."""
     if why := FORMATS[file.format].refused(file.data):
         raise RefusedError(f"{why}.", code="E_ENTRY", hint="Correct it as text with memtui edit.")
     text = _headed(file, fitted(file, text))
@@ -360,7 +351,6 @@ def _headed(file: EntryFile, text: bytes) -> bytes:
 
 
 def _checked(file: EntryFile, data: bytes, wanted: list[bytes], message: str = _NOT_ONE) -> bytes:
-    """Parse a changed file, and refuse it unless it has exactly the wanted entries."""
     found = parse(data, file.format)
     if [found.text(entry) for entry in found.entries] != wanted:
         raise _not_one(file, message)
@@ -425,14 +415,7 @@ def replace(engine: Engine, address: Address, name: Name, text: bytes, *, actor:
 
 
 def remove(engine: Engine, address: Address, name: Name, *, actor: Actor) -> Saved | Unchanged | Conflict:
-    """Remove an entry.
-
-    Returns:
-        As the engine's `edit`; `Conflict` only after repeated concurrent writes.
-
-    Raises:
-        EntryGoneError: the entry is gone or changed.
-    """
+    """Remove an entry; `Conflict` only after repeated concurrent writes; raises EntryGoneError where it changed."""
     return _change(engine, address, lambda file: without(file, find(file, name)), actor)
 
 

@@ -19,13 +19,7 @@ def entries(call: Call) -> int:
     """List, show, add, edit or remove entries."""
     address = call.engine.roots.resolve(call.args.need("address"))
     action = call.args.need("action")
-    if action == "list":
-        return _list(call, address)
-    if action == "show":
-        return _show(call, address)
-    if action == "add":
-        return _add(call, address)
-    return _edit(call, address) if action == "edit" else _remove(call, address)
+    return {"list": _list, "show": _show, "add": _add, "edit": _edit, "rm": _remove}[action](call, address)
 
 
 def _list(call: Call, address: Address) -> int:

@@ -103,7 +103,6 @@ used."""
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Read the file."""
         address = self.address
         self.jobs.run(
             lambda engine: read(engine, address),
@@ -144,7 +143,6 @@ used."""
         return super()._empty_lines()
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return title, count and fullness."""
         notes: Line = []
         if self.contents is not None:
             if self.rows.words:
@@ -155,7 +153,6 @@ used."""
     # The text
 
     def _read_text(self, item: EntryRow) -> None:
-        """Draw the page of an entry."""
         contents, width, plain = self.contents, self.page.text_width, self.ascii
         if contents is not None:
             self.jobs.run(
@@ -166,13 +163,11 @@ used."""
             )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return the title of the page."""
         return (f"Entry {self.item.entry.number:,}" if self.item is not None else "Text"), []
 
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         if not self.loaded:
             return "The entries are still being read."
         if action.id in NEEDS and self.item is None:
@@ -184,7 +179,6 @@ used."""
         return ""
 
     def _asks_at_once(self, first: str) -> Line | None:
-        """Ask what `d` should remove."""
         after = [key for key, action in self.sequences.choices(first) if action.id == "entry_remove"]
         if not after or self.item is None or self.jobs.read_only:
             return None
@@ -194,7 +188,6 @@ used."""
         return [(" ", "dim"), (after[0], "key"), (what, "strong"), (title, "name"), ("; any other key cancels", "dim")]
 
     def _row_moved(self) -> None:
-        """Forget the question."""
         self._asked = None
 
     # Doing

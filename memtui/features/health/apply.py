@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Conflict, Policy, Write
+from memtui.engine.model import Actor, Address, Conflict, Done, Policy, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.features.health.model import FixPreview, IndexFinding, IndexReport, Piece, apply_edits
-from memtui.features.health.split import filled
-from memtui.features.health.texts import resolved
+from memtui.features.health.checks import filled
+from memtui.features.health.model import Edit, FixPreview, IndexFinding, IndexReport, Piece, apply_edits
+from memtui.features.hygiene.memory_scan import fix_edit, remaining_copies
 from memtui.pointers.lines import Measure, lines_with_text, measure
 from memtui.pointers.links import parse_index
 from memtui.wire.output import count
@@ -32,12 +32,7 @@ def _pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
 def preview(
     address: Address, data: bytes | None, findings: Sequence[IndexFinding], policy: Policy, *, rebuilt: bool
 ) -> FixPreview:
-    """Preview the fixes of one index; findings without a fix are ignored.
-
-    Args:
-        data: the version the findings are about; None: there is no such file.
-        rebuilt: the agent regenerates the file.
-    """
+    """Preview the fixes of one index for this version of it (None: no file); findings without a fix are ignored."""
     before = data or b""
     fixed = [finding for finding in findings if finding.fix is not None]
     fixed = [finding for finding in fixed if finding.fix is not None and finding.fix.pieces] or fixed
@@ -67,7 +62,6 @@ def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[s
 
 
 def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measure) -> list[str]:
-    """Return notes on memories that move above or below the cut."""
     if old.cut is None and new.cut is None:
         return []
     hidden, left = _below(path, before, old), _below(path, after, new)
@@ -110,14 +104,6 @@ class Chosen(NamedTuple):
     findings: tuple[IndexFinding, ...]
 
 
-class Applied(NamedTuple):
-    """The outcome of a fix."""
-
-    txn: str
-    fixes: int
-    written: tuple[Address, ...]
-
-
 def choose(
     reports: Sequence[IndexReport],
     kinds: Sequence[str],
@@ -125,11 +111,9 @@ def choose(
     rebuilt: bool = True,
     line: int | None = None,
 ) -> tuple[Chosen, ...]:
-    """Select the findings to fix.
+    """Select the findings to fix; with `line` (from 1) those of that line, also what is fixed one by one.
 
-    Args:
-        rebuilt: include indexes that the agent regenerates.
-        line: only findings of this line, from 1, including those that are fixed one by one.
+    `rebuilt` includes indexes that the agent regenerates.
     """
     found = []
     for report in reports:
@@ -170,7 +154,7 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
     found = []
     for report, findings in chosen:
         data = _data(engine, report.address, report.sha256)
-        fixed, notes = resolved(engine, report.address, data or b"", findings)
+        fixed, notes = _resolved(engine, report.address, data or b"", findings)
         made = preview(report.address, data, fixed, report.policy, rebuilt=report.rebuilt)
         found.append(made._replace(notes=(*filter(None, [report.off]), *notes, *made.notes)))
         for piece in _pieces_of(findings):
@@ -180,28 +164,41 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
     return tuple(found)
 
 
-def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label: str = "") -> Applied:
-    """Write previews as one undo step.
+def _resolved(
+    engine: Engine, address: Address, data: bytes, findings: Iterable[IndexFinding]
+) -> tuple[list[IndexFinding], list[str]]:
+    """Compute the edits of findings in texts, and return them with sentences on what the fixes cannot reach."""
+    found: list[IndexFinding] = []
+    notes: list[str] = []
+    for one in findings:
+        fix = one.fix
+        if one.hazard is not None and fix is not None:
+            change = fix_edit(engine, address, data, one.hazard)
+            if one.hazard.rule.fix == "mask":
+                notes += remaining_copies(engine, address, data[one.hazard.start : one.hazard.end])
+            fix = fix._replace(edits=() if change is None else (Edit(*change),))
+        found.append(one._replace(fix=fix))
+    return found, list(dict.fromkeys(notes))
 
-    Raises:
-        ConflictError: an index changed meanwhile; nothing was written.
-    """
-    fixes = sum(one.fixes for one in previews)
+
+def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label: str = "") -> Done:
+    """Write previews as one undo step; raises ConflictError if an index changed meanwhile and nothing was written."""
     first = sorted(previews, key=lambda one: one.fixes > 0)  # nothing leaves an index before it is somewhere else
     steps = [Write(one.address, one.after, one.expected_sha256) for one in first if one.after != one.before]
     if not steps:
-        return Applied("", 0, ())
-    done = engine.together.do(steps, actor=actor, label=label or _label(previews, fixes))
+        return Done("", "save", ())
+    done = engine.together.do(steps, actor=actor, label=label or _label(previews))
     for outcome in done.outcomes:
         if isinstance(outcome.result, Conflict):
             raise _changed(str(outcome.address))
     for outcome in done.outcomes:
         if outcome.error is not None:
             raise outcome.error
-    return Applied(done.txn, fixes, tuple(step.address for step in steps))
+    return done
 
 
-def _label(previews: Sequence[FixPreview], fixes: int) -> str:
+def _label(previews: Sequence[FixPreview]) -> str:
+    fixes = sum(one.fixes for one in previews)
     indexes = [one.address for one in previews if one.fixes]
     where = str(indexes[0]) if len(indexes) == 1 else f"{len(indexes):,} indexes"
     return f"fix {fixes:,} findings in {where}" if fixes != 1 else f"fix {where}"

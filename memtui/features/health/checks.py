@@ -1,10 +1,17 @@
-"""Checks of one index against its agent's limits and the memories around it; reads no files."""
+"""Checks of one index against its agent's limits and the memories around it; reads no files.
+
+An index that is too long is split: its rest moves unchanged to an overflow file, which a new line names. If it is
+enough, only redundant blank lines are removed.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,25 +29,161 @@ from memtui.features.health.model import (
     Fix,
     IndexFinding,
     IndexReport,
+    Piece,
     apply_edits,
     as_text,
 )
-from memtui.features.health.split import split
 from memtui.pointers.lines import (
     Span,
     Style,
+    borders,
     goes_on,
     is_entry,
     measure,
     place_of,
+    rest_name,
     shorten,
     spans,
     style_of,
+    surplus,
     text_of,
     write_entry,
 )
-from memtui.pointers.links import Pointer, is_writable, parse_index, written
+from memtui.pointers.links import Pointer, is_writable, parse_index, prose, written
 from memtui.wire.output import count
+
+HOOK = "more of this index: open it when no line above fits"
+NO_PLACE = "It cannot be split here: a paragraph or a block of code runs across the line."
+MISREAD = "In a file of its own the rest would not be read as it is here: a comment or a block of code has no end."
+NO_ROOM = "What the agent loads has no room for a line that names a second file."
+
+
+def split(
+    data: bytes,
+    path: str,
+    policy: Policy,
+    known: Iterable[str],
+    rests: Mapping[str, bytes],
+    spare: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Fix | None, str]:
+    """Return a fix after which all of an index is loaded, or None and the reason.
+
+    `known` are existing paths below the root, `rests` the contents of the overflow files it names, `spare` versions of
+    others; one of those that already holds the rest is used.
+    """
+    lines, cut = spans(data), measure(data, policy).cut
+    blank = tuple(Edit(*lines[number]) for number in surplus(data, lines))
+    if blank and measure(apply_edits(data, blank), policy).cut is None:
+        return Fix("take out blank lines below blank lines", blank), ""
+    places = borders(data, lines)[1:]  # what comes first stays
+    heads = [number for number in places if cut is not None and number <= cut]
+    starts = [lines[number].start for number in places]
+    taken = frozenset(map(str.casefold, known))
+    why = NO_PLACE
+    for at in range(len(heads) - 1, -1, -1):
+        above = parse_index(data[: starts[at]], path)
+        pieces = _appended(data, starts[at], policy, above, rests) or _files(data, starts[at:], path, policy, taken)
+        pieces = tuple(_there(data, piece, spare) for piece in pieces)
+        if not pieces:
+            break
+        why = NO_ROOM
+        line = _file_lines(data, lines[: heads[at]], path, policy, above, pieces)
+        edit = Edit(starts[at], len(data), line)
+        after = apply_edits(data, (edit,))
+        if measure(after, policy).cut is None:
+            if not _reads_the_same(data, after, pieces, rests):
+                return None, MISREAD
+            return Fix(f"move the rest to {_words(pieces)}", (edit,), pieces=pieces), ""
+    return None, why
+
+
+def filled(data: bytes, piece: Piece, held: bytes) -> bytes:
+    """Return the contents of a file after a part of an index is appended, unless it already ends with that part.
+
+    It does after a crash between the two writes.
+    """
+    part = data[piece.start : piece.end]
+    head = held.removesuffix(part)
+    if part and head != held and (not head or head.endswith(b"\n")):
+        return held
+    lead = b"" if not held or held.endswith(b"\n") else b"\r\n" if b"\r\n" in held else b"\n"
+    return held + lead + part
+
+
+def _appended(
+    data: bytes, start: int, policy: Policy, above: Sequence[Pointer], rests: Mapping[str, bytes]
+) -> tuple[Piece, ...]:
+    for name in dict.fromkeys(pointer.path for pointer in reversed(above)):
+        if name is not None and name in rests:
+            piece = Piece(name, start, len(data), sha256(rests[name]).hexdigest())
+            if len(filled(data, piece, rests[name])) <= policy.write_bytes:
+                return (piece,)
+    return ()
+
+
+def _files(data: bytes, starts: Sequence[int], path: str, policy: Policy, taken: Container[str]) -> tuple[Piece, ...]:
+    """Move the rest to new files of writable size; nothing when it cannot be divided so."""
+    names = _free(path, taken)
+    found = []
+    begin = last = starts[0]
+    for end in (*starts[1:], len(data)):
+        if end - begin > policy.write_bytes:
+            found.append(Piece(next(names), begin, last))
+            begin = last
+        last = end
+    found.append(Piece(next(names), begin, len(data)))
+    sizes = [piece.end - piece.start for piece in found]
+    return tuple(found) if min(sizes) > 0 and max(sizes) <= policy.write_bytes else ()
+
+
+def _there(data: bytes, piece: Piece, spare: Mapping[str, str]) -> Piece:
+    """Use an existing file with the same content instead of a new one."""
+    sha = sha256(data[piece.start : piece.end]).hexdigest() if piece.sha256 is None and spare else None
+    found = next((name for name in sorted(spare) if spare[name] == sha), None)
+    return piece if found is None else piece._replace(path=found, sha256=sha)
+
+
+def _free(path: str, taken: Container[str]) -> Iterator[str]:
+    return (name for number in itertools.count(1) if (name := rest_name(path, number)).casefold() not in taken)
+
+
+def _file_lines(
+    data: bytes, lines: Sequence[Span], path: str, policy: Policy, above: Sequence[Pointer], pieces: Sequence[Piece]
+) -> bytes:
+    numbers = dict.fromkeys(pointer.line for pointer in above if is_entry(text_of(data, lines[pointer.line])))
+    style = style_of(data, lines, list(numbers))
+    found = []
+    named = {pointer.path for pointer in above}
+    for step, piece in enumerate(one for one in pieces if one.path not in named):
+        target = written(piece.path, path, "") or piece.path
+        name = piece.path.rpartition("/")[2]
+        found.append(write_entry(style, target, name, HOOK, limit=policy.pointer_chars, step=step).encode() + style.end)
+    return b"".join(found)
+
+
+def _reads_the_same(data: bytes, after: bytes, pieces: Sequence[Piece], rests: Mapping[str, bytes]) -> bool:
+    """Return whether no line becomes, or stops being, code or a comment."""
+    lines, left = _read(data), _read(after)
+    kept = data.count(b"\n", 0, pieces[0].start)
+    if left != lines[:kept] + [line.strip() for line in after[pieces[0].start :].split(b"\n")]:
+        return False
+    for piece in pieces:
+        whole = filled(data, piece, rests.get(piece.path, b""))
+        at = whole.count(b"\n", 0, len(whole) - (piece.end - piece.start))
+        first, count = data.count(b"\n", 0, piece.start), data.count(b"\n", piece.start, piece.end)
+        if _read(whole)[at : at + count] != lines[first : first + count]:
+            return False
+    return True
+
+
+def _read(data: bytes) -> list[bytes]:
+    return [text.strip() for _, text in prose(data)]
+
+
+def _words(pieces: Sequence[Piece]) -> str:
+    names = [piece.path.rpartition("/")[2] for piece in pieces]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
 """Targets that are no files: addresses with a scheme, anchors, nothing."""
@@ -121,7 +264,6 @@ class _Checking:
         self.measure = measure(index.data, index.policy)
         self.entries = self._entries()
         self.below = self._below()
-        self._style: Style | None = None
 
     def _entries(self) -> list[IndexEntry]:
         linked = self.index.policy.index_format == LINKS
@@ -169,7 +311,6 @@ class _Checking:
     # Pointers
 
     def pointers(self) -> Iterable[IndexFinding]:
-        """Check the pointers of each line."""
         seen: dict[str, int] = {}
         long: set[int] = set()
         for entry in self.entries:
@@ -251,7 +392,6 @@ class _Checking:
     # Memories without a line
 
     def unnamed(self) -> Iterable[IndexFinding]:
-        """Report the memories that no index names."""
         index = self.index
         if not index.mine:
             return
@@ -282,18 +422,15 @@ class _Checking:
             found[path] = Edit(place, place, line.encode() + tail, lead)
         return found
 
-    @property
+    @cached_property
     def style(self) -> Style:
-        """The style of entries, detected when first needed."""
-        if self._style is None:
-            lines = dict.fromkeys(entry.pointer.line for entry in self.entries if is_entry(entry.text))
-            self._style = style_of(self.index.data, self.lines, list(lines))
-        return self._style
+        """The style of entries."""
+        lines = dict.fromkeys(entry.pointer.line for entry in self.entries if is_entry(entry.text))
+        return style_of(self.index.data, self.lines, list(lines))
 
     # The cut line
 
     def cut(self) -> Iterable[IndexFinding]:
-        """Report the cut line and the memories below it."""
         found, index = self.measure, self.index
         if found.cut is None:
             return
@@ -307,7 +444,7 @@ class _Checking:
         fix, why = self._split()
         why = "" if fix else index.why or f"{why} {SHORTER}"
         yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, fix, why, index.address)
-        first = self._first_entry()
+        first = next((one for one in self.entries if one.pointer.line < found.cut and is_entry(one.text)), None)
         wanted = set(self.below)
         for entry in self.entries:
             if entry.pointer.path in wanted:
@@ -322,11 +459,6 @@ class _Checking:
             return None, COMES_BACK if index.rebuilt else UNKNOWN
         there = index.memories.keys() | index.present
         return split(index.data, index.address.path, index.policy, there, index.rests, index.spare)
-
-    def _first_entry(self) -> IndexEntry | None:
-        cut = self.measure.cut
-        assert cut is not None
-        return next((one for one in self.entries if one.pointer.line < cut and is_entry(one.text)), None)
 
     def _lift(self, entry: IndexEntry, first: IndexEntry | None) -> IndexFinding:
         line = self.lines[entry.pointer.line]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.loaded_text import hidden_entries, line_of
 from memtui.engine.disk.paths import Patterns
-from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
+from memtui.engine.model import Address, Listing, Memory, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.health import checks
 from memtui.features.health.checks import LINKS, CheckedIndex
@@ -17,11 +17,7 @@ from memtui.pointers.lines import home_of, index_of, is_text, measure
 from memtui.pointers.links import Pointer, parse_index
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from memtui.engine import Engine
-else:
-    Protocol = object
 
 HIDES = "goose"
 """The format of entries in which a later entry can hide an earlier one."""
@@ -29,14 +25,6 @@ LATER = "a later entry of this file has the same tags, so the agent gets only th
 NEW_TAGS = "Give one of them other tags, or make one entry of both: enter opens the file."
 READ_ONLY = "This folder is only read."
 OFF = "The agent loads nothing of this folder now, switched off {where}: a fix counts once it is on."
-
-
-class _Shelf(NamedTuple):
-    """One root with its memories by path."""
-
-    root: Root
-    status: RootStatus | None
-    rows: Mapping[str, Memory]
 
 
 class IndexChecker:
@@ -73,12 +61,16 @@ class IndexChecker:
         for root in wanted:
             if outdated is not None and outdated():
                 break
-            shelf = _Shelf(root, statuses.get(root.id), rows[root.id])
-            key = _key(shelf)
+            status, here = statuses.get(root.id), rows[root.id]
+            why = READ_ONLY if root.read_only or (status is not None and not status.writable) else ""
+            parts = tuple(
+                (path, row.sha256 if _is_part(root.policy, path) else row.description) for path, row in here.items()
+            )
+            key = hash((root, why, parts))
             known = self._known.get(root.id)
             if known is None or known[0] != key:
                 off = OFF.format(where=root.switched_off) if root.switched_off else ""
-                reports = tuple(report._replace(off=off) for report in _look(engine, shelf))
+                reports = tuple(report._replace(off=off) for report in _look(engine, root, here, why))
                 known = self._known[root.id] = (key, reports)
             found += known[1]
         return tuple(found)
@@ -96,12 +88,6 @@ def is_looked_at(root: Root) -> bool:
     return has_index(root) or any(kind == HIDES for _, kind in root.policy.entries)
 
 
-def _key(shelf: _Shelf) -> int:
-    policy = shelf.root.policy
-    rows = tuple((path, row.sha256 if _is_part(policy, path) else row.description) for path, row in shelf.rows.items())
-    return hash((shelf.root, None if shelf.status is None else shelf.status.writable, rows))
-
-
 class _Text(NamedTuple):
     """An index, or one of its overflow files."""
 
@@ -115,11 +101,12 @@ NO_FIX = "Save it as UTF-8 with an editor that knows its encoding."
 _MISSING = _Text(b"", None, ())
 
 
-def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
-    root, policy = shelf.root, shelf.root.policy
+def _look(engine: Engine, root: Root, rows: Mapping[str, Memory], why: str) -> Iterator[IndexReport]:
+    """Check a root with these memories by path; `why` tells why nothing in it can be fixed."""
+    policy = root.policy
     linked = policy.index_format == LINKS
     texts: dict[str, _Text] = {}
-    waiting = sorted(filter(policy.is_index, shelf.rows))
+    waiting = sorted(filter(policy.is_index, rows))
     for path in waiting:  # files with the rest of one come to its end as they are found
         address = Address(root.id, path)
         try:
@@ -131,23 +118,20 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
             broken = IndexFinding(BROKEN, address, None, path, NO_TEXT, why=NO_FIX)
             yield IndexReport(address, snapshot.sha256, measure(b"", policy), policy, (broken,), code="E_TEXT")
             continue
-        texts[path] = _Text(
-            snapshot.bytes, snapshot.sha256, parse_index(snapshot.bytes, path, shelf.rows) if linked else ()
-        )
+        texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse_index(snapshot.bytes, path, rows) if linked else ())
         home = path if policy.is_index(path) else index_of(path)
         rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
-        waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
+        waiting += [one for one in sorted(rests & rows.keys()) if one not in waiting]
     named = frozenset().union(*map(_named, texts.values()), *(_imported(policy, *one) for one in texts.items()))
-    orphans = by_index(policy, shelf.rows, named) if linked else {}
-    found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
-    yield from _reports(engine, shelf, found, orphans)
-    for path in sorted(shelf.rows):
-        if policy.format_of(path) == HIDES and shelf.rows[path].sha256 is not None:
+    orphans = by_index(policy, rows, named) if linked else {}
+    found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - rows.keys())}}
+    yield from _reports(engine, root, rows, why, found, orphans)
+    for path in sorted(rows):
+        if policy.format_of(path) == HIDES and rows[path].sha256 is not None:
             yield from _hidden(engine, root, Address(root.id, path))
 
 
 def _hidden(engine: Engine, root: Root, address: Address) -> Iterator[IndexReport]:
-    """Report entries that the agent ignores."""
     try:
         snapshot = engine.read(address)
     except MemtuiError as error:
@@ -166,13 +150,17 @@ def _unread(address: Address, policy: Policy, error: MemtuiError) -> IndexReport
 
 
 def _reports(
-    engine: Engine, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
+    engine: Engine,
+    root: Root,
+    rows: Mapping[str, Memory],
+    why: str,
+    texts: Mapping[str, _Text],
+    orphans: Mapping[str, Sequence[str]],
 ) -> Iterator[IndexReport]:
     """Check every file of every index, an index before its overflow files."""
-    root, policy = shelf.root, shelf.root.policy
-    memories = {path: row.description for path, row in shelf.rows.items()}
+    policy = root.policy
+    memories = {path: row.description for path, row in rows.items()}
     rebuilt = Patterns(policy.generated)
-    why = READ_ONLY if root.read_only or (shelf.status is not None and not shelf.status.writable) else ""
     # A file with the rest of an index is opened, and not loaded at the start.
     unlimited = policy._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
     named: dict[str, frozenset[str | None]] = {}
@@ -181,7 +169,7 @@ def _reports(
     for path, home in homes.items():
         if path != home:
             rests[home][path] = texts[path].data
-    spare = {one: row.sha256 for one, row in shelf.rows.items() if row.sha256 and one not in texts and index_of(one)}
+    spare = {one: row.sha256 for one, row in rows.items() if row.sha256 and one not in texts and index_of(one)}
     for path in sorted(texts, key=lambda path: (homes[path], len(path), path)):  # the longer its number, the later
         text, home = texts[path], homes[path]
         pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}

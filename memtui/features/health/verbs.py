@@ -10,10 +10,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.differences import unified_file
-from memtui.engine.model import Address, Memory, Root, Write
+from memtui.engine.model import Address, Done, Memory, Root, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
+from memtui.features.health.apply import Chosen, apply, choose, prepare, refuse_unread
 from memtui.features.health.checks import LINKS, CheckedIndex, check
 from memtui.features.health.model import (
     BY_NAME,
@@ -138,7 +138,6 @@ def _tell_unread(call: Call, reports: Sequence[IndexReport]) -> None:
 
 
 def _offer(call: Call, reports: Sequence[IndexReport]) -> None:
-    """List the commands that show fixes, each with its number of findings."""
     root = call.args.text("root")
     offers = []
     for name, kinds in (("all", TOGETHER), (LONG, (LONG,)), (CUT, (CUT,))):
@@ -203,7 +202,7 @@ def _show(call: Call, shown: FixPreview) -> None:
         call.out.say(note)
 
 
-def _document(previews: Sequence[FixPreview], done: Applied | None) -> outcomes.Json:
+def _document(previews: Sequence[FixPreview], done: Done | None) -> outcomes.Json:
     return {
         "written": done is not None,
         "fixes": sum(shown.fixes for shown in previews),
@@ -224,7 +223,7 @@ def _tell(
     call: Call,
     reports: Sequence[IndexReport],
     previews: Sequence[FixPreview],
-    done: Applied | None,
+    done: Done | None,
     kind: str,
     *,
     rebuilt: bool,
@@ -255,7 +254,6 @@ def _tell(
 
 
 def _reasons(reports: Sequence[IndexReport], kinds: Sequence[str]) -> Iterator[tuple[IndexReport, str]]:
-    """Yield the reasons why nothing of these kinds can be fixed, once for each index."""
     for report in reports:
         for why in dict.fromkeys(one.why for one in report.findings if one.kind in kinds and one.fix is None):
             if why:
@@ -324,14 +322,9 @@ class RebuiltIndex(NamedTuple):
 
 
 def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple[RebuiltIndex, ...]]:
-    """Rebuild the indexes of a root without storing anything.
+    """Return a proposal of the indexes of a root made anew (None when nothing would change), and those that change.
 
-    Returns:
-        The proposal (None when nothing would change) and the changed indexes.
-
-    Raises:
-        UsageError: the root has no index of links, or one with other text.
-        NotFoundError: there is no memory to name.
+    Raises UsageError where the root has no index of links, or one with other text; NotFoundError without a memory.
     """
     if root.policy.index_format != LINKS or not root.policy.index_file:
         raise UsageError(f"{root.id} has no index of links.", hint="`memtui health` says which roots have one.")
@@ -352,7 +345,9 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
     why = f"{', '.join(str(one.address) for one in changed)} made anew from the memories, the newest first."
     if omitted:
         why += f" {len(omitted)} do not fit into what the agent loads: {', '.join(omitted[:_MAX_NAMED_PATHS])}{more}."
-    steps = [Write(one.address, one.after, None if one.before is None else _sha(one.before)) for one in changed]
+    steps = [
+        Write(one.address, one.after, None if one.before is None else sha256(one.before).hexdigest()) for one in changed
+    ]
     suggested = proposal(
         engine, kind="replace" if changed[0].before is not None else "add", steps=steps, by=by, why=why,
         evidence=[*_evidence(changed, homes)],
@@ -400,10 +395,6 @@ def _head(address: Address, data: bytes) -> bytes:
             hint=f"`memtui health {address.root} --fix all` mends single lines.",
         )
     return data[: lines[first].start] if first < len(lines) else data
-
-
-def _sha(data: bytes) -> str:
-    return sha256(data).hexdigest()
 
 
 def _evidence(changed: Sequence[RebuiltIndex], homes: dict[str, list[Memory]]) -> Iterator[Evidence]:

@@ -13,12 +13,10 @@ from textual import on
 from memtui.errors import MemtuiError
 from memtui.features.health.apply import NOT_LOADED, Chosen, apply, choose, prepare
 from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, Stray
-from memtui.features.health.texts import many_at_once
-from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, page, row_runs
+from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, many_at_once, page, row_runs
 from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import DiffStyle
-from memtui.ui.draw.pages import Page
 from memtui.ui.draw.text import Line, Run, count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
@@ -118,12 +116,10 @@ back."""
         self.load()
 
     def _news(self) -> None:
-        """Take in new findings."""
         self.known.look_around()
         self.load()
 
     def _read_rows(self, *, awaited: bool) -> None:
-        """Update the rows."""
         del awaited
         stay = None if self._mine else self.row
         if self._mine and self.rows.reports != self.known.reports:
@@ -145,7 +141,6 @@ back."""
             self.list.go(next(cuts, 1))  # what is not loaded is lost to the agent, whatever else the index says
 
     def _row_moved(self) -> None:
-        """Drop rows that no longer hold once the cursor leaves them."""
         if self.rows.has_over:
             here = self.list.cursor
             self.list.change_rows(lambda: self.rows.drop_over(here))
@@ -171,7 +166,6 @@ back."""
         return [[(words, "strong")], [("  They are looked at again whenever they change.", "name")]]
 
     def _list_words(self) -> tuple[str, Line]:
-        """Return title and counts of the list."""
         notes: Line = [(self.rows.counts, "title")] if self.loaded else []
         if self.rows.words:
             notes.append((f" | /{' '.join(self.rows.words)}", "agent"))
@@ -180,17 +174,17 @@ back."""
     # The text
 
     def _read_text(self, item: HealthRow) -> None:
-        """Draw the page of a row."""
         look, reports = DiffStyle(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
         name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
 
-        def job(engine: Engine) -> Page:
-            return page(engine, item, reports, look, name)
-
-        self.jobs.run(job, lambda drawn: self._show_text(item, drawn), what="draw a finding", latest=BESIDE)
+        self.jobs.run(
+            lambda engine: page(engine, item, reports, look, name),
+            lambda drawn: self._show_text(item, drawn),
+            what="draw a finding",
+            latest=BESIDE,
+        )
 
     def _page_words(self) -> tuple[str, Line]:
-        """Return title and notes of the page."""
         row = self.item
         if row is None:
             return "Fix", []
@@ -203,7 +197,6 @@ back."""
     # Keys
 
     def _off(self, action: Action) -> str:
-        """Return why an action is off."""
         row = self.row
         if action.id == "repoint" and (row is None or row.stray is None or row.stray.kind != ORPHAN):
             return "re-point: put the cursor on a project that is gone first."
@@ -224,14 +217,12 @@ back."""
         if action.id == "fix_kind" and not self.rows.fixable(row.root, self._kinds()):
             return "There is nothing of this kind that can be fixed at once."
         if action.id == "fix_root" and not self.rows.fixable(row.root, TOGETHER):
-            one = any(some.finding is not None and some.finding.fix is not None for some in self._below(row))
+            below = [some.finding for some in self.rows.all if some.root == row.root and some.finding is not None]
+            one = any(finding.fix is not None for finding in below)
             return "These change words: one at a time with d f." if one else "There is nothing in this root to fix."
         if action.id == "edit" and (row.report is None or row.report.sha256 is None):
             return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
         return ""
-
-    def _below(self, row: HealthRow) -> Sequence[HealthRow]:
-        return [one for one in self.rows.all if one.root == row.root]
 
     def _kinds(self) -> tuple[str, ...]:
         finding = self.row.finding if self.row is not None else None
@@ -240,7 +231,6 @@ back."""
         return (finding.kind,)
 
     def _asks_at_once(self, first: str) -> Line | None:
-        """Show what `d` and `D` would fix."""
         after = {action.id: key for key, action in self.sequences.choices(first)}
         row = self.row
         if row is None or row.stray is not None or self.jobs.read_only:
@@ -280,9 +270,6 @@ back."""
     # Elsewhere
 
     @on(RowList.Opened)
-    def _clicked_twice(self) -> None:
-        self._open()
-
     def _open(self) -> None:
         row = self.row
         if row is None:
@@ -393,10 +380,4 @@ back."""
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")
             jobs.refresh([one.report.address for one in chosen])
 
-        jobs.run(
-            job,
-            done,
-            what=f"fix {name}",
-            otherwise=failed,
-            lane=WRITE,
-        )
+        jobs.run(job, done, what=f"fix {name}", otherwise=failed, lane=WRITE)

@@ -1,4 +1,4 @@
-"""Rows of the Health view and the page beside each.
+"""Rows of the Health view, findings in texts grouped like those of indexes, and the page beside each row.
 
 A row that no longer holds stays, marked, until the cursor leaves it. The page shows the same preview that is written.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Policy, Root
+from memtui.engine.model import Address, Memory, Policy, Root
 from memtui.errors import ConflictError, MemtuiError
 from memtui.features.health.apply import Chosen, choose, prepare
 from memtui.features.health.model import (
@@ -19,14 +19,15 @@ from memtui.features.health.model import (
     LONG,
     QUIET,
     TOGETHER,
+    Fix,
     FixPreview,
     IndexFinding,
     IndexReport,
     Stray,
 )
-from memtui.features.health.texts import GROUPS
+from memtui.features.hygiene.memory_scan import LABELS, NamedFinding
 from memtui.mask import shown_bytes
-from memtui.pointers.lines import Measure
+from memtui.pointers.lines import Measure, measure
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare, fold_runs
@@ -36,6 +37,85 @@ from memtui.ui.list_view import ListRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+
+SECRETS, ORDERS, OUTDATED, DOUBLES = "secrets", "orders", "outdated", "doubles"
+GROUPS = {
+    SECRETS: (
+        "Secrets",
+        "Keys, tokens, passwords and numbers of people, masked here. d f puts a word in their place.",
+        "Older versions, git and whoever was given the memory have them still: change the secret itself.",
+    ),
+    ORDERS: (
+        "Hidden text and orders",
+        "What nobody sees and an agent reads, and words that tell an agent what its user did not.",
+        "A finding is a reason to look, no proof; a memory without one is not called safe.",
+    ),
+    OUTDATED: (
+        "Outdated",
+        "What memories say that was so when it was written, and is no longer: paths, commands, dependencies, links.",
+        "e edits the memory at the line.",
+    ),
+    DOUBLES: (
+        "Doubles",
+        "Memories that say the same, and entries that stand twice in one file.",
+        "memtui dream proposes which stays, and takes along what names the others.",
+    ),
+}
+"""Title of each group and explanations, in display order."""
+_FAMILIES = {"S": SECRETS, "P": SECRETS, "H": ORDERS, "I": ORDERS, "T": OUTDATED, "D": DOUBLES}
+SIGNS = {SECRETS: "S", ORDERS: "h", OUTDATED: "o"}
+_ALONE = ("H07", "H08", "H12", "I")
+"""Rules whose fixes lose words, and are done one by one."""
+_BY_HAND = {
+    "open": "Only a person can tell whether it belongs there: enter opens the memory, e edits it.",
+    "set": "What it should say only a person can tell: e edits the memory.",
+    "D01": "memtui dream proposes which of them stays; enter goes to this one.",
+}
+_NOTHING = measure(b"", Policy())
+
+
+def group_of(rule: str) -> str:
+    """Return the group of a rule's findings."""
+    return _FAMILIES[rule[0]]
+
+
+def many_at_once(rule: str) -> bool:
+    """Return whether several findings of a rule may be fixed at once: their fixes lose no words."""
+    return rule[0] in "SP" or (rule[0] == "H" and rule < "H07")
+
+
+def text_reports(found: Iterable[NamedFinding]) -> dict[str, tuple[IndexReport, ...]]:
+    """Group findings, with a report for each memory; muted ones and those of severity I are left out."""
+    groups: dict[str, dict[Memory, list[IndexFinding]]] = {name: {} for name in GROUPS}
+    for one in found:
+        if one.hazard.severity != "I" and not one.muted:
+            groups[group_of(one.hazard.rule.id)].setdefault(one.row, []).append(_finding(one))
+    return {
+        name: tuple(
+            IndexReport(row.address, row.sha256, _NOTHING, Policy(), tuple(some)) for row, some in findings.items()
+        )
+        for name, findings in groups.items()
+        if findings
+    }
+
+
+def text_signs(reports: Mapping[str, tuple[IndexReport, ...]]) -> dict[Address, str]:
+    """Return the sign of each memory with a finding that has one."""
+    return {report.address: sign for name, sign in reversed(SIGNS.items()) for report in reports.get(name, ())}
+
+
+def _finding(one: NamedFinding) -> IndexFinding:
+    hazard, rule, address = one.hazard, one.hazard.rule, one.row.address
+    said = f"{rule.what}: {hazard.text}"
+    by_hand = rule.fix == "open" or (rule.fix == "set" and hazard.new is None)
+    if by_hand or not one.row.writable:
+        why = _BY_HAND.get(rule.id) or _BY_HAND.get(
+            rule.fix if by_hand else "", "It is read-only, or no text that can be edited."
+        )
+        return IndexFinding(rule.id, address, hazard.line, address.path, said, None, why, address, hazard, one.id)
+    fix = Fix(LABELS[rule.fix], (), offered=rule.id.startswith(_ALONE) or rule.fix == "set")
+    return IndexFinding(rule.id, address, hazard.line, address.path, said, fix, "", address, hazard, one.id)
+
 
 Reports = Mapping[str, tuple[IndexReport, ...]]
 """Reports by root, in the order of roots."""
@@ -281,10 +361,11 @@ def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: D
         return words_page(*row.stray.lines, style="name", width=look.width)
     if row.root == STRAYS:
         return words_page(*ABOUT_STRAYS, width=look.width)
-    if row.root in GROUPS and row.report is None:
-        return _group_page(engine, row, reports, look)
     if row.report is None:
-        return _root_page(engine, reports, look, row.finding.kind if row.finding is not None else "")
+        kind = row.finding.kind if row.finding is not None else ""  # the rule that a pending key sequence is about
+        if row.root not in GROUPS:
+            return _root_page(engine, reports, look, kind)
+        return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
     if row.finding is None:
         return words_page(row.report.problem, style="problem", width=look.width)
     finding = row.finding
@@ -301,12 +382,6 @@ def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: D
         return (*top, *words_page(OLD, style="problem", width=look.width))
     except MemtuiError as error:
         return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
-
-
-def _group_page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: DiffStyle) -> Page:
-    """Explain a group; during a key sequence for one rule, show what it would change first."""
-    kind = row.finding.kind if row.finding is not None else ""
-    return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
 
 
 def _heading(finding: IndexFinding, row: HealthRow, name: str, width: int) -> Page:
@@ -328,7 +403,6 @@ def _heading(finding: IndexFinding, row: HealthRow, name: str, width: int) -> Pa
 
 
 def _difference(previews: Sequence[FixPreview], look: DiffStyle, said: Collection[str] = ()) -> Page:
-    """Draw previews, without the notes in `said`."""
     lines: list[PageLine] = []
     for shown in previews:
         if len(previews) > 1:
@@ -371,7 +445,6 @@ def _root_page(engine: Engine, reports: Sequence[IndexReport], look: DiffStyle, 
 
 
 def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: DiffStyle, kind: str) -> Page:
-    """Show what fixing all findings of one kind would change."""
     chosen = choose(reports, (kind,))
     if not chosen:
         return ()

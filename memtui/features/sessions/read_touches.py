@@ -21,8 +21,7 @@ from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
 from memtui.engine.ledger.turns import ReadTurn
 from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError
-from memtui.features.attribution.chat import speaker
-from memtui.features.attribution.qwen_rooms import keep_rooms
+from memtui.features.attribution.chat import keep_rooms, speaker
 from memtui.transcripts.event import TOOL, WRITES, FileTouch, SessionEvent, after, is_changed_by_user, taint, touched
 from memtui.transcripts.readers import READERS
 from memtui.transcripts.sessions import (

@@ -25,7 +25,7 @@ from memtui.engine.proposal import Evidence
 from memtui.errors import StorageError
 from memtui.features.approvals.decide import approve
 from memtui.features.attribution.chat import ChatCommand
-from memtui.features.attribution.turns import begin, end, request
+from memtui.features.attribution.verbs import begin, end, request
 from memtui.features.channels.verbs import FILE, append, room_of
 from memtui.features.proposals.value import proposal
 from memtui.features.schedules.plan import add
@@ -151,7 +151,6 @@ def furnish(around: Surroundings, settings: Settings) -> None:
 
 
 def _begun(session: Session, person: str, name: str, text: str) -> str:
-    """Begin a turn in the room and return its id."""
     digest = sha256(text.encode()).hexdigest()
     said = {"session": _SESSION, "channel": CHAT.channel, "chat": CHAT.chat, "person": person, "name": name}
     turn = str(request(session.engine, GATEWAY, said | {"prompt": digest})["turn"])

@@ -63,9 +63,9 @@ def _all(call: Call) -> Iterator[Finding]:
         settings = call.settings
     except MemtuiError as error:
         yield Finding("error", "settings", error.message, error.hint)
-        yield from _terminal(call, None)
         return
-    yield Finding("ok", "settings", f"{settings.config_file}: {_settings_state(settings)}.")
+    state = "read" if os.path.exists(settings.config_file) else "not there, so every setting is at its default"
+    yield Finding("ok", "settings", f"{settings.config_file}: {state}.")
     try:
         if call.args.flag("salvage"):
             file = call.args.text("file")
@@ -94,10 +94,6 @@ def _unseen(call: Call) -> Iterator[Finding]:
         yield Finding("note", "roots", f"{one.name} looks like memories, and no root shows it.", one.how)
     if found.ended:
         yield Finding("note", "roots", found.ended, "memtui roots in a folder further down looks at that one.")
-
-
-def _settings_state(settings: Settings) -> str:
-    return "read" if os.path.exists(settings.config_file) else "not there, so every setting is at its default"
 
 
 def _faults(settings: Settings) -> Iterator[Finding]:
@@ -202,9 +198,7 @@ def _kernel_limit(name: str) -> int | None:
         return None
 
 
-def _terminal(call: Call, settings: Settings | None) -> Iterator[Finding]:
-    if settings is None:
-        return
+def _terminal(call: Call, settings: Settings) -> Iterator[Finding]:
     terminal = settings.terminal
     environ = read_environment()
     if not call.out.terminal:

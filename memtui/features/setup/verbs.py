@@ -76,7 +76,6 @@ def _row(name: str, value: object, source: str, default: object, text: str) -> J
 
 
 def _tables(settings: Settings) -> list[Json]:
-    """Return the settings that are not simple: keys, roots, access and folders."""
     folders, origin, most = settings.directories, settings.directories.origin, "the most this agent may do"
     return [
         *(_row(f"keys.{action}", key, "config.toml", None, "a key of your own") for action, key in settings.keys),

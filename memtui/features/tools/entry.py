@@ -55,5 +55,5 @@ _VERBS = (
 
 FEATURE = Feature(
     verbs=_VERBS,
-    tools=(Tool("memory", "Memory", "memtui.features.tools.tool:offer", "memtui.memory_tool.scoped:answer"),),
+    tools=(Tool("memory", "Memory", "memtui.features.tools.verbs:offer", "memtui.memory_tool.scoped:answer"),),
 )

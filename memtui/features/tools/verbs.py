@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError, missing_extra
-from memtui.memory_tool.call import Result
+from memtui.features.feature import Offer
+from memtui.memory_tool.call import Result, rights, schema
 from memtui.wire import outcomes
 from memtui.wire.call import GC_THRESHOLD, LOCK_WAIT, Call
 
@@ -29,6 +30,26 @@ LONGEST_SDK = 256 * 1_048_576
 """The same for the profile `sdk`, whose files may be larger."""
 _PERSON = Actor("cli")
 """The command line's default actor; here nobody is at the keys."""
+
+
+WHAT = (
+    ": notes that outlive this conversation, shared with the user and their other agents. Paths are "
+    "/memories/<scope>/<path>: global is for everything, project for this project, workspace for this checkout. "
+)
+LOOKING = "The command view shows a file or a directory. "
+COMMANDS = (
+    "Commands: view (a file or a directory), create, str_replace, insert, delete, rename. Every version is kept, so "
+    "the user can undo any change. "
+)
+
+
+def offer(engine: "Engine") -> Offer:
+    """Describe the commands that a client may use."""
+    allowed = rights(engine)
+    writes = bool(allowed.writable)
+    what, how = ("Read and keep memories", COMMANDS) if writes else ("Read memories", LOOKING)
+    hints = {"readOnlyHint": not writes, "destructiveHint": writes, "idempotentHint": False, "openWorldHint": False}
+    return Offer(f"{what}{WHAT}{how}{allowed.in_words}".strip(), schema(allowed.in_words), hints)
 
 
 def tool(call: Call) -> int:

@@ -65,6 +65,4 @@ _VERBS = (
     ),
 )
 
-FEATURE = Feature(
-    verbs=_VERBS,
-)
+FEATURE = Feature(verbs=_VERBS)

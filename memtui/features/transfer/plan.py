@@ -110,14 +110,8 @@ def apply(engine: Engine, wanted: TransferPlan, *, actor: Actor) -> Done:
         if len(staying) == 1 and staying[0].error is not None:
             raise staying[0].error
         raise UsageError("None of the memories can go there.", hint="--dry-run says why for each.")
-    done = engine.together.do(wanted.steps, actor=actor, label=wanted.words)
-    for outcome in done.outcomes:
-        if outcome.error is not None or not outcome.ok:
-            raise ConflictError(
-                f"{outcome.address} changed meanwhile.",
-                unharmed="Nothing was copied or moved.",
-                hint="Look at it, and do it again.",
-            )
+    unharmed, hint = "Nothing was copied or moved.", "Look at it, and do it again."
+    done = do_all(engine, wanted.steps, actor=actor, label=wanted.words, unharmed=unharmed, hint=hint)
     mine = {item.old: item.new for item in wanted.going}
     news = {new: old for old, new in mine.items()}
     outcomes: dict[Address, Outcome] = {}
@@ -129,6 +123,15 @@ def apply(engine: Engine, wanted: TransferPlan, *, actor: Actor) -> Done:
             outcomes[old] = Outcome(old, outcome.result, new_address=outcome.address)
     operation = "rename" if wanted.moving else "create"
     return Done(done.txn, operation, (*outcomes.values(), *staying), done.label, wanted.rest, wanted.also)
+
+
+def do_all(engine: Engine, steps: Sequence[Step], *, actor: Actor, label: str, unharmed: str, hint: str) -> Done:
+    """Carry out steps as one undo step, or none of them; raises ConflictError where a memory changed meanwhile."""
+    done = engine.together.do(steps, actor=actor, label=label)
+    for outcome in done.outcomes:
+        if not outcome.ok:
+            raise ConflictError(f"{outcome.address} changed meanwhile.", unharmed=unharmed, hint=hint)
+    return done
 
 
 def copy(

@@ -192,7 +192,6 @@ class _Mapping:
         self._place_type(wanted, nested=False if self.required else self.hints.nested)
 
     def _place_type(self, value: str, *, nested: bool | None) -> None:
-        """Put the type where the target has it, and nowhere else."""
         top = self.fields.get(TYPE)
         inner = self._inner_type()
         if nested is None:

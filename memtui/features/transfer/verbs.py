@@ -58,7 +58,6 @@ def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
 
 
 def _address(call: Call, text: str) -> Address:
-    """Return the address of a memory, a folder, or (empty path) a whole root."""
     found = places.place(call.engine, text)
     if found.roots is None or len(found.roots) != 1:
         raise UsageError(f"{text!r} is more than one root.", hint="Name one; `memtui roots` lists them.")

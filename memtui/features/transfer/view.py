@@ -21,7 +21,7 @@ from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import DiffStyle, compare
-from memtui.ui.draw.pages import text_page, words_page
+from memtui.ui.draw.pages import Page, text_page, words_page
 from memtui.ui.draw.text import Line, Run, both_ends, count_words
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Prompt, Question
@@ -143,7 +143,6 @@ cursor. Shift with up and down scrolls it."""
     # What is typed
 
     def _take_key(self, key: str) -> bool:
-        """Complete the line on tab."""
         if key not in ("tab", "shift+tab"):
             return False
         self._complete(-1 if key == "shift+tab" else 1)
@@ -258,7 +257,6 @@ cursor. Shift with up and down scrolls it."""
 
     @property
     def _off(self) -> str:
-        """Where the target's agent is told to read none of it, or empty."""
         root = self._root
         return root.switched_off if root is not None and root.id != self._start.address.root else ""
 
@@ -320,7 +318,7 @@ def note_lines(root: Root | None, look: DiffStyle) -> list[Line]:
     if root is None or not root.note:
         return []
     style = "warning" if root.switched_off else "dim"
-    return [list(line.runs) for line in words_page(root.note, style=style, width=look.width)]
+    return page_lines(words_page(root.note, style=style, width=look.width))
 
 
 def details(wanted: TransferPlan, item: Transfer | None, look: DiffStyle) -> list[Line]:
@@ -339,7 +337,7 @@ def details(wanted: TransferPlan, item: Transfer | None, look: DiffStyle) -> lis
         lines += _difference(item.before, item.after, look)
     lines += index_details(wanted.indexes, look)
     if wanted.rest:
-        lines += [[], *(list(part.runs) for part in words_page(wanted.rest, style="warning", width=look.width))]
+        lines += [[], *page_lines(words_page(wanted.rest, style="warning", width=look.width))]
     return lines
 
 
@@ -348,14 +346,18 @@ def index_details(indexes: Iterable[IndexChange], look: DiffStyle) -> list[Line]
     lines: list[Line] = []
     for change in indexes:
         lines += [[], [(f" {look.named(str(change.address))}", "heading"), (f"  {change.what}", "good")]]
-        for note in change.notes:
-            lines += [list(part.runs) for part in words_page(note, style="description", width=look.width)]
+        lines += page_lines(words_page(*change.notes, width=look.width))
         lines += _difference(change.before, change.after, look)
     return lines
 
 
 def _difference(before: bytes, after: bytes, look: DiffStyle) -> list[Line]:
-    return [list(line.runs) for line in compare(before, after, look)[1]] if before != after else []
+    return page_lines(compare(before, after, look)[1]) if before != after else []
+
+
+def page_lines(page: Page) -> list[Line]:
+    """Return the runs of a page, for the details of a plan."""
+    return [list(line.runs) for line in page]
 
 
 NEW_MEMORY = "new memory"
@@ -460,20 +462,19 @@ typed is there when you come back."""
         lines: list[Line] = [[], *note_lines(self._root, look)]
         if self._refused is not None and self.prompts[NAME].text.strip():
             text = f"{self._refused.message} {self._refused.hint}".strip()
-            lines += [list(line.runs) for line in words_page(text, style="warning", width=look.width)]
+            lines += page_lines(words_page(text, style="warning", width=look.width))
         elif self.plan is not None:
-            memory, index = self.plan.changes[0], self.plan.changes[1:]
+            memory, *indexes = self.plan.changes
             lines.append([(f" {self.plan.address}", "heading")])
-            lines += [list(line.runs) for note in memory.notes for line in words_page(note, width=look.width)]
-            lines += [list(line.runs) for line in text_page(memory.after, look.width, plain=look.plain)]
-            lines += index_details(index, look)
+            lines += page_lines(words_page(*memory.notes, width=look.width))
+            lines += page_lines(text_page(memory.after, look.width, plain=look.plain))
+            lines += index_details(indexes, look)
         self.details.show(lines, top=0)
         self.fields.repaint()
 
     # Keys
 
     def _take_key(self, key: str) -> bool:
-        """Create the memory, or step through types and fields."""
         if key == "ctrl+s":
             self._make()
         elif key in ("tab", "shift+tab") and self._at == TYPE:

@@ -130,7 +130,7 @@ class HealthChecks:
         def done(looked: tuple[dict[Address, Memory], tuple[NamedFinding, ...]]) -> None:
             self._texts_of[id_], found = looked
             if found != self._told.get(id_, ()):
-                from memtui.features.health.texts import text_reports
+                from memtui.features.health.view_rows import text_reports
 
                 self._told[id_] = found
                 self._in_texts = text_reports(one for some in self._told.values() for one in some)
@@ -247,7 +247,7 @@ class HealthChecks:
         signs = {address: UNLOADED for report in every for address in report.below}
         signs |= {report.address: AILING for report in every if _counted(report)}
         if self._in_texts:
-            from memtui.features.health.texts import text_signs
+            from memtui.features.health.view_rows import text_signs
 
             signs |= text_signs(self._in_texts)
         if signs != screen.forest.index_signs:

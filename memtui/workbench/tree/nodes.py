@@ -3,7 +3,7 @@
 The user's project comes first. Other projects lie below one row in each group, so that thousands take one line; a root
 of one has a row as soon as it is found, and its memories are read when it is opened. To change the letter of a badge,
 change it here and in `SIGNS` of `workbench/actions.py`, which help shows; a test holds them equal. Letters of health
-findings are in `browse/health.py` and `features/health/texts.py`.
+findings are in `browse/health.py` and `features/health/view_rows.py`.
 """
 
 from __future__ import annotations

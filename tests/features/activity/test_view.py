@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.model import MergeOf
+from memtui.engine.model import Address, MergeOf, Root
 from memtui.features.activity.view import ActivityView
-from memtui.features.activity.view_texts import PAGE
+from memtui.features.activity.view_rows import PAGE
 from memtui.workbench.main_screen import SavedPlace
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
@@ -201,9 +201,9 @@ async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) ->
         for number in range(PAGE + 20):
             engine.pins.set([at("a.md")], pinned=number % 2 == 0, actor=ME)
     async with activity_of(world) as (screen, view):
-        assert not view.steps.complete
+        assert not view.rows.complete
         await screen.press("G")
-        await screen.until(lambda: view.steps.complete and view.list.cursor == view.list.count() - 1)
+        await screen.until(lambda: view.rows.complete and view.list.cursor == view.list.count() - 1)
         await screen.until_text("By you")
         await screen.press("g", "g")
         assert view.list.cursor == 0
@@ -265,7 +265,7 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
     async with real(world) as screen:
         view = await activity(screen)
         await screen.press("G")
-        await screen.until(lambda: view.steps.complete and view.list.cursor == view.list.count() - 1)
+        await screen.until(lambda: view.rows.complete and view.list.cursor == view.list.count() - 1)
         await to(screen, view, "delete 3 memories")
         await screen.press("enter", "j")
         row, key = view.list.row_now, view.item.step.key if view.item is not None else None
@@ -294,5 +294,82 @@ async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
         view = screen.app.screen
         assert isinstance(view, ActivityView)
         await screen.until(lambda: view.loaded and view.shell.row_left(view.ID) == "")
-        assert view.steps.complete == (not steps)
+        assert view.rows.complete == (not steps)
         assert view.list.cursor == 0
+
+
+@pytest.fixture
+def steps_world(tmp_path: Path) -> World:
+    world = World(tmp_path)
+    with world.engine() as engine:
+        engine.watch.reconcile()
+        engine.memories.create(at("a.md"), "one\n", actor=ME)
+        engine.save(at("a.md"), "two\n", expected_sha256=engine.read(at("a.md")).sha256, actor=CLAUDE)
+        engine.memories.create(at("b.md"), "b\n", actor=ME)
+    return world
+
+
+async def test_the_newest_says_u_and_an_older_one_says_d_s(steps_world: World) -> None:
+    async with activity_of(steps_world) as (screen, _):
+        await screen.until_text("u takes it back: it is the newest.")
+        await screen.press("j")
+        await screen.until_text("d s takes this step alone back")
+        await screen.press("d", "s")
+        await screen.until_text("Took back: save notes/a.md. u brings it back.")
+        assert steps_world.disk() == {"a.md": b"one\n", "b.md": b"b\n"}
+
+
+async def test_a_step_taken_back_twice_is_refused_in_words(steps_world: World) -> None:
+    async with activity_of(steps_world) as (screen, view):
+        await screen.press("j", "d", "s")
+        await screen.until_text("Took back: save notes/a.md.")
+        await screen.until(lambda: view.list.count() == 4)
+        await screen.press("d", "s")
+        await screen.until_text("That step was taken back already.")
+        assert steps_world.disk()["a.md"] == b"one\n"
+
+
+async def test_what_others_did_is_taken_back_as_one_memory(steps_world: World) -> None:
+    async with activity_of(steps_world) as (screen, view):
+        (steps_world.folder / "a.md").write_bytes(b"theirs\n")
+        screen.app.bridge.reload()
+        await screen.until(lambda: view.list.count() == 4)
+        await screen.press("g", "g")
+        await screen.until_text("1 + theirs")
+        await screen.press("d")
+        await screen.until_text("s takes back: modified notes/a.md")
+        await screen.press("s")
+        await screen.until(lambda: steps_world.disk()["a.md"] == b"two\n")
+
+
+async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(steps_world: World) -> None:
+    away = Root("far", str(steps_world.base / "far"))
+    with steps_world.engine() as engine:
+        engine.roots.add([away])
+        engine.memories.create(Address("far", "z.md"), "z\n", actor=ME)
+    for found, words in ((away, "to another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
+        roots = (Root("notes", str(steps_world.folder)), *((found,) if found is not None else ()))
+        async with real(steps_world, more_roots=lambda roots=roots: roots) as screen:
+            await screen.until(lambda: screen.browser.every_root is not None)
+            view = await activity(screen)
+            await screen.until_text(words.split(" ", maxsplit=1)[0])
+            assert "no longer stored" not in screen.text
+            assert "d s" not in screen.text
+            await screen.press("enter")
+            assert screen.app.screen is view
+            assert words in " ".join(screen.text.split())
+            await screen.press("d", "s")
+            assert words in " ".join(screen.text.split())
+
+
+async def test_an_operation_of_a_folder_that_is_not_open_says_so_beside_its_memories(steps_world: World) -> None:
+    with steps_world.engine() as engine:
+        engine.roots.add([Root("far", str(steps_world.base / "far"))])
+        for name in ("y.md", "z.md"):
+            engine.memories.create(Address("far", name), "z\n", actor=ME)
+        engine.memories.delete([Address("far", "y.md"), Address("far", "z.md")], actor=ME)
+    async with activity_of(steps_world) as (screen, _):
+        await screen.until_text("delete 2 memories")
+        await screen.until_text("--root")
+        assert "deleted  /" in screen.text
+        assert "d s" not in screen.text

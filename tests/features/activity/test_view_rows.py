@@ -1,26 +1,39 @@
-"""The audit as steps: each record exactly once, whatever the pages; one operation is one row; rows fit and are safe."""
+"""The audit as steps: each record once, whatever the pages; rows fit and are safe; texts, lines, and one step back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memtui.engine import Engine
 from memtui.engine.model import Address, AuditRecord, Operation
 from memtui.features.activity.view_rows import (
     TOGETHER_MS,
     ActivityItem,
+    PageFilter,
     Steps,
     change_of,
+    count,
     heading,
     item_runs,
+    load,
     matches,
+    show,
     step_state,
     step_words,
     strip,
     strip_records,
+    take_back,
 )
 from memtui.safe_text import cell_width
+from memtui.ui.draw.difference import DiffStyle
 from memtui.ui.draw.text import RowStyle
+from tests.engine.settling import settle
+from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
 NOW = 1_767_225_600_000
 LOOK = RowStyle(NOW)
@@ -39,9 +52,8 @@ def steps_of(*records: AuditRecord) -> Steps:
     return found
 
 
-def words(item: ActivityItem, steps: Steps, width: int = 100, **rest: object) -> str:
-    options = {"next_undo": None, **rest}
-    return "".join(text for text, _ in item_runs(item, steps, {}, width, LOOK, **options))  # type: ignore[arg-type]
+def words(item: ActivityItem, steps: Steps, width: int = 100) -> str:
+    return "".join(text for text, _ in item_runs(item, steps, width, LOOK))
 
 
 def test_one_operation_is_one_row_that_opens() -> None:
@@ -68,7 +80,9 @@ def test_what_an_operation_says() -> None:
     operation = Operation("1", "do", "delete 2 memories", 2, undone=False)
     steps.operations = {"1": operation}
     assert "delete 2 memories" in words(steps.shown[0], steps)
-    assert words(steps.shown[0], steps, next_undo="1").endswith("  u undo")
+    steps.next_undo = "1"
+    assert words(steps.shown[0], steps).endswith("  u undo")
+    steps.next_undo = None
     steps.operations = {"1": operation._replace(undone=True)}
     assert words(steps.shown[0], steps).endswith("  undone")
     steps.operations = {"1": operation._replace(kind="undo")}
@@ -208,7 +222,8 @@ def test_each_row_fits_and_is_safe(parts: list[tuple[str, str, int, str, str]], 
     for step in list(steps.steps):
         steps.set_open(step, wide=True)
     for item in steps.shown:
-        runs = item_runs(item, steps, {}, width, RowStyle(NOW, plain), next_undo="1")
+        steps.next_undo = "1"
+        runs = item_runs(item, steps, width, RowStyle(NOW, plain))
         text = "".join(words for words, _ in runs)
         assert cell_width(text) <= max(width, 70)
         assert "\x1b" not in text
@@ -218,3 +233,141 @@ def test_a_note_names_versions_by_twelve_digits() -> None:
     noted = record(1, "1")._replace(note=f"merge: base none, yours {'c' * 64}, result {'d' * 64}; 2 of YOURS")
     lines = "\n".join(heading(steps_of(noted).shown[0], None, NOW))
     assert f"Note: merge: base none, yours {'c' * 12}, result {'d' * 12}; 2 of YOURS" in lines
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture
+def engine(world: World) -> Iterator[Engine]:
+    with world.engine() as engine:
+        engine.watch.reconcile()
+        yield engine
+
+
+def items(engine: Engine, only: PageFilter = PageFilter()) -> list[ActivityItem]:  # noqa: B008
+    loaded = load(engine, only, None)
+    steps = Steps()
+    steps.operations = {one.txn: one for one in loaded.operations}
+    steps.extend(loaded.records)
+    return list(steps.shown)
+
+
+def page(engine: Engine, item: ActivityItem) -> str:
+    drawn, _ = show(engine, item, None, "", item.step.at, DiffStyle(70))
+    return "\n".join("".join(words for words, _ in line.runs) for line in drawn)
+
+
+def test_pages_follow_each_other_to_the_end(engine: Engine) -> None:
+    for number in range(7):
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
+    found: list[AuditRecord] = []
+    before, complete = None, False
+    while not complete:
+        loaded = load(engine, PageFilter(), before, limit=3)
+        found += loaded.records
+        before, complete = loaded.reached, loaded.complete
+    assert tuple(found) == engine.history.audit(limit=100)
+
+
+def test_a_page_asks_for_no_more_than_it_shows(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
+    asked = []
+    audit = engine.history.audit
+
+    def spy(**options: object) -> tuple[AuditRecord, ...]:
+        asked.append(options["limit"])
+        return audit(**options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine.history, "audit", spy)
+    assert len(load(engine, PageFilter(), None, limit=4).records) == 4
+    assert asked == [4]
+
+
+def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> None:
+    engine.memories.create(at("needle.md"), "x\n", actor=CLAUDE)
+    for number in range(9):
+        engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
+    for only in (PageFilter(("needle",)), PageFilter(who="claude"), PageFilter(("create", "needle"), "claude")):
+        loaded = load(engine, only, None, limit=2)
+        assert [one.address.path for one in loaded.records] == ["needle.md"]
+        assert loaded.complete
+    stopped = load(engine, PageFilter(("needle",)), None, stop=lambda: True)
+    assert not stopped.records
+    assert not stopped.complete
+
+
+def test_a_filter_finds_the_words_a_row_shows_of_its_operation(engine: Engine) -> None:
+    for name in ("b.md", "c.md"):
+        engine.memories.create(at(name), "x\n", actor=ME)
+    engine.memories.delete([at("b.md"), at("c.md")], actor=ME)
+    engine.undo.undo(actor=ME)
+
+    def found(*words: str) -> list[str]:
+        loaded = load(engine, PageFilter(words), None)
+        kinds = {one.txn: one.kind for one in loaded.operations}
+        return [f"{kinds[record.txn]} {record.address.path}" for record in loaded.records]
+
+    assert found("undo", "you", "c.md") == ["undo c.md", "do c.md"]
+    assert found("undone", "c.md") == ["do c.md"]
+    assert sorted(found("delete", "2", "memories", "undone")) == ["do b.md", "do c.md"]
+    assert not found("undone", "create")
+
+
+def test_each_kind_of_step_is_shown(engine: Engine, world: World) -> None:
+    write(engine, ["one\n", "two\n"], at("a.md"))
+    engine.memories.rename(at("a.md"), at("b.md"), actor=ME)
+    engine.pins.set([at("b.md")], pinned=True, actor=ME)
+    engine.memories.delete([at("b.md")], actor=ME)
+    engine.save(at("c.md"), "mine\n", expected_sha256="0" * 64, actor=ME)
+    pages = [page(engine, item) for item in items(engine)]
+    assert "It was refused: somebody else was first." in pages[0]
+    assert "It held:" in pages[1]
+    assert "1  two" in pages[1]
+    assert "No text was changed." in pages[2]
+    assert "Only the name changed." in pages[3]
+    assert "1 - one" in pages[4]
+    assert "1 + two" in pages[4]
+    assert "It was new:" in pages[5]
+
+
+def test_a_text_that_is_gone_is_said_to_be(engine: Engine) -> None:
+    write(engine, ["a key\n", "none\n"], at("a.md"))
+    engine.redaction.redact(at("a.md"), engine.history.of(at("a.md"))[1].sha256, reason="it held a key", actor=ME)
+    redaction, edit, _ = items(engine)
+    assert "it held a key" in page(engine, edit)
+    assert "Note: it held a key" in page(engine, redaction)
+
+
+def test_lines_are_counted_and_binary_ones_are_not(engine: Engine, world: World) -> None:
+    write(engine, ["one\ntwo\n", "one\nthree\nfour\n"], at("a.md"))
+    engine.memories.create(at("b.md"), b"\x00\x01\n", actor=ME)
+    found = count(engine, engine.history.audit())
+    assert [found[one.seq] for one in engine.history.audit()] == [(0, 0), (2, 1), (2, 0)]
+
+
+def test_what_others_did_is_taken_back_alone(engine: Engine, world: World) -> None:
+    engine.memories.create(at("a.md"), "one\n", actor=ME)
+    engine.changes.mark_seen(None)
+    (world.folder / "a.md").write_text("theirs\n")
+    settle(engine)
+    engine.memories.create(at("b.md"), "later\n", actor=ME)
+    outside = next(item for item in items(engine) if item.records[0].actor == "outside")
+    assert all(outcome.ok for outcome in take_back(engine, outside, ME).outcomes)
+    assert world.disk() == {"a.md": b"one\n", "b.md": b"later\n"}
+    engine.undo.undo(actor=ME)
+    assert world.disk()["a.md"] == b"theirs\n"
+
+
+def test_a_setting_is_no_approval(engine: Engine) -> None:
+    engine.history.record_setting(at("x").root, "transcripts.read = off", known=False)
+    (item,) = items(engine)
+    runs = item_runs(item, Steps(), 90, RowStyle(item.step.at))
+    row = "".join(words for words, _ in runs)
+    assert "set      transcripts.read = off" in row
+    text = page(engine, item)
+    assert "A setting. No text was changed." in text
+    assert "pprov" not in row + text

@@ -1,13 +1,14 @@
-"""Grouping what others did: by writer and time, mass changes and renamed folders as one thing each."""
+"""Grouping what others did: by writer and time, mass changes and renamed folders as one; and who wrote."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address, Change
+from memtui.engine.model import Address, Change, Version
 from memtui.features.actors import who_words
-from memtui.features.changes.bursts import MASS, PAUSE_MS, STROKE_MS, Burst, bursts
+from memtui.features.changes.bursts import MASS, PAUSE_MS, STROKE_MS, Burst, bursts, in_words, since_seen, writers
 
 T = 1_767_225_600_000
 MINUTE = 60_000
@@ -112,3 +113,59 @@ def test_each_change_is_in_exactly_one_burst(found: list[Change]) -> None:
             assert list(burst.changes) == sorted(burst.changes)
         else:
             assert times == sorted(times, reverse=True)
+
+
+A, B, C = "a" * 64, "b" * 64, "c" * 64
+
+
+def noticed(
+    kind: str = "created", before: str | None = None, after: str | None = C, actor: str = "mcp:gemini"
+) -> Change:
+    return Change(Address("r", "a.md"), kind, actor, before, after, 0)
+
+
+def version(sha: str, actor: str, operation: str = "modified") -> Version:
+    return Version(sha, 1, actor, 0, operation)
+
+
+HISTORY = [version(C, "mcp:gemini"), version(B, "mcp:codex"), version(A, "mcp:claude-code", "created")]
+
+
+def test_who_made_it_comes_first() -> None:
+    assert writers(noticed(), HISTORY) == ("mcp:claude-code", "mcp:codex", "mcp:gemini")
+    assert [one.sha256 for one in since_seen(noticed(), HISTORY)] == [C, B, A]
+
+
+def test_what_was_seen_and_before_does_not_count() -> None:
+    assert writers(noticed("modified", before=A), HISTORY) == ("mcp:codex", "mcp:gemini")
+    assert writers(noticed("modified", before=B), HISTORY) == ("mcp:gemini",)
+    assert since_seen(noticed("modified", before=C), HISTORY) == []
+
+
+def test_a_name_that_was_free_again_has_no_past() -> None:
+    past = [version(C, "mcp:gemini", "created"), version(B, "mcp:codex", "deleted"), version(B, "mcp:codex", "created")]
+    assert writers(noticed(), past) == ("mcp:gemini",)
+
+
+def test_a_writer_counts_once_and_people_not_at_all() -> None:
+    history = [version(C, "mcp:gemini"), version(B, "cli"), version(A, "mcp:gemini", "created")]
+    assert writers(noticed(), history) == ("mcp:gemini",)
+
+
+def test_who_is_not_in_history_yet_is_the_last() -> None:
+    assert writers(noticed(actor="outside"), HISTORY[2:]) == ("mcp:claude-code", "outside")
+    assert writers(noticed(actor="outside"), []) == ("outside",)
+
+
+@pytest.mark.parametrize(
+    ("actors", "kind", "said"),
+    [
+        (("a",), "created", "a"),
+        (("a", "b"), "created", "a, then b"),
+        (("a", "b", "c"), "modified", "a, then c and 1 more"),
+        (("a", "b"), "deleted", "b"),
+        (("a", "b"), "renamed", "b"),
+    ],
+)
+def test_in_words(actors: tuple[str, ...], kind: str, said: str) -> None:
+    assert in_words(actors, kind) == said

@@ -17,8 +17,8 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.approvals.decide import cast as cast_vote
 from memtui.features.approvals.decide import rule_for
 from memtui.features.changes.view import ChangesView
-from memtui.features.changes.view_proposals import show
 from memtui.features.changes.view_rows import CHANGE, PROPOSED
+from memtui.features.changes.view_texts import show_proposal
 from memtui.features.proposals import apply
 from memtui.features.proposals.value import judge_all, proposal
 from memtui.ui.draw.difference import DiffStyle
@@ -95,7 +95,7 @@ async def test_memories_and_sessions_are_named_for_the_eye() -> None:
             engine, kind="replace", steps=(step,), by="rule:test", why=f"{RETRY} is old.", evidence=evidence
         )
         (stored,) = engine.proposals.add(judge_all(engine, (made,)))
-        page = show(
+        page = show_proposal(
             engine, stored.id, 0, DiffStyle(100, named=lambda text: text.replace("memtui:project", "here"))
         ).page
         lines = ["".join(words for words, _ in line.runs).strip() for line in page]
@@ -114,7 +114,7 @@ async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> No
         why = "Both say the same."
         made = proposal(engine, kind="remove", steps=steps, by="rule:exact", why=why, evidence=evidence)
         (stored,) = engine.proposals.add(judge_all(engine, (made,)))
-        page = show(engine, stored.id, 0, DiffStyle(100)).page
+        page = show_proposal(engine, stored.id, 0, DiffStyle(100)).page
         assert sum("the same" in "".join(words for words, _ in line.runs) for line in page) == 1
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)

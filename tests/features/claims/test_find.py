@@ -15,7 +15,7 @@ from memtui.engine.model import Address
 from memtui.features.claims import checkout
 from memtui.features.claims.find import finder
 from memtui.features.health.apply import Chosen, apply, prepare
-from memtui.features.health.texts import text_reports, text_signs
+from memtui.features.health.view_rows import text_reports, text_signs
 from memtui.features.hygiene.memory_scan import MemoryScanner, name_findings
 from tests.conftest import START, Clock
 from tests.features.claims.repository import DAY, ME, findings, git, open_engine, repository

@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import Task
-from memtui.features.changes.view_proposals import turn_page
+from memtui.features.changes.view_texts import turn_page
 from memtui.features.extract import work
 from memtui.features.extract.work import KIND, SHORT_TURN, begin, sayings
 from memtui.features.proposals.apply import carry_out

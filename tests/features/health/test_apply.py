@@ -10,14 +10,81 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
+from memtui.engine.model import Address, Done
 from memtui.errors import ConflictError, MemtuiError
-from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare
+from memtui.features.health.apply import Chosen, apply, choose, prepare
 from memtui.features.health.checks import FULL
-from memtui.features.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
+from memtui.features.health.model import (
+    BELOW,
+    BULK,
+    CUT,
+    DANGLING,
+    LONG,
+    OUTSIDE,
+    TOGETHER,
+    UNNAMED,
+    Edit,
+    IndexReport,
+    apply_edits,
+    as_text,
+)
 from memtui.features.health.survey import IndexChecker
+from memtui.pointers.links import parse_index
 from tests.examples import examples
 from tests.features.health.folders import LINKS, ME, Folders, at, entry, kinds, memory
 from tests.features.health.test_checks import FILES
+
+
+def test_what_is_replaced_removed_and_inserted() -> None:
+    edits = [Edit(0, 1, b"A"), Edit(2, 4), Edit(5, 5, b"+")]
+    assert apply_edits(b"abcdef", edits) == b"Abe+f"
+    assert apply_edits(b"abcdef", reversed(edits)) == b"Abe+f"
+    assert apply_edits(b"abc", []) == b"abc"
+
+
+def test_insertions_at_one_place_keep_their_order() -> None:
+    assert apply_edits(b"ab", [Edit(1, 1, b"1"), Edit(1, 1, b"2"), Edit(1, 2, b"B")]) == b"a12B"
+
+
+def test_of_two_that_overlap_the_later_is_left_out() -> None:
+    assert apply_edits(b"abcdef", [Edit(1, 4, b"X"), Edit(3, 5, b"Y")]) == b"aXef"
+
+
+@given(st.binary(max_size=40), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.binary(max_size=3))))
+def test_bytes_outside_are_never_touched(data: bytes, wanted: list[tuple[int, int, bytes]]) -> None:
+    edits = [Edit(min(at, len(data)), min(at + size, len(data)), new) for at, size, new in wanted]
+    kept = list(data)
+    for edit in edits:
+        kept[edit.start : edit.end] = [-1] * (edit.end - edit.start)
+    after = apply_edits(data, edits)
+    rest = iter(after)
+    assert all(byte in rest for byte in kept if byte >= 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("- [Title](../out.md) — hook", "- Title `../out.md` — hook"),
+        ("- [../out.md](../out.md)", "- `../out.md`"),
+        ("- [a](</etc/x y.md>), [b](b.md)", "- a `/etc/x y.md`, [b](b.md)"),
+        ("- [[../up]] it", "- `../up` it"),
+        ("- [](../out.md)", "- `../out.md`"),
+        ("See [x](/abs) there", "See x `/abs` there"),
+    ],
+)
+def test_a_link_becomes_text_that_says_the_same(line: str, wanted: str) -> None:
+    data = line.encode()
+    first, *others = parse_index(data, "MEMORY.md")
+    edit = as_text(data, first)
+    assert edit is not None
+    after = apply_edits(data, [edit])
+    assert after.decode() == wanted
+    assert [one.target for one in parse_index(after, "MEMORY.md")] == [one.target for one in others]
+
+
+@pytest.mark.parametrize("line", ["- [a](../o`ut.md)", "- [`a`](../out.md)", "- [a](<../o`ut.md>)"])
+def test_what_cannot_be_code_stays_a_link(line: str) -> None:
+    assert [as_text(line.encode(), one) for one in parse_index(line.encode(), "MEMORY.md")] == [None]
 
 
 @pytest.fixture
@@ -29,9 +96,13 @@ def look(engine: Engine) -> tuple[IndexReport, ...]:
     return IndexChecker().look(engine, engine.roots.all())
 
 
-def fix(engine: Engine, *wanted: str, root: str | None = None) -> Applied:
+def fix(engine: Engine, *wanted: str, root: str | None = None) -> Done:
     reports = [report for report in look(engine) if root in (None, report.address.root)]
     return apply(engine, prepare(engine, choose(reports, wanted)), actor=ME)
+
+
+def written(done: Done) -> list[Address]:
+    return [outcome.address for outcome in done.outcomes]
 
 
 def test_one_kind_of_one_root(folders: Folders) -> None:
@@ -39,7 +110,7 @@ def test_one_kind_of_one_root(folders: Folders) -> None:
         folders.lay({"MEMORY.md": entry("gone.md") + entry("a.md"), "a.md": "a\n", "b.md": memory("See")}, root)
     with folders.engine() as engine:
         done = fix(engine, DANGLING, root="notes")
-        assert (done.fixes, done.written) == (1, (at("MEMORY.md"),))
+        assert (done.label, written(done)) == ("fix notes/MEMORY.md", [at("MEMORY.md")])
         assert folders.held() == entry("a.md").encode()
         assert kinds(look(engine)) == [(UNNAMED, None, "b.md"), (DANGLING, 1, "gone.md"), (UNNAMED, None, "b.md")]
 
@@ -50,7 +121,8 @@ def test_everything_in_several_indexes_is_one_step_of_undo(folders: Folders) -> 
     before = folders.disk()
     with folders.engine() as engine:
         done = fix(engine, *TOGETHER)
-        assert (done.fixes, done.written) == (4, (at("MEMORY.md"), at("MEMORY.md", "other")))
+        assert done.label == "fix 4 findings in 2 indexes"
+        assert written(done) == [at("MEMORY.md"), at("MEMORY.md", "other")]
         assert not kinds(look(engine))
         assert folders.held() == (entry("a.md") + entry("b.md", "See")).encode()
         engine.undo.undo(actor=ME)
@@ -178,12 +250,12 @@ def test_bringing_an_index_under_the_line_is_one_step_of_undo_and_done_once(fold
             "The agent then loads the whole index.",
         )
         done = apply(engine, (index, rest), actor=ME)
-        assert (done.fixes, done.written) == (1, (at("MEMORY-more.md"), at("MEMORY.md")))
+        assert written(done) == [at("MEMORY-more.md"), at("MEMORY.md")]
         assert folders.held() == index.after
         assert folders.held("MEMORY-more.md") == rest.after
         assert index.after.rpartition(b"- [MEMORY-more.md]")[0] + rest.after == text
         assert kinds(look(engine)) == []
-        assert fix(engine, CUT).written == ()
+        assert not written(fix(engine, CUT))
         (operation,) = engine.history.operations(done.txn, done.txn)
         assert operation.label == "fix notes/MEMORY.md"
         engine.undo.undo(actor=ME)
@@ -233,7 +305,7 @@ def test_an_index_over_the_limit_of_writing_can_be_mended(folders: Folders) -> N
         assert (unnamed.fix, unnamed.why) == (None, FULL.format(LINKS.write_bytes))
         (outside,) = look(engine)[0].of(OUTSIDE)
         for way in ((DANGLING,), (LONG,), (CUT,)):
-            assert fix(engine, *way).written
+            assert written(fix(engine, *way))
             engine.undo.undo(actor=ME)
             assert folders.disk() == before
         apply(engine, prepare(engine, [Chosen(look(engine)[0], (outside,))]), actor=ME)
@@ -251,12 +323,12 @@ def test_whatever_is_moved_comes_back_and_is_moved_once(text: str, limit: int) -
         folders.lay({"MEMORY.md": text, "a.md": "", "b.md": ""})
         before = folders.disk()
         with folders.engine() as engine:
-            if not fix(engine, CUT).written:
+            if not written(fix(engine, CUT)):
                 assert folders.disk() == before
                 return
             after = folders.disk()
             assert not [one for report in look(engine) for one in report.of(CUT)]
-            assert not fix(engine, CUT).written
+            assert not written(fix(engine, CUT))
             assert folders.disk() == after
             moved = b"".join(data for path, data in sorted(after.items()) if "MEMORY-more" in path)
             if moved:

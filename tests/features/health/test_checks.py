@@ -1,13 +1,30 @@
-"""The fixes that findings bring: in the file's own style, never taking more than one entry, and for any text at all."""
+"""The fixes that findings bring: never more than one entry, for any text at all, and in linear time; and splitting."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.features.health.checks import FULL, UNREAD, UNWRITABLE, CheckedIndex, check, named
+from memtui.features.health.apply import preview
+from memtui.features.health.checks import (
+    FULL,
+    HOOK,
+    MISREAD,
+    NO_PLACE,
+    NO_ROOM,
+    UNREAD,
+    UNWRITABLE,
+    CheckedIndex,
+    check,
+    filled,
+    named,
+    split,
+)
 from memtui.features.health.model import (
     BELOW,
     BULK,
@@ -21,7 +38,9 @@ from memtui.features.health.model import (
     IndexReport,
     apply_edits,
 )
-from tests.features.health.folders import LINKS
+from memtui.pointers.lines import measure, spans, surplus
+from tests.features.health.folders import LINKS, entry
+from tests.growth import growth
 
 INDEX = Address("notes", "MEMORY.md")
 
@@ -281,3 +300,217 @@ def test_a_name_that_cannot_be_written_gets_no_line(name: str) -> None:
 )
 def test_lines_end_as_they_do_in_the_file(before: str, after: str) -> None:
     assert fixed(before, {"my_note.md": "What it is"}) == after
+
+
+FEW, MANY = 400, 4_000
+MOST = 25
+"""How many times as long; twice and a half what it is on a quiet machine."""
+
+
+def index(size: int) -> CheckedIndex:
+    """An index of which every line dangles, beside as many memories that it does not name."""
+    data = "".join(entry(f"gone{number}.md") for number in range(size)).encode()
+    memories = {f"m{number}.md": "About it" for number in range(size)}
+    return CheckedIndex(
+        Address("notes", "MEMORY.md"), data, LINKS, {**memories, "MEMORY.md": ""}, mine=tuple(sorted(memories))
+    )
+
+
+def test_checking_grows_with_the_lines() -> None:
+    given = {size: index(size) for size in (FEW, MANY)}
+    assert len(check(given[MANY]).findings) == 2 * MANY + 1
+    assert growth(lambda size: check(given[size]), FEW, MANY) < MOST
+
+
+def test_the_preview_of_all_fixes_grows_with_the_lines() -> None:
+    given = {size: index(size) for size in (FEW, MANY)}
+    found = {size: check(given[size]).findings for size in (FEW, MANY)}
+
+    def shown(size: int) -> object:
+        return preview(given[size].address, given[size].data, found[size], LINKS, rebuilt=False)
+
+    assert growth(shown, FEW, MANY) < MOST
+
+
+def test_checking_grows_with_the_pointers_of_one_line() -> None:
+    given = {}
+    for size in (FEW, MANY):
+        data = ("- " + " ".join(f"[m{number}](m{number}.md)" for number in range(size)) + "\n").encode()
+        given[size] = CheckedIndex(Address("notes", "MEMORY.md"), data, LINKS, {"MEMORY.md": ""})
+    assert growth(lambda size: check(given[size]), FEW, MANY) < MOST
+
+
+MEMORY, REST = "MEMORY.md", "MEMORY-more.md"
+LINE = f"- [{REST}]({REST}) — {HOOK}\n"
+
+
+def parted(
+    text: str | bytes, policy: Policy, known: Sequence[str] = (), rests: Mapping[str, bytes] | None = None
+) -> dict[str, bytes]:
+    """What the files hold afterwards; nothing where there is no fix."""
+    data, held = text.encode() if isinstance(text, str) else text, rests or {}
+    fix, why = split(data, MEMORY, policy, known, held)
+    assert (fix is None) is bool(why)
+    if fix is None:
+        return {}
+    files = {piece.path: filled(data, piece, held.get(piece.path, b"")) for piece in fix.pieces}
+    return {MEMORY: apply_edits(data, fix.edits), **files}
+
+
+def texts(*given: object) -> dict[str, str]:
+    """The same as text."""
+    return {path: data.decode() for path, data in parted(*given).items()}  # type: ignore[arg-type]
+
+
+def lines(first: int, last: int) -> str:
+    """Entries of an index."""
+    return "".join(entry(f"m{number}.md") for number in range(first, last))
+
+
+def worded(data: bytes) -> list[bytes]:
+    """The lines that are not blank."""
+    return [line for line in data.split(b"\n") if line.strip()]
+
+
+def limited(count: int) -> Policy:
+    return LINKS._replace(index_lines=count)
+
+
+def test_the_rest_goes_to_a_file_beside_it_that_a_line_names() -> None:
+    assert texts(lines(0, 6), limited(4)) == {MEMORY: lines(0, 3) + LINE, REST: lines(3, 6)}
+
+
+def test_no_more_goes_than_has_to() -> None:
+    policy = LINKS._replace(index_bytes=len((lines(0, 4) + LINE).encode()) - 1)
+    assert texts(lines(0, 50), policy)[MEMORY] == lines(0, 4) + LINE
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("* [A b](a.md): one\r\n* [C](c.md): two\r\n", f"* [MEMORY more]({REST}): {HOOK}\r\n"),
+        ("1. [a.md](a.md)\n2. [c.md](c.md)\n", f"3. [{REST}]({REST}) — {HOOK}\n"),
+    ],
+)
+def test_the_line_is_written_as_the_file_writes_its_own(head: str, line: str) -> None:
+    files = texts(head + head, limited(3))
+    assert files == {MEMORY: head + line, REST: head}
+
+
+def test_where_blank_lines_are_enough_no_second_file_is_made() -> None:
+    text = "# Top\n\n\n\n" + entry("a.md") + "\n\r\n" + entry("b.md") + "\n" + entry("c.md")
+    less = "# Top\n\n" + entry("a.md") + "\n" + entry("b.md") + "\n" + entry("c.md")
+    assert texts(text, limited(7)) == {MEMORY: less}
+    assert list(texts(text + lines(0, 6), limited(9))) == [MEMORY, REST]
+
+
+def test_blank_lines_in_code_and_before_what_is_indented_stay() -> None:
+    text = "```\na\n\n\nb\n```\n- a\n\n\n  more\n<!-- x\n\n\ny -->\n- b\n\n\n- c\n"
+    assert surplus(text.encode(), spans(text.encode())) == [16]
+
+
+def test_a_heading_goes_with_what_it_is_over() -> None:
+    text = "# Top\n\n" + entry("a.md") + "\n## Below\n\n" + entry("b.md") + entry("c.md")
+    assert texts(text, limited(7)) == {
+        MEMORY: "# Top\n\n" + entry("a.md") + "\n" + LINE,
+        REST: "## Below\n\n" + entry("b.md") + entry("c.md"),
+    }
+
+
+def test_front_matter_and_a_byte_order_mark_stay() -> None:
+    head = "\ufeff---\nname: x\n---\n"
+    assert texts(head + lines(0, 5), limited(2)) == {MEMORY: head + lines(0, 1) + LINE, REST: lines(1, 5)}
+
+
+@pytest.mark.parametrize("known", [(REST,), ("memory-MORE.md",), (REST, "MEMORY-more-3.md")])
+def test_a_name_that_is_taken_is_left_alone(known: tuple[str, ...]) -> None:
+    assert list(texts(lines(0, 6), limited(4), known)) == [MEMORY, "MEMORY-more-2.md"]
+
+
+def test_a_file_for_the_rest_that_is_named_already_takes_in_more() -> None:
+    head = lines(0, 2) + LINE
+    held = {REST: lines(3, 6).encode().rstrip()}
+    files = texts(head + lines(6, 9), limited(4), (REST,), held)
+    assert files == {MEMORY: head + lines(6, 7), REST: lines(3, 6) + lines(7, 9)}
+    fix, _ = split((head + lines(6, 9)).encode(), MEMORY, limited(4), (REST,), held)
+    assert fix is not None
+    assert [piece.sha256 for piece in fix.pieces] == [sha256(held[REST]).hexdigest()]
+
+
+def test_one_that_is_named_only_below_the_line_goes_with_the_rest() -> None:
+    files = texts(lines(0, 6) + LINE, limited(4), (REST,), {REST: b"- [x](x.md)\n"})
+    assert files[MEMORY].endswith(f"[MEMORY-more-2.md](MEMORY-more-2.md) — {HOOK}\n")
+    assert files["MEMORY-more-2.md"] == lines(3, 6) + LINE
+
+
+def test_one_that_is_full_or_ends_in_a_comment_gets_nothing_more() -> None:
+    head = lines(0, 2) + LINE
+    full = {REST: b"x" * 1_000}
+    files = texts(head + lines(6, 9), limited(4)._replace(write_bytes=1_050), (REST,), full)
+    assert list(files) == [MEMORY, "MEMORY-more-2.md"]
+    data = (head + lines(6, 9)).encode()
+    assert split(data, MEMORY, limited(4), (REST,), {REST: b"<!-- open\n"}) == (None, MISREAD)
+
+
+def test_a_rest_that_is_more_than_may_be_written_goes_to_several_files() -> None:
+    policy = limited(20)._replace(write_bytes=1_000)
+    files = texts(lines(0, 200), policy)
+    rests = [path for path in files if path != MEMORY]
+    assert rests[:2] == [REST, "MEMORY-more-2.md"]
+    assert all(len(files[path].encode()) <= 1_000 for path in rests)
+    kept = "".join(line for line in files[MEMORY].splitlines(keepends=True) if "MEMORY-more" not in line)
+    assert kept + "".join(files[path] for path in rests) == lines(0, 200)
+    assert all(f"({path})" in files[MEMORY] for path in rests)
+
+
+@pytest.mark.parametrize(
+    ("text", "policy", "why"),
+    [
+        ("```\n" + "code\n" * 9 + "```\n", limited(4), NO_PLACE),
+        ("<!-- open\n" + lines(0, 9), LINKS._replace(index_lines=4, index_uncounted=()), NO_PLACE),
+        ("- [a](a.md) " + "x" * 30_000, LINKS, NO_PLACE),
+        ("word\n" * 9, LINKS._replace(index_lines=4, write_bytes=20), NO_PLACE),
+        (lines(0, 9), LINKS._replace(index_bytes=60), NO_ROOM),
+        (lines(0, 9), limited(1), NO_ROOM),
+    ],
+)
+def test_where_there_is_none_it_is_said_why(text: str, policy: Policy, why: str) -> None:
+    assert split(text.encode(), MEMORY, policy, (), {}) == (None, why)
+
+
+@given(FILES, st.integers(1, 8), st.sampled_from([10_000, 120]))
+def test_nothing_is_lost_and_all_that_is_left_is_loaded(text: str, limit: int, most: int) -> None:
+    policy = LINKS._replace(index_lines=limit, write_bytes=most)
+    data = text.encode()
+    if measure(data, policy).cut is None:
+        return
+    files = parted(data, policy)
+    if not files:
+        return
+    index = files.pop(MEMORY)
+    assert measure(index, policy).cut is None
+    if not files:
+        assert worded(index) == worded(data)
+        assert named(index, MEMORY) == named(data, MEMORY)
+        return
+    assert all(0 < len(rest) <= most for rest in files.values())
+    moved = b"".join(files.values())
+    kept = data.removesuffix(moved)
+    assert kept + moved == data
+    added = index.removeprefix(kept)
+    assert kept + added == index
+    assert added.count(b"MEMORY-more") == 2 * len(files) or added.count(b"](MEMORY-more") == len(files)
+    assert named(index, MEMORY).union(*(named(rest, path) for path, rest in files.items())) == named(data, MEMORY) | (
+        files.keys()
+    )
+
+
+@given(st.binary(max_size=400), st.integers(1, 5))
+def test_any_bytes_at_all_are_parted_or_not(data: bytes, limit: int) -> None:
+    policy = LINKS._replace(index_lines=limit)
+    if measure(data, policy).cut is not None:
+        files = parted(data, policy)
+        index = files.pop(MEMORY, data)
+        assert data.endswith(b"".join(files.values()))
+        assert files or worded(index) == worded(data)
+        assert (measure(index, policy).cut is None) is (index != data)

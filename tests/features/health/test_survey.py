@@ -9,9 +9,8 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Policy, Snapshot
-from memtui.features.health.checks import COMES_BACK, SHORTER, UNKNOWN
+from memtui.features.health.checks import COMES_BACK, NO_ROOM, SHORTER, UNKNOWN
 from memtui.features.health.model import BELOW, BROKEN, CUT, DANGLING, DUPLICATE, HIDDEN, LONG, OUTSIDE, UNNAMED
-from memtui.features.health.split import NO_ROOM
 from memtui.features.health.survey import NO_FIX, READ_ONLY, IndexChecker, has_index
 from tests.features.health.folders import LINKS, Folders, at, entry, kinds, memory
 from tests.growth import growth

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from memtui.engine.model import Address
-from memtui.features.attribution.qwen_rooms import rooms
+from memtui.features.attribution.chat import qwen_rooms
 from memtui.features.blame.lines import blame
 from tests.examples import chosen_seed, sized, tried
 from tests.features.sessions.world import World, memory, world
@@ -81,16 +81,16 @@ def test_two_people_in_one_room_are_told_apart_in_activity_history_and_blame(wor
 )
 def test_a_file_that_is_none_of_the_host_names_nobody(raw: str, world: World) -> None:
     told(world, raw=raw or "\0")
-    assert rooms(world.place) == ()
+    assert qwen_rooms(world.place) == ()
 
 
 def test_names_that_cannot_be_one_are_passed_over(world: World) -> None:
     told(
         world, route("s" * 5_000, group=True), route("s", group=True, chatId="a\0b"), route("t", group=True, chatId="")
     )
-    assert rooms(world.place) == ()
+    assert qwen_rooms(world.place) == ()
     told(world, route("s", group=True, threadId="9"), *[route(f"s{n}", group=True) for n in range(3)])
-    assert [room.chat.thread for room in rooms(world.place)] == ["9", "", "", ""]
+    assert [room.chat.thread for room in qwen_rooms(world.place)] == ["9", "", "", ""]
 
 
 def test_turns_of_rooms_that_go_on_at_once_are_each_of_their_own_speaker(world: World) -> None:
