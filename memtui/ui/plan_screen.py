@@ -111,8 +111,8 @@ class PlanScreen(KeyedScreen[T]):
             self.show_details()
         elif key in ("shift+up", "shift+down"):
             self.details.scroll_rows(SCROLLED if key == "shift+down" else -SCROLLED)
-        elif not self._take_key(key) and not self.prompt.feed(key, character):
-            return key != "ctrl+q"
+        elif not self._take_key(key):
+            return self.prompt.take(key, character)
         self.draw()
         return True
 
