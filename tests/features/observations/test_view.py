@@ -54,6 +54,14 @@ async def look_for(screen: Real, view: ObservedView, words: str, count: int = 1)
     await screen.until(lambda: view.item is None or view.item.word[:8] in screen.text)
 
 
+async def enter(screen: Real, *texts: str) -> None:
+    """Write over each text that is asked for."""
+    for text in texts:
+        await screen.press("ctrl+u")
+        await screen.type(text)
+        await screen.press("enter")
+
+
 def told(world: World, words: str) -> list[str]:
     """What an agent finds."""
     with world.engine() as engine, open_cards(engine, client="codex", seconds=60) as look:
@@ -103,17 +111,9 @@ async def test_it_is_deleted_softly_and_comes_back_with_its_edits(world: World) 
     async with opened(world) as (screen, view):
         await look_for(screen, view, "quokka")
         await screen.press("e")
-        await screen.press("ctrl+u")
-        await screen.type("Zebra")
-        await screen.press("enter", "ctrl+u")
-        await screen.type("nonsense")
-        await screen.press("enter")
+        await enter(screen, "Zebra", "nonsense")
         await screen.until_text("one of correction")
-        await screen.press("ctrl+u")
-        await screen.type("fix")
-        await screen.press("enter")
-        await screen.type("walrus")
-        await screen.press("enter")
+        await enter(screen, "fix", "walrus")
         await screen.until_text("fix  ")
         assert told(world, "walrus") == ["Zebra"]
         await screen.press("d", "t")
@@ -134,18 +134,11 @@ async def test_a_memory_is_made_of_it_after_its_bytes_were_seen(world: World) ->
         await screen.until_text("Now private")
         await screen.press("P")
         await screen.until_text("it is private: agents that load notes would be given it")
-        await screen.type("yes")
-        await screen.press("enter")
+        await enter(screen, "yes")
         await screen.until_text("quokka.md is there already")
-        await screen.press("ctrl+u")
-        await screen.type("notes/new.md")
-        await screen.press("enter")
-        await screen.until_text("notes/new.md is written with:")
-        for other in ("notes/other.md", "notes/new.md"):
-            await screen.press("ctrl+u")
-            await screen.type(other)
-            await screen.press("enter")
-            await screen.until_text(f"{other} is written with:")
+        for address in ("notes/new.md", "notes/other.md", "notes/new.md"):
+            await enter(screen, address)
+            await screen.until_text(f"{address} is written with:")
         assert not (world.folder / "new.md").exists()
         await screen.press("enter")
         await screen.until_text("Created notes/new.md.")
@@ -161,15 +154,11 @@ async def test_only_a_word_and_a_reason_redact(world: World) -> None:
         await look_for(screen, view, "quokka")
         await screen.press("d", "r")
         await screen.until_text("Redacting clears the text")
-        await screen.type("yes")
-        await screen.press("enter")
+        await enter(screen, "yes")
         await screen.until_text("type redact, or esc")
-        await screen.press("ctrl+u")
-        await screen.type("redact")
-        await screen.press("enter", "enter")
+        await enter(screen, "redact", "")
         await screen.until_text("a redaction needs a reason")
-        await screen.type("a slip")
-        await screen.press("enter")
+        await enter(screen, "a slip")
         await screen.until_text("Redacted")
         await screen.press("escape", "full_stop")
         await screen.until(lambda: any(card.state == 3 for card in view.rows.all))
