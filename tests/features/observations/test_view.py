@@ -260,12 +260,9 @@ async def test_it_asks_once_about_sessions_also_where_there_are_cards(world: Wor
         await screen.until_text("Agents' sessions can make cards, too. S says what is kept, and asks once")
         await screen.press("S")
         await screen.until_text("Read the session files of your agents of this project")
-        await screen.type("yes")
-        await screen.press("enter")
+        await enter(screen, "yes")
         assert file.read_text() == 'theme = "dark"\n'
-        await screen.press("ctrl+u")
-        await screen.type("project")
-        await screen.press("enter")
+        await enter(screen, "project")
         await screen.until(lambda: view.seen is not None and not view.seen.asks)
         assert "can make cards, too" not in screen.text
         assert view.standing.sessions is not None
