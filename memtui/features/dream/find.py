@@ -156,9 +156,7 @@ def _entries(root: Root, file: ReadMemory) -> Iterator[Cleanup]:
     twice, data = repeated_entries(root, file)
     if data:
         address = file.row.address
-        evidence = tuple(
-            Evidence("memory", str(address), file.sha256, f"line {entry.line}", entry.title) for entry in twice[:3]
-        )
+        evidence = tuple(_shown(file, f"line {entry.line}", entry.title) for entry in twice[:3])
         many = f"{len(twice)} entries stand" if len(twice) > 1 else "An entry stands"
         why = f"{many} in {address} twice; the first stays."
         yield Cleanup("entry-twice", "replace", (Write(address, data, file.sha256),), why, evidence)
@@ -176,7 +174,7 @@ def _dates(engine: Engine, one: ReadMemory) -> Iterator[Cleanup]:
     for number in relative:
         at, sure = came.get(lines[number], (0, False))
         if sure:
-            evidence.append(Evidence("memory", str(one.row.address), one.sha256, f"line {number + 1}", text[number]))
+            evidence.append(_shown(one, f"line {number + 1}", text[number]))
             lines[number] = absolute(text[number], at).encode()
     if evidence:
         step = Write(one.row.address, one.data[:start] + b"".join(lines), one.sha256)
@@ -202,8 +200,9 @@ def _description(root: Root, one: ReadMemory) -> Iterator[Cleanup]:
     yield Cleanup("describe", "describe", (step,), why, (_shown(one),), 0.7)
 
 
-def _shown(one: ReadMemory) -> Evidence:
-    return Evidence("memory", str(one.row.address), one.sha256, quote=first_sentence(one.body.decode()))
+def _shown(memory: ReadMemory, place: str = "", quote: str | None = None) -> Evidence:
+    quote = first_sentence(memory.body.decode()) if quote is None else quote
+    return Evidence("memory", str(memory.row.address), memory.sha256, place, quote)
 
 
 MAX_PER_RULE, MAX_FINDINGS = 5, 20
@@ -223,8 +222,7 @@ def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[C
 
 
 def _note(rule: str, why: str, *shown: tuple[ReadMemory, str]) -> Cleanup:
-    quotes = (Evidence("memory", str(one.row.address), one.sha256, quote=quote) for one, quote in shown)
-    return question(rule, why, *quotes)
+    return question(rule, why, *(_shown(memory, quote=quote) for memory, quote in shown))
 
 
 def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Cleanup]:

@@ -42,6 +42,8 @@ _DECIDE = {
     "redact": ("redact an observation", "Redact", "redacted"),
 }
 """What needs a person, the question, and the result of each decision."""
+_REDACTED_SESSION = "The agent's own file of the session still has the words: memtui only reads it."
+_REDACTED_THERE = "Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version."
 
 
 def obs(call: Call) -> int:
@@ -264,7 +266,7 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     else:
         whole = decide.redact(engine, marks[0], actor=actor, reason=reason)
         _say_if_read(call, whole=whole)
-        _say_what_stays(call, session=not marks[0].root)
+        call.out.say(_REDACTED_THERE if marks[0].root else _REDACTED_SESSION)
     names = [public_id_of(mark.name) for mark in marks]
     return _done(call, {"result": done, "names": names}, *names)
 
@@ -281,14 +283,6 @@ def _done(call: Call, answer: Json, *names: str) -> int:
 def _say_if_read(call: Call, *, whole: bool) -> None:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
-
-
-def _say_what_stays(call: Call, *, session: bool) -> None:
-    call.out.say(
-        "The agent's own file of the session still has the words: memtui only reads it."
-        if session
-        else "Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version."
-    )
 
 
 def _promote(call: Call, words: list[str]) -> int:
