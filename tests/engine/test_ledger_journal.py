@@ -154,3 +154,13 @@ def test_a_record_cannot_be_changed_and_one_that_is_by_force_is_named(tmp_path: 
         database.execute("DELETE FROM journal WHERE n = 4")
         with pytest.raises(StorageError, match="Record 4"):
             engine.journal.verify()
+
+
+def test_a_change_without_its_audit_record_is_damage_and_the_mended_ledger_goes_on(
+    tmp_path: Path, clock: Clock
+) -> None:
+    with written(tmp_path, clock) as engine:
+        with pytest.raises(StorageError, match="is mended now"), engine._ledger.transaction() as database:
+            database.execute("INSERT INTO journal_due VALUES (999)")
+        engine.memories.create(Address("memtui:global", "after.md"), b"x\n", actor=Actor("cli"))
+        assert engine.journal.verify().records == 11

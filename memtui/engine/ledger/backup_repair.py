@@ -281,6 +281,8 @@ def _settle(new: apsw.Connection) -> Counter[str]:
             else:
                 new.execute(f"DELETE FROM {quoted(table)} WHERE rowid = ?", (number,))
                 gone[table] += new.changes()
+    if any(table.name == "journal_due" for table in tables(new)):
+        new.execute("DELETE FROM journal_due WHERE seq NOT IN (SELECT seq FROM audit)")
     # Of these the newest text may be lost. What is on disk is stored anew, as soon as it is looked at.
     new.execute(
         "UPDATE memories SET sha = NULL WHERE sha NOT NULL"

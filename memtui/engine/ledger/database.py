@@ -104,6 +104,14 @@ def errors() -> Iterator[None]:
         raise _translated(error) from error
 
 
+def sole(rows: Iterable[Row]) -> Row:
+    """Return the row that a sound ledger has; raises `apsw.CorruptError`, which has the ledger mended."""
+    row = next(iter(rows), None)
+    if row is None:
+        raise apsw.CorruptError("a row that others name is missing")
+    return row
+
+
 def new_id() -> str:
     """Return a new UUID."""
     from uuid import uuid4  # loading it takes longer than a question to the ledger

@@ -22,6 +22,7 @@ from memtui.engine.ledger.database import (
     insert,
     key_of,
     path_of,
+    sole,
     takes_changes,
 )
 from memtui.engine.ledger.usage import Use, decay, had_any, join, leave, shared, take, usage_of, write
@@ -89,7 +90,7 @@ class RootTable(LedgerTable):
                 "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
                 (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
             )
-            return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
+            return sole(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,)))
         return unwritten  # whoever only reads does not need it; a change says why it cannot be made
 
     def baselined(self, uid: int) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, new_id
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, new_id, sole
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import BusyError, NotFoundError, StorageError, UsageError
@@ -59,9 +59,9 @@ class JournalTable(LedgerTable):
 
     def tell_done(self, db: apsw.Connection) -> None:
         """Append records of the audit records that this transaction finished. Call at its end."""
-        ((key,),) = db.execute(_KEY)
+        (key,) = sole(db.execute(_KEY))
         for (seq,) in list(db.execute("SELECT seq FROM journal_due GROUP BY seq ORDER BY min(rowid)")):
-            row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
+            row = sole(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,)))
             cause = db.execute(
                 "SELECT t.id, t.person, c.channel, c.chat, c.thread FROM txns x JOIN turns t ON t.id = x.turn"
                 " LEFT JOIN chats c ON c.id = t.chat WHERE x.id = ?",
@@ -69,7 +69,7 @@ class JournalTable(LedgerTable):
             )
             turn, person, *chat = next(iter(cause), ("", "", None, None, None))
             named = {"turn": turn, "person": person, **self.chat(*chat)}
-            ((root,),) = db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],))
+            (root,) = sole(db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],)))
             operation = row[6]
             kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
             said = {"said": row[11]} if kind == "setting" else {}
