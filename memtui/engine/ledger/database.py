@@ -106,8 +106,7 @@ def errors() -> Iterator[None]:
 
 def sole(rows: Iterable[Row]) -> Row:
     """Return the row that a sound ledger has; raises `apsw.CorruptError`, which has the ledger mended."""
-    row = next(iter(rows), None)
-    if row is None:
+    if (row := next(iter(rows), None)) is None:
         raise apsw.CorruptError("a row that others name is missing")
     return row
 
