@@ -88,7 +88,7 @@ def host_named(settings: Settings, name: str) -> RemoteHost:
 def command_line(host: RemoteHost, asked: Sequence[str], *, terminal: bool = False) -> list[str]:
     """Return the command line that runs memtui there.
 
-    `asked` is what `envelope.py` packs: the remote shell reads it. `terminal` is for a person at the keys.
+    `asked` is what `pack` makes: the remote shell reads it. `terminal` is for a person at the keys.
     """
     if host.argv:
         return [*host.argv, *host.command, *asked]
