@@ -91,11 +91,11 @@ def read_json(folder_path: str, name: str, kind: str, *, least: int = 0, most: i
 
 
 @contextmanager
-def hold_lock(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
+def hold_lock(directory: str, name: str, *, wait: bool = False) -> Iterator[bool]:
     """Hold a lock for a block, at once or (`wait`) after its holder; yield whether it is held."""
     with closing(RootLock(directory, name)) as lock, ExitStack() as held:
         try:
-            held.enter_context(lock.held(wait=TIMEOUT_MAX if wait else 0, who=who))
+            held.enter_context(lock.held(wait=TIMEOUT_MAX if wait else 0, who="memtui"))
             free = True
         except BusyError:
             free = False

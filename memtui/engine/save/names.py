@@ -35,15 +35,6 @@ Change = Generator[MadeChange | None, bool, Saved | Conflict]
 sync is thrown into it."""
 
 
-class BatchResult(NamedTuple):
-    """Results of changes that were made together."""
-
-    results: list[Saved | Conflict | MemtuiError | None]
-    """In order; None for a change that was not begun and has to be made alone."""
-    told: bool
-    """Whether the ledger has recorded them; until then folders must stay, because recovery looks into them."""
-
-
 class TargetFolder:
     """The folder that memories are moved into, opened (and made) when it is first needed.
 
@@ -312,14 +303,9 @@ def remove_some(
     A hundred of them in a folder of thousands cost one sync and two commits of the ledger. Those that have to be
     removed alone are left out of the answer.
     """
-    with site.handle.folder(folder) as opened:
-        spots = [LockedName(site, opened, address.name, address) for address in wanted]
-        changes = [_removing(spot, wanted[spot.address], job) for spot in spots]
-        ended = _together(site, changes)
-    if ended.told:
-        site.handle.prune(folder)
+    found = _some(site, folder, wanted, lambda spot: _removing(spot, wanted[spot.address], job))
     site.late_writes.sweep()
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
+    return found
 
 
 def rename_some(
@@ -330,12 +316,18 @@ def rename_some(
     job: Job,
 ) -> dict[Address, Saved | Conflict | MemtuiError]:
     """Rename several names of one folder into another one, as `remove_some`; see `rename`."""
+    return _some(site, folder, wanted, lambda spot: _renaming(spot, there, *wanted[spot.address], job))
+
+
+def _some(
+    site: Site, folder: tuple[str, ...], addresses: Iterable[Address], change: Callable[[LockedName], Change]
+) -> dict[Address, Saved | Conflict | MemtuiError]:
     with site.handle.folder(folder) as opened:
-        spots = [LockedName(site, opened, address.name, address) for address in wanted]
-        ended = _together(site, [_renaming(spot, there, *wanted[spot.address], job) for spot in spots])
-    if ended.told:
+        spots = [LockedName(site, opened, address.name, address) for address in addresses]
+        results, told = _together(site, [change(spot) for spot in spots])
+    if told:
         site.handle.prune(folder)
-    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
+    return {spot.address: result for spot, result in zip(spots, results, strict=True) if result is not None}
 
 
 def _alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
@@ -354,8 +346,12 @@ def _alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
     return result, told
 
 
-def _together(site: Site, changes: Sequence[Change]) -> BatchResult:
-    """Make several changes in a locked root."""
+def _together(site: Site, changes: Sequence[Change]) -> tuple[list[Saved | Conflict | MemtuiError | None], bool]:
+    """Make several changes in a locked root; return the result of each, and whether the ledger has recorded them.
+
+    None is the result of a change that was not begun and has to be made alone. Folders must stay until they are
+    recorded, because recovery looks into them.
+    """
     results: list[Saved | Conflict | MemtuiError | None] = [None] * len(changes)
     begun: list[int] = []
     try:
@@ -372,7 +368,7 @@ def _together(site: Site, changes: Sequence[Change]) -> BatchResult:
     except (StorageError, BusyError):
         for change in changes:
             change.close()
-        return BatchResult([None] * len(changes), told=False)
+        return [None] * len(changes), False
     made: dict[int, MadeChange] = {}
     for number in begun:
         try:
@@ -387,7 +383,7 @@ def _together(site: Site, changes: Sequence[Change]) -> BatchResult:
     told = failure is None and _tell(site, made.values())
     for number in made:
         results[number] = _ended(changes[number], told, failure)
-    return BatchResult(results, told)
+    return results, told
 
 
 def _sync(made: Iterable[MadeChange]) -> OSError | None:
