@@ -211,10 +211,9 @@ class Memories(EnginePart):
         except NotFoundError:
             return None
 
-    def delete_each(
+    def _delete_each(
         self, addresses: Iterable[Address], actor: Actor, expected: Mapping[Address, str | None] | None = None
     ) -> Done:
-        """Move memories (not folders) to the trash; see `Memories.delete`."""
         chosen = list(dict.fromkeys(addresses))
         self._rules.refuse_read_only()
         txn = transaction(self._ledger, "delete", actor, label_of("delete", chosen))
@@ -255,10 +254,9 @@ class Memories(EnginePart):
     @retry_after_repair
     def move(self, pairs: Iterable[tuple[Address, Address]], *, actor: Actor) -> Done:
         """Rename memories as one undo step, with an outcome for each."""
-        return self.move_each(pairs, actor)
+        return self._move_each(pairs, actor)
 
-    def move_each(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, txn: Txn | None = None) -> Done:
-        """Rename memories as `move` does, in the transaction `txn` if one is given."""
+    def _move_each(self, pairs: Iterable[tuple[Address, Address]], actor: Actor, txn: Txn | None = None) -> Done:
         chosen = list(pairs)
         self._rules.refuse_read_only()
         label = (
@@ -380,7 +378,7 @@ class Memories(EnginePart):
         inside = below(self._roots, address)
         if inside is not None:
             return self._rename_folder(address, new, inside, actor)
-        done = self.move_each([(address, new)], actor)
+        done = self._move_each([(address, new)], actor)
         if done.outcomes[0].error is not None:
             raise done.outcomes[0].error
         return done
@@ -395,7 +393,7 @@ class Memories(EnginePart):
             raise NotFoundError(f"There are no memories in {address}.", hint="Only folders of memories are renamed.")
         label = f"rename {address} to {new}"
         txn = transaction(self._ledger, "rename", actor, label)
-        done = self.move_each(pairs, actor, txn=txn)._replace(label=label)
+        done = self._move_each(pairs, actor, txn=txn)._replace(label=label)
         refused = next((outcome for outcome in done.outcomes if not outcome.ok), None)
         if refused is not None:
             raise self._moved_back(txn, [outcome for outcome in done.outcomes if outcome.ok], refused, actor)
@@ -439,7 +437,7 @@ class Memories(EnginePart):
             else:
                 folders.append(address)
                 chosen += inside
-        done = self.delete_each(chosen, actor, expected)
+        done = self._delete_each(chosen, actor, expected)
         bare = []
         for folder in folders:
             touched = any(item.path.startswith(folder.path + "/") and item.root == folder.root for item in chosen)
