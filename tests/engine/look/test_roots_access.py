@@ -49,8 +49,6 @@ CHANGING: dict[str, Verb] = {
     "memories.edit": lambda e, old: e.memories.edit(HELD, lambda old: NEW, actor=AGENT),
     "save": lambda e, old: e.save(HELD, NEW, expected_sha256=sha(OLD), actor=AGENT),
     "memories.save": lambda e, old: e.memories.save(HELD, NEW, sha(OLD), actor=AGENT),
-    "memories.delete_each": lambda e, old: e.memories.delete_each([HELD], AGENT),
-    "memories.move_each": lambda e, old: e.memories.move_each([(HELD, Address(PROJECT, "b.md"))], AGENT),
     "memories.create": lambda e, old: e.memories.create(Address(PROJECT, "b.md"), NEW, actor=AGENT),
     "memories.rename": lambda e, old: e.memories.rename(HELD, Address(PROJECT, "b.md"), actor=AGENT),
     "memories.move": lambda e, old: e.memories.move(
