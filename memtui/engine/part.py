@@ -284,6 +284,15 @@ class EnginePart:
         """Publish one finished change."""
         self._events.changed([Change(address, kind, actor.name, before, after, self._ledger.clock(), old)])
 
+    def _change(self, root: Root, job: Job, change: Callable[[Site, Job], Result], *, create: bool = False) -> Result:
+        """Make a change in a locked root as soon as nobody is writing the memory; see `when_settled`."""
+
+        def locked(job: Job) -> Result:
+            with self._roots.site(root, job.actor, create=create) as site:
+                return change(site, job)
+
+        return when_settled(job, locked)
+
     def _place(self, address: Address) -> tuple[int, str]:
         return self._roots.uid(self._roots.find(address.root)), address.path
 

@@ -17,7 +17,7 @@ from memtui.engine.disk.paths import Selection
 from memtui.engine.look.library import FolderItems, kind_of, look
 from memtui.engine.look.roots import make_root
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
-from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction, when_settled
+from memtui.engine.part import EnginePart, batched, retry_after_repair, transaction
 from memtui.engine.save import files, names
 from memtui.engine.save.files import Job, Site
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -149,23 +149,22 @@ class Folders(EnginePart):
         txn = transaction(self._ledger, "delete", actor, label)
         outcomes: list[Outcome] = []
 
-        def remove(job: Job) -> bool:
-            with self._roots.site(root, actor) as site:
-                if outcomes and not self.kind(address):
-                    return True  # the rest of it went since we looked
-                if address.path:
-                    try:
-                        outcomes.append(self._remove(site, address, job))
-                    except RefusedError as error:
-                        if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
-                            raise
-                    else:
-                        return True
-                calm = job._replace(patient=False)  # many memories are one change: none of them is waited for
-                return self._remove_all(site, root, address, calm, outcomes)
+        def remove(site: Site, job: Job) -> bool:
+            if outcomes and not self.kind(address):
+                return True  # the rest of it went since we looked
+            if address.path:
+                try:
+                    outcomes.append(self._remove(site, address, job))
+                except RefusedError as error:
+                    if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                        raise
+                else:
+                    return True
+            calm = job._replace(patient=False)  # many memories are one change: none of them is waited for
+            return self._remove_all(site, root, address, calm, outcomes)
 
         job = Job(txn, actor, "deleted")
-        if not any(when_settled(job, remove) for _ in range(_TRIES)):
+        if not any(self._change(root, job, remove) for _ in range(_TRIES)):
             raise ConflictError(
                 f"Somebody keeps writing below {address}.",
                 code="E_CONFLICT",
@@ -219,19 +218,18 @@ class Folders(EnginePart):
         label = f"rename {address} to {new}"
         txn = transaction(self._ledger, "rename", actor, label)
 
-        def rename(job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
-            with self._roots.site(root, actor) as site:
-                if address == new:
-                    raise names.taken(new)
-                try:
-                    return [(address, new, names.rename(site, address, new, None, job))]
-                except RefusedError as error:
-                    if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
-                        raise
-                return self._rename_all(site, root, address, new, job)
+        def rename(site: Site, job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
+            if address == new:
+                raise names.taken(new)
+            try:
+                return [(address, new, names.rename(site, address, new, None, job))]
+            except RefusedError as error:
+                if error.code != "E_NOT_REGULAR" or self.kind(address) != "folder":
+                    raise
+            return self._rename_all(site, root, address, new, job)
 
         outcomes, changes, now = [], [], self._ledger.clock()
-        for old, moved, result in when_settled(Job(txn, actor, "renamed"), rename):
+        for old, moved, result in self._change(root, Job(txn, actor, "renamed"), rename):
             outcomes.append(Outcome(old, result, new_address=moved))
             if isinstance(result, Saved):
                 changes.append(Change(moved, "renamed", actor.name, result.before, result.sha256, now, old))

@@ -115,13 +115,8 @@ class Memories(EnginePart):
         note: str = "",
     ) -> Saved | Unchanged | Conflict:
         """Replace one text as a transaction of its own, when nobody is writing it, and publish the change."""
-
-        def locked(job: Job) -> Saved | Unchanged | Conflict:
-            with self._roots.site(root, actor) as site:
-                return replace(site, job)
-
         txn = transaction(self._ledger, "save", actor, f"save {address}")
-        result = when_settled(Job(txn, actor, "modified", note=note), locked)
+        result = self._change(root, Job(txn, actor, "modified", note=note), replace)
         if isinstance(result, Saved):
             self._tell(address, "modified", actor, result.before, result.sha256)
         return result
@@ -182,12 +177,11 @@ class Memories(EnginePart):
             data = self._ledger.versions.version_text(uid, address.path, sha)
         text = data or b""
 
-        def bring_back(job: Job) -> Saved | Unchanged | Conflict:
-            with self._roots.site(root, actor, create=True) as site:
-                return _bring_back(site, address, text, job, over=version is not None)
+        def bring_back(site: Site, job: Job) -> Saved | Unchanged | Conflict:
+            return _bring_back(site, address, text, job, over=version is not None)
 
         txn = transaction(self._ledger, "restore", actor, f"restore {address}")
-        result = when_settled(Job(txn, actor, "restored"), bring_back)
+        result = self._change(root, Job(txn, actor, "restored"), bring_back, create=True)
         if isinstance(result, Saved):
             self._tell(address, "created" if result.before is None else "modified", actor, result.before, sha)
         return result
@@ -220,13 +214,8 @@ class Memories(EnginePart):
         job = Job(txn, actor, "deleted")
 
         def one(address: Address) -> Outcome:
-            root = self._rules.writable(address, actor)
-
-            def remove(job: Job) -> Saved | Conflict:
-                with self._roots.site(root, actor) as site:
-                    return names.remove(site, address, (expected or {}).get(address), job)
-
-            result = when_settled(job, remove)
+            root, version = self._rules.writable(address, actor), (expected or {}).get(address)
+            result = self._change(root, job, lambda site, job: names.remove(site, address, version, job))
             if isinstance(result, Conflict):
                 return Outcome(address, result)
             self._tell(address, "deleted", actor, result.before, None)

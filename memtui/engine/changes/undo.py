@@ -25,9 +25,9 @@ from memtui.engine.model import (
     is_person,
 )
 from memtui.engine.observation import OBSERVED
-from memtui.engine.part import EnginePart, Events, Rules, each, mode, retry_after_repair, transaction, when_settled
+from memtui.engine.part import EnginePart, Events, Rules, each, mode, retry_after_repair, transaction
 from memtui.engine.save import files, names
-from memtui.engine.save.files import NEWS_STAYS, Job
+from memtui.engine.save.files import NEWS_STAYS, Job, Site
 from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
@@ -344,15 +344,14 @@ class Undo(EnginePart):
             data = _kept(self._ledger.versions.blob(before), f"earlier text of {address}")
         root = self._roots.find(address.root)
 
-        def change(job: Job) -> Saved | Unchanged | Conflict:
-            with self._roots.site(root, job.actor, create=after is None) as site:
-                if data is None:
-                    return names.remove(site, address, after, job._replace(operation="deleted"))
-                if after is None:
-                    return names.create(site, address, data, job, dated=dated)
-                return files.replace(site, address, data, after, job)
+        def change(site: Site, job: Job) -> Saved | Unchanged | Conflict:
+            if data is None:
+                return names.remove(site, address, after, job._replace(operation="deleted"))
+            if after is None:
+                return names.create(site, address, data, job, dated=dated)
+            return files.replace(site, address, data, after, job)
 
-        result = when_settled(job, change)
+        result = self._change(root, job, change, create=after is None)
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
             left = before if part is None else result.sha256
