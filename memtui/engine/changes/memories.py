@@ -152,12 +152,15 @@ class Memories(EnginePart):
         root = self._rules.writable(address, actor)
         data = encode(text, root, address)
         self._rules.check_new(root, address)
-        with self._roots.site(root, actor, create=True) as site:
+        txn = transaction(self._ledger, "create", actor, f"create {address}")
+        return self._make(root, address, data, Job(txn, actor, "created"))
+
+    def _make(self, root: Root, address: Address, data: bytes, job: Job) -> Saved | Unchanged:
+        with self._roots.site(root, job.actor, create=True) as site:
             self._rules.check_room(site, root)
-            txn = transaction(self._ledger, "create", actor, f"create {address}")
-            result = names.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
+            result = names.create(site, address, data, job, mode=mode(root))
         if isinstance(result, Saved):
-            self._tell(address, "created", actor, None, result.sha256)
+            self._tell(address, "created", job.actor, None, result.sha256)
         return result
 
     @retry_after_repair
@@ -463,14 +466,10 @@ class Memories(EnginePart):
         found = handles.read(self._roots.reading(source), address)
         if len(found.data) > target.policy.write_bytes:
             raise too_big(new, len(found.data), target.policy.write_bytes)
-        with self._roots.site(target, actor, create=True) as site:
-            self._rules.check_room(site, target)
-            job = Job(txn, actor, "created", note=CARRIED if self._roots.brought(source, found.sha) else "")
-            result = names.create(site, new, found.data, job, mode=mode(target))
+        note = CARRIED if self._roots.brought(source, found.sha) else ""
+        result = self._make(target, new, found.data, Job(txn, actor, "created", note=note))
         if isinstance(result, Unchanged):
             raise names.taken(new)
-        assert isinstance(result, Saved)
-        self._tell(new, "created", actor, None, result.sha256)
         return Outcome(address, result, new_address=new)
 
     def _refuse_taken(self, address: Address, new: Address) -> None:
