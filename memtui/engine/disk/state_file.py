@@ -1,4 +1,4 @@
-"""Small files in the state folder, read and replaced whole; among them the user's last places, and faults."""
+"""Small files in the state folder, read and replaced whole, such as the user's last places and faults; named locks."""
 
 import binascii
 import os
