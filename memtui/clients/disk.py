@@ -21,6 +21,7 @@ LIMIT = 67_108_864
 """Bytes; no agent's settings are larger."""
 _PRIVATE, _SHARED = 0o600, 0o644
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -85,12 +86,10 @@ def read(path: str, inside: str | None = None) -> FileContent:
             if error.errno == errno.ELOOP:
                 raise _circle(path) from None
             raise
-        try:
+        with fsio.closing(handle):
             found = os.fstat(handle)
             _check(path, found)
             data = b"".join(iter(lambda: os.read(handle, 1 << 20), b""))
-        finally:
-            os.close(handle)
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -133,7 +132,7 @@ def replace(path: str, before: FileContent, data: bytes | None, *, private: bool
             if data is not None:
                 mode = before.mode if before.data is not None else _PRIVATE if private else _SHARED
                 _write_new(temp, data, mode, before.owner)
-            with _opened(folder) as handle:
+            with fsio.closing(os.open(folder, _FOLDER)) as handle:
                 check_unchanged(path, before, inside)
                 if not _exchange(handle, os.path.basename(path), os.path.basename(temp), before, new=data is not None):
                     raise _changed(path)
@@ -149,11 +148,9 @@ def alone(folder: str) -> Iterator[None]:
     with _told(folder, "written"):
         fsio.make_root(folder)
         handle = fsio.open_lock(os.path.join(folder, "lock"))
-    try:
+    with fsio.closing(handle):
         fsio.lock(handle)
         yield
-    finally:
-        os.close(handle)
 
 
 def keep(path: str, data: bytes) -> None:
@@ -163,7 +160,7 @@ def keep(path: str, data: bytes) -> None:
         temp = temporary_in(os.path.dirname(path))
         _write_new(temp, data, _PRIVATE)
         os.replace(temp, path)
-        with _opened(os.path.dirname(path)) as handle:
+        with fsio.closing(os.open(os.path.dirname(path), _FOLDER)) as handle:
             os.fsync(handle)
 
 
@@ -242,11 +239,8 @@ def _exchange(handle: int, name: str, temp: str, before: FileContent, *, new: bo
 
 def _is_settled(folder: int, name: str, before: FileContent) -> bool:
     """Whether a file that was moved aside is what was read, and nobody has it open for writing."""
-    handle = os.open(name, _READ, dir_fd=folder)
-    try:
+    with fsio.closing(os.open(name, _READ, dir_fd=folder)) as handle:
         return not fsio.has_writer(handle) and _identity(os.fstat(handle)) == before.identity
-    finally:
-        os.close(handle)
 
 
 def _check(path: str, found: os.stat_result) -> None:
@@ -295,8 +289,7 @@ def _changed(path: str) -> ConflictError:
 
 
 def _write_new(path: str, data: bytes, mode: int, owner: tuple[int, int] = (-1, -1)) -> None:
-    handle = os.open(path, _NEW, _PRIVATE)
-    try:
+    with fsio.closing(os.open(path, _NEW, _PRIVATE)) as handle:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(handle, rest) :]
@@ -305,17 +298,6 @@ def _write_new(path: str, data: bytes, mode: int, owner: tuple[int, int] = (-1, 
             os.fchown(handle, *owner)
         os.fchmod(handle, mode)
         os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextlib.contextmanager
-def _opened(folder: str) -> Iterator[int]:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
 
 
 @contextlib.contextmanager

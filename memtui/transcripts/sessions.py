@@ -8,7 +8,6 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -21,6 +20,7 @@ from memtui.agents.layout import main_checkout
 from memtui.agents.table import agent_of
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, find_checkout
+from memtui.engine.disk import fsio
 from memtui.engine.ledger.touches import PromptPlace, SessionCursor
 from memtui.engine.model import Root
 from memtui.mask import mask
@@ -146,6 +146,7 @@ SLICE_BYTES = 64 * 1_048_576
 MAX_FILE = 256 * 1_048_576
 """Largest file in bytes, because a rollback may need all of it at once."""
 _CHUNK = 1_048_576
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _HEAD, _TAIL = 1_024, 256
 _NUMBER = 2**63 - 1
 
@@ -200,7 +201,7 @@ def follow(
     results. `now` bounds a modification time in the future. `stop` is asked after each line.
     """
     try:
-        with _opened(path) as handle:
+        with fsio.closing(os.open(path, _READ)) as handle:
             found = os.fstat(handle)
             why = _refusal(found)
             if why:
@@ -219,15 +220,6 @@ def follow(
         return Slice((), cursor, skipped=LINK if os.path.islink(path) else REFUSED)
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[int]:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
-
-
 def skim(
     path: str,
     words: tuple[Needle, ...],
@@ -241,7 +233,7 @@ def skim(
     continue, or the given cursor when the file is unreadable.
     """
     try:
-        with _opened(path) as handle:
+        with fsio.closing(os.open(path, _READ)) as handle:
             found = os.fstat(handle)
             if _refusal(found) not in ("", LARGE):
                 return False, cursor
@@ -297,7 +289,7 @@ def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
 def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCursor | None:
     """Return a cursor at an earlier line where a turn begins; None when the file is gone."""
     try:
-        with _opened(path) as handle:
+        with fsio.closing(os.open(path, _READ)) as handle:
             head, tail = _ends(handle, offset)
     except OSError:
         return None
@@ -307,7 +299,7 @@ def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCur
 def line_at(path: str, offset: int, length: int) -> bytes:
     """Read the line of an event again; empty when it is unreadable."""
     try:
-        with _opened(path) as handle:
+        with fsio.closing(os.open(path, _READ)) as handle:
             return b"" if _refusal(os.fstat(handle)) or length > MAX_LINE else os.pread(handle, length, offset)
     except OSError:
         return b""
