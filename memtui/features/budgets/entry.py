@@ -5,9 +5,9 @@ from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
     begins="memtui.features.budgets.verbs:begin",
-    status="memtui.features.budgets.limits:status",
+    status="memtui.features.budgets.state:status",
     stands="memtui.features.budgets.limits:standing",
-    short="memtui.features.budgets.limits:short",
+    short="memtui.features.budgets.state:short",
     chat={"budget": "memtui.features.budgets.verbs:answer"},
     gateways={"budgets/admit": "memtui.features.budgets.verbs:admit_prompt"},
     verbs=(

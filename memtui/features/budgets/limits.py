@@ -23,8 +23,6 @@ from memtui.features.delivery.outbox import queue
 from memtui.features.tasks.work import StandingRow
 from memtui.features.team.postgres import TeamServer, membership, tolerate_outage
 from memtui.ui.draw.text import full
-from memtui.wire.outcomes import Json
-from memtui.wire.session import Session
 
 ORG, JOBS = "org", "jobs"
 THRESHOLDS = (75, 95)
@@ -242,19 +240,3 @@ def _shown(one: BudgetState, engine: Engine) -> Iterator[tuple[str, str]]:
     for each in engine.spend.newest(one.key, one.begin, one.end, _SHOWN):
         guess = "" if each.real else ", estimated"
         yield "Used", f"{each.amount:>9,}{guess}  {full(each.at)}  {each.ref.replace(':', ' ', 1)}"
-
-
-# --- status
-
-
-def status(session: Session) -> Json:
-    """Return the status of budgets; empty where there are none."""
-    found = states(session.engine, session.settings)
-    near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= THRESHOLDS[0]]
-    return {"budgets": len(found), "over 75 %": near} if found else {}
-
-
-def short(session: Session) -> str:
-    """Count the budgets over 95 per cent: `B2`."""
-    count = sum(one.share >= THRESHOLDS[1] for one in states(session.engine, session.settings))
-    return f"B{count}" if count else ""
