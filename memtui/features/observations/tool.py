@@ -63,7 +63,12 @@ _WHOLE: Mapping[str, object] = {"type": "integer"}
 
 def _offer(description: str, *required: str, **fields: object) -> Callable[[Engine], Offer]:
     schema = {"type": "object", "properties": fields, **({"required": list(required)} if required else {})}
-    return lambda _engine: Offer(description, schema, _HINTS)
+
+    def offer(_engine: Engine) -> Offer:
+        """Describe the tool."""
+        return Offer(description, schema, _HINTS)
+
+    return offer
 
 
 offer_index = _offer(
