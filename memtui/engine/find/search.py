@@ -196,7 +196,7 @@ class Searcher:
                     tell(found)
 
     def _look(self, running: SearchRun, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
-        """Match texts, indexed ones by the index, others by reading; return false when stopped."""
+        """Match texts by the index or by reading them; return false when stopped."""
         answer = self._index.ask(running.folders, running.terms, inside=True, stop=stop)
         if stop():
             return False

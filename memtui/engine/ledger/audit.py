@@ -183,7 +183,7 @@ class AuditTable(LedgerTable):
 
         Args:
             seen: the user knows this version; None: the user made it, and earlier changes of others stay unseen.
-            local: the text was written here, so it is trusted (`roots.py`).
+            local: the text was written here, so it is trusted.
         """
         key = key_of(sha)
         with self._database.transaction(durable=False) as db:
@@ -327,15 +327,12 @@ HELD_UP_MS = 5_000
 
 def taken_back(database: Database, first: int) -> Collection[int]:
     """Return the transactions from number `first` on that were undone and not redone since."""
-    found: set[int] = set()
-    for number, what in database.rows(
-        "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
-        (first,),
-        kinds="ii",
-    ):
-        if number not in found:
-            found.add(what)
-    return found
+    sql = "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC"
+    reversed_: set[int] = set()
+    for number, reverses in database.rows(sql, (first,), kinds="ii"):
+        if number not in reversed_:
+            reversed_.add(reverses)
+    return reversed_
 
 
 class ActivityTable(LedgerTable):
@@ -409,7 +406,7 @@ class ActivityTable(LedgerTable):
             kinds=f"{_RECORD_CELLS}T",
         )
         every = {**self.folders(), **names} if rows else {}
-        found, young = list[AuditRecord](), self.clock() - HELD_UP_MS
+        records, young = list[AuditRecord](), self.clock() - HELD_UP_MS
         for *row, cause in rows:
             record = _audit_record(row, every)
             if record.state == "intent" and record.at > young:
@@ -417,8 +414,8 @@ class ActivityTable(LedgerTable):
             seq = record.seq
             differs = record.before != record.after or record.new_address is not None
             if cause is None and record.state in ("intent", "done") and differs:
-                found.append(record)
-        return tuple(found), seq
+                records.append(record)
+        return tuple(records), seq
 
     def last(self) -> int:
         """Return the number of the newest record, or of the one before a change in progress; 0 for none."""
@@ -452,23 +449,20 @@ class ActivityTable(LedgerTable):
             )
             if root in names
         }
-        found = []
+        entries = []
         for seq, current, entry in self._gone(names):
             came_back = back.get((entry.address.root, entry.sha256), 0) > seq
             taken = current is not None and current != entry.sha256 and not came_back
             if taken or current is None:
-                found.append(entry._replace(taken=taken))
-        return tuple(found)
+                entries.append(entry._replace(taken=taken))
+        return tuple(entries)
 
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
         """Return deleted memories whose last text is still stored, newest first."""
         return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
 
     def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
-        """Return the last deletion of each memory whose text is stored and did not come back, newest first:
-
-        record number, the version now under the name, and the entry.
-        """
+        """Return each memory's last deletion whose text is stored: its number, the version there now, and the entry."""
         return [
             (seq, current, TrashEntry(Address(names[root], path), sha, size, actor, at, str(txn or "")))
             for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(

@@ -141,8 +141,7 @@ class ObservationTable(LedgerTable):
         reason: str,
         step: int | None,
     ) -> int:
-        """Log a mark's change; return the number of the decision."""
-        before, after = ("" if one is None else _words(one) for one in (known, mark))
+        before, after = ("" if each is None else _words(each) for each in (known, mark))
         final = mark is not None and mark.state == REDACTED  # nobody takes it back
         was = "" if known is None or final else _packed(known)
         patch = "" if known is None or final else known.patch

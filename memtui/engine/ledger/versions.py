@@ -238,7 +238,6 @@ class VersionTable(LedgerTable):
         return before
 
     def _note_outside(self, uid: int, item: Observation, before: bytes | None) -> None:
-        """Write the audit record of a change by others. Call inside a transaction."""
         path = os.fsencode(item.path)
         names: dict[str, object] = {"path": path}
         if item.old_path is not None:

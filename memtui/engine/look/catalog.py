@@ -358,7 +358,6 @@ class Catalog:
 
 
 def _differing(before: Mapping[str, object], now: Mapping[str, object]) -> set[str]:
-    """Keys whose value is another one, or is there only before or only now."""
     return {key for key in before.keys() | now.keys() if before.get(key) != now.get(key)}
 
 
