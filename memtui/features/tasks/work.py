@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.model import Actor, Address, AuditRecord, Root, Step
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import QUEUED, Run, Task
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine.ledger.touches import SessionCursor
 
 _NOBODY = Task("", 0, "", "", QUEUED, "", {}, 0, 0, 0, 0, None, None, None, None, "")
 
