@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.agent import CUT_OFF, LEVELS, WHOLE, Client, KnownAgent
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.agents.table import KNOWN, agent_of, agents, canonical, title_of
-from memtui.clients.install import INSTALLED, OUTDATED, look_at
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
@@ -198,6 +197,8 @@ def door_of(agent: KnownAgent, settings: Settings, around: Surroundings) -> Door
 
 
 def _way(client: Client, settings: Settings, around: Surroundings) -> str:
+    from memtui.clients.install import INSTALLED, OUTDATED, look_at  # a hook does not ask how it was installed
+
     try:
         found = [look_at(client, level, around, settings) for level in LEVELS]
     except MemtuiError:  # without a home folder there is no configuration
