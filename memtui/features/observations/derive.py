@@ -41,7 +41,6 @@ from memtui.features.observations.progress import (
     list_sources,
     outdated,
 )
-from memtui.features.observations.sessions import SessionFiles, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.card_file import CardWriter
 from memtui.given.reach import LostMemory, lost_matcher, lost_memories
@@ -59,7 +58,9 @@ def derive_pending(engine: Engine, limits: DeriveLimits, sessions: SessionScope 
         apply_decisions(engine, writer)
         done = _DeriveRun(engine, writer).work(limits)
         if sessions is not None and sessions.allowed:
-            done = _with_sessions(done, SessionFiles(engine, writer, sessions), limits)
+            from memtui.features.observations.sessions import prune
+
+            done = _with_sessions(done, engine, writer, sessions, limits)
             prune(engine, writer, sessions.settings)
         return done
 
@@ -92,7 +93,12 @@ def _copy_underivable(old: CardWriter, writer: CardWriter, run: _DeriveRun, *, d
     return copied
 
 
-def _with_sessions(done: ObserveProgress, files: SessionFiles, limits: DeriveLimits) -> ObserveProgress:
+def _with_sessions(
+    done: ObserveProgress, engine: Engine, writer: CardWriter, sessions: SessionScope, limits: DeriveLimits
+) -> ObserveProgress:
+    from memtui.features.observations.sessions import SessionFiles  # most keep no cards of sessions
+
+    files = SessionFiles(engine, writer, sessions)
     left = files.work(limits)
     error = done.error or next(iter(files.failed.values()), "")
     return ObserveProgress(done.total + files.total, done.pending + left, done.failed + len(files.failed), error)
@@ -125,7 +131,7 @@ def _rebuilt(engine: Engine, limits: DeriveLimits, sessions: SessionScope | None
         done = run.work(limits)
         if not done.pending and sessions is not None and sessions.allowed:
             _copy_horizon(old, writer)
-            done = _with_sessions(done, SessionFiles(engine, writer, sessions), limits)
+            done = _with_sessions(done, engine, writer, sessions, limits)
         if done.pending:
             return done, 0
         copied = _copy_underivable(old, writer, run, derived={(0, path) for path in writer.session_progress()})
