@@ -238,11 +238,9 @@ as it left them. / looks for words, a shows one writer only."""
         return str(self.rows.shown[index].step.key) if index >= 0 else ""
 
     def _draw_row(self, item: ActivityItem, width: int) -> Sequence[Run]:
-        """Draw a row."""
         return item_runs(item, self.rows, width, RowStyle(self.host.now(), self.ascii, self.shell.named))
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Draw an empty list."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
         if self.only != PageFilter():

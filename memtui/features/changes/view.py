@@ -245,7 +245,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     # The list
 
     def _draw_row(self, item: ReviewItem, width: int) -> Sequence[Run]:
-        """Draw a row."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = RowStyle(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
@@ -293,7 +292,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         return view_texts.decision_words([*map(self.rows.decision, self.rows.matching)], view_rows.BACK)
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Draw an empty list."""
         if not self.place or not self.loaded or self.rows.words:
             return super()._empty_lines()
         return [

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memtui.diff.differences import take_back
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Saved, Unchanged, Write
@@ -72,14 +72,8 @@ class _Pane(Protocol):
     def read_again_after(self, words: str, level: str, *, go_on: bool) -> None: ...
 
 
-class _Choices(NamedTuple):
-    accepted: list[str]
-    rejected: list[str]
-    seen: list[Change]
-    back: list[Change]
-    parts: list[Change]
-
-
+_Choices = tuple[list[str], list[str], list[Change], list[Change], list[Change]]
+"""Everything shown that is decided: accepted and rejected proposals, changes seen, taken back, and in part."""
 _DONE = ("accepted", "rejected", "accepted", "taken back", "taken back in part")
 
 
@@ -256,7 +250,7 @@ class Decisions:
             [one for one in rows.matching if rows.decision(one) == state] for state in ("accepted", "rejected")
         )
         parts = [one for one in rows.matching if rejected_hunks(rows.decision(one))]
-        return _Choices(accepted, rejected, seen, back, parts)
+        return accepted, rejected, seen, back, parts
 
     @property
     def how_to_go_on(self) -> str:

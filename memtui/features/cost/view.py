@@ -239,14 +239,12 @@ agent drops on purpose. Looking here does not count as a use. Imports from outsi
         return f"{self.opened}\n{super()._row_name(index)}"
 
     def _draw_row(self, item: CostRow, width: int) -> Sequence[Run]:
-        """Draw a row."""
         around = self.host.surroundings
         assert around is not None
         most = max((one.tokens for one in self.found or ()), default=0)
         return row_runs(item, most, width, around, plain=self.ascii)
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Explain an empty list."""
         if self.found is None:
             return [[("  reading...", "dim")]]
         words = NOWHERE if self.host.surroundings is None else "No agent has been used here."

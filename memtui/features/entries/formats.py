@@ -56,7 +56,6 @@ Span = tuple[int, int]
 class Format(NamedTuple):
     """One format."""
 
-    words: str
     spans: Callable[[bytes], list[Span]]
     joint: Callable[[bytes, int, bytes], tuple[int, bytes, bytes]]
     """Takes the file, the end of its last entry (0: none) and its line end; returns where a new entry goes, and what to
@@ -350,7 +349,6 @@ def _with_qwen_text(element: bytes, text: bytes) -> bytes:
 
 FORMATS = {
     "goose": Format(
-        "blank lines between entries, `# tag tag` above one",
         _goose,
         _after_goose,
         keeps_tail=False,
@@ -358,7 +356,6 @@ FORMATS = {
         tagged=True,
     ),
     "hermes": Format(
-        "a line `§` between entries",
         _hermes,
         _after_hermes,
         keeps_tail=True,
@@ -366,7 +363,6 @@ FORMATS = {
         trims=True,
     ),
     "codex": Format(
-        "a block for each heading `# Task Group: ...`",
         _codex,
         _after_block,
         keeps_tail=True,
@@ -374,7 +370,6 @@ FORMATS = {
         heading=b"# ",
     ),
     "notes": Format(
-        "a heading `## TIME TYPE #tags` above each note",
         lambda data: _codex(data, _NOTE),
         _after_block,
         keeps_tail=True,
@@ -382,7 +377,6 @@ FORMATS = {
         heading=b"## ",
     ),
     "remembered": Format(
-        "bullets below `## Remembered`",
         _remembered,
         _after_remembered,
         keeps_tail=True,
@@ -390,7 +384,6 @@ FORMATS = {
         heading=b"- ",
     ),
     "qwen-room": Format(
-        "the texts of a list in JSON",
         _qwen_room,
         _in_qwen_room,
         keeps_tail=True,
@@ -402,7 +395,6 @@ FORMATS = {
         enclosed=True,
     ),
     "plain": Format(
-        "blocks with blank lines between them",
         _plain,
         _after_block,
         keeps_tail=True,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 
-from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
+from memtui.engine.model import Address, Conflict, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.entries import model
 from memtui.features.entries.model import Entry, EntryFile, EntryGoneError, Fullness, exact, usage
@@ -36,7 +36,6 @@ NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
 class EntriesRead(NamedTuple):
     """A memory with its parsed entries."""
 
-    snapshot: Snapshot
     file: EntryFile
     used: Fullness
 
@@ -129,13 +128,11 @@ used."""
     # The list
 
     def _draw_row(self, item: EntryRow, width: int) -> Sequence[Run]:
-        """Draw a row."""
         tagged = any(row.entry.tags for row in self.rows.all[:100])
         digits = max(len(str(len(self.rows.all))), 2)
         return entry_runs(item.entry, width, digits=digits, plain=self.ascii, tagged=tagged)
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Explain an empty list."""
         if self.loaded and self.problem:
             return [[("  " + self.problem, "problem")]]
         if self.loaded and not self.rows.words:
@@ -239,11 +236,11 @@ used."""
 def read(engine: Engine, address: Address) -> EntriesRead | str:
     """Read and parse a memory, or return why that fails."""
     try:
-        file, snapshot = model.read_file(engine, address)
+        file, _ = model.read_file(engine, address)
         limit = engine.roots.find(address.root).policy.limit_of(address.path)
     except MemtuiError as error:
         return f"{error.message} {error.hint}".strip()
-    return EntriesRead(snapshot, file, usage(file, limit))
+    return EntriesRead(file, usage(file, limit))
 
 
 def rows_of(file: EntryFile) -> tuple[EntryRow, ...]:

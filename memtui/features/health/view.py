@@ -148,11 +148,9 @@ back."""
     # The list
 
     def _draw_row(self, item: HealthRow, width: int) -> Sequence[Run]:
-        """Draw a row."""
         return row_runs(item, self.rows, width, plain=self.ascii)
 
     def _empty_lines(self) -> Sequence[Sequence[Run]]:
-        """Explain an empty list."""
         if not self.loaded:
             return [[("  looking...", "dim")]]
         if self.rows.words:

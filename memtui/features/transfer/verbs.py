@@ -15,6 +15,8 @@ from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 from memtui.wire.values import text_of
 
+CHANGED = {True: "front matter mapped", False: "as it is"}
+
 
 class Route(NamedTuple):
     """What goes where."""
@@ -99,9 +101,9 @@ def _transfer(call: Call, route: Route, *, moving: bool) -> int:
     wanted = plan(call.engine, route.pairs, options)
     if args.flag("dry_run"):
         if out.json:
-            out.document(plan_json(wanted, None))
+            out.document(_plan_json(wanted))
         else:
-            show(call, wanted)
+            _show(call, wanted)
             out.say(f"Would {wanted.words}. Nothing was written." if wanted.going else "Nothing would be written.")
         return outcomes.DONE
     done = apply(call.engine, wanted, actor=call.actor)
@@ -110,13 +112,12 @@ def _transfer(call: Call, route: Route, *, moving: bool) -> int:
     return results.done(out, done)
 
 
-def show(call: Call, wanted: TransferPlan) -> None:
-    """Print a plan: what goes where, what happens to it, and the changes as a diff."""
+def _show(call: Call, wanted: TransferPlan) -> None:
     out = call.out
     out.table(
         (Column("MEMORY", flexible=True), Column("TO", flexible=True), Column("WHAT", flexible=True, wraps=True)),
         [
-            (str(item.old), str(item.new), (item.problem and f"stays: {item.problem}") or _what(item.changed))
+            (str(item.old), str(item.new), f"stays: {item.problem}" if item.problem else CHANGED[item.changed])
             for item in wanted.items
         ],
     )
@@ -129,10 +130,6 @@ def show(call: Call, wanted: TransferPlan) -> None:
     for sentence in (wanted.also, wanted.rest):
         if sentence:
             out.say(sentence.rstrip(".") + ".")
-
-
-def _what(changed: bool) -> str:
-    return "front matter mapped" if changed else "as it is"
 
 
 def _notes(call: Call, wanted: TransferPlan) -> None:
@@ -151,11 +148,10 @@ def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], index
             call.out.say(f"{change.address}: {sentence.rstrip('.')}.")
 
 
-def plan_json(value: TransferPlan, txn: str | None) -> Json:
-    """Convert a plan to JSON; `txn` is the transaction that did it, None when it was only shown."""
+def _plan_json(value: TransferPlan) -> Json:
     return {
-        "written": txn is not None,
-        "txn": txn,
+        "written": False,
+        "txn": None,
         "operation": "move" if value.moving else "copy",
         "also": value.also,
         "left": value.rest,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Policy, Root, Snapshot
+from memtui.engine.model import Actor, Policy, Root
 from memtui.features.entries.model import parse, usage
 from memtui.features.entries.view import EntriesRead, EntriesView, entry_runs, heading, page, place, row_key, rows_of
 from memtui.safe_text import cell_width
@@ -270,13 +270,10 @@ async def test_help_in_the_text_of_an_entry_says_what_its_keys_do(world: Entered
         await editing(screen)
 
 
-AT = Address("notes", "a.txt")
-
-
 def contents(data: bytes, limit: int | None = None) -> EntriesRead:
     """What is read of a file of Goose."""
     file = parse(data, "goose")
-    return EntriesRead(Snapshot(AT, data, "0" * 64, 1), file, usage(file, limit))
+    return EntriesRead(file, usage(file, limit))
 
 
 def drawn(width: int, text: bytes, *, tagged: bool = True, plain: bool = False) -> str:
