@@ -83,20 +83,6 @@ class EntryFile(NamedTuple):
         return shown_entries(self.data, ((entry.start, entry.end),), self.format)[0]
 
     @property
-    def pieces(self) -> tuple[tuple[int, int, int], ...]:
-        """Return the whole file as start, end and entry number; 0 is what belongs to none."""
-        found = []
-        at = 0
-        for entry in self.entries:
-            if at < entry.start:
-                found.append((at, entry.start, 0))
-            found.append((entry.start, entry.end, entry.number))
-            at = entry.end
-        if at < len(self.data):
-            found.append((at, len(self.data), 0))
-        return tuple(found)
-
-    @property
     def newline(self) -> bytes:
         """The file's line end; a line feed for none or mixed ones."""
         pairs = self.data.count(b"\r\n")
