@@ -56,7 +56,7 @@ def test_a_real_file_has_its_entries(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", FORMATS)
 @given(FILES)
-def test_pieces_are_the_whole_file(kind: str, data: bytes) -> None:
+def test_entries_lie_in_the_file_one_behind_the_other(kind: str, data: bytes) -> None:
     file = parse(data, kind)
     edges = [0, *(edge for entry in file.entries for edge in (entry.start, entry.end)), len(data)]
     assert edges == sorted(edges)
