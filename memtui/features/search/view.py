@@ -30,7 +30,6 @@ from memtui.features.search.view_rows import (
     label_of,
     name_room,
     nothing_lines,
-    page_title,
     row_key,
     row_runs,
     state_line,
@@ -39,7 +38,7 @@ from memtui.matching import Query, typed
 from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, by_line, text_page, words_page
-from memtui.ui.draw.text import Line, RowStyle, Run
+from memtui.ui.draw.text import Line, RowStyle, Run, count_words
 from memtui.ui.list_view import ListRows, ListView
 from memtui.ui.view_screen import ViewFilter
 from memtui.ui.widgets.lines import Lines
@@ -94,8 +93,8 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._beside: HitPage | None = None
         self.does |= {
             "search_open": self._open,
-            "search_all": self.type_words,
-            "search_type": self.type_words,
+            "search_all": lambda: self._go_to(line=True),
+            "search_type": lambda: self._go_to(line=True),
             "search_texts": lambda: self._toggle("bodies"),
             "search_versions": lambda: self._toggle("versions"),
             "search_projects": self._toggle_projects,
@@ -110,7 +109,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _body(self) -> Iterable[Widget]:
         yield Lines(self._line, id="search-line")
-        yield Lines(self._state, id="search-state")
+        yield Lines(lambda width: [state_line(self.sources, self._wanted, self._key, width)], id="search-state")
         right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
         yield Container(Vertical(self.list, id="listed-left"), right, id="listed-body")
 
@@ -167,10 +166,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             return False
         self._go_to(line=False)
         return True
-
-    def type_words(self) -> None:
-        """Put the cursor into the line."""
-        self._go_to(line=True)
 
     def _go_to(self, *, line: bool) -> None:
         self._in_line = line
@@ -432,7 +427,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._beside = None
 
     def _page_words(self) -> tuple[str, Line]:
-        return page_title(self.item if isinstance(self.item, Hit) else None)
+        hit = self.item
+        if not isinstance(hit, Hit):
+            return "Text", []
+        version = f" version {hit.version.sha256[:8]}" if hit.version is not None else ""
+        notes: Line = [(count_words(hit.places, "place"), "title")] if hit.places else []
+        return f"{hit.memory.address}{version}", notes
 
     def _draw_bars(self) -> None:
         self.update("#view-header", "#search-line", "#search-state", "#listed-page-title", "#view-footer")
@@ -449,9 +449,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def _count(self) -> Line:
         return count_line(self._found if self._wanted is not None else None, searching=self._searching)
-
-    def _state(self, width: int) -> list[Line]:
-        return [state_line(self.sources, self._wanted, self._key, width)]
 
     def _key(self, id_: str) -> str:
         action = next(action for action in self.table if action.id == id_)

@@ -10,7 +10,7 @@ from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fitted, marked
-from memtui.ui.draw.text import Line, RowStyle, Run, ago, both_ends, count_words, fit
+from memtui.ui.draw.text import Line, RowStyle, Run, ago, both_ends, fit
 
 WIDE = 76
 """Cells from which excluded words are shown."""
@@ -159,13 +159,3 @@ def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:
         if key(id_) and not getattr(sources, field):
             lines.append([(f"  {key(id_)}", "key"), (f" {words}", "name")])
     return lines
-
-
-def page_title(hit: Hit | None) -> tuple[str, Line]:
-    """Return the title of the text and the words at its right end."""
-    if hit is None:
-        return "Text", []
-    words = str(hit.memory.address)
-    if hit.version is not None:
-        words += f" version {hit.version.sha256[:8]}"
-    return words, [(count_words(hit.places, "place"), "title")] if hit.places else []
