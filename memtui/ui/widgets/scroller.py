@@ -86,7 +86,8 @@ class Scroller(Widget, can_focus=True):
         return self._top
 
     def _within(self, row: int) -> int:
-        return max(0, min(row, self.length() - self.size.height))
+        height = self.size.height if self.is_on_screen else 0  # off the screen it keeps its last size
+        return max(0, min(row, self.length() - height))
 
     def scroll_to_row(self, row: int) -> None:
         top = self._within(row)

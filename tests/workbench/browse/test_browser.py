@@ -123,6 +123,18 @@ async def test_a_terminal_made_smaller_keeps_what_is_typed_into(size: tuple[int,
 # The text beside the tree
 
 
+async def test_the_text_below_the_tree_scrolls_as_far_after_it_had_the_whole_screen() -> None:
+    text = "".join(f"line {number}\n" for number in range(12))
+    async with shown(engine_with({"memtui:global/style/code.md": text}), size=(80, 24)) as screen:
+        await screen.until(lambda: "line 0" in screen.text)
+        await screen.press("tab")
+        await screen.until_text("line 11")
+        await screen.press("tab")
+        await screen.until(lambda: "line 11" not in screen.text)
+        await screen.press("J", "J", "J", "J")
+        await screen.until_text("line 11")
+
+
 async def test_the_text_below_the_tree_scrolls_and_opens_to_be_unmasked() -> None:
     lines = [f"line {number}" for number in range(40)] + ["password: hunter-2-Battery9"]
     async with shown(engine_with({"memtui:global/style/code.md": "\n".join(lines)}), size=(80, 24)) as screen:
