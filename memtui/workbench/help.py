@@ -146,11 +146,6 @@ class HelpScreen(KeyedScreen[None]):
             return True
         return self.prompt.open and self.prompt.feed(key, character)
 
-    def _take_paste(self, text: str) -> bool:
-        """A paste is no filter."""
-        del text
-        return False
-
     def _filter(self, words: str) -> None:
         self._words = words
         self.show_row()

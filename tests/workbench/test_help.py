@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 import pytest
+from textual import events
 
 from memtui.agents.agent import CUT_OFF
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
@@ -86,6 +87,14 @@ async def test_enter_runs_the_line_in_the_pane_it_came_from_and_uses_the_whole_s
         await screen.press("enter")
         await screen.until_text("memtui:project/notes.md pinned")
         assert screen.app.screen is screen.browser
+
+
+async def test_a_paste_goes_into_the_filter() -> None:
+    async with shown() as screen:
+        await screen.press("question_mark", "slash")
+        screen.app.post_message(events.Paste("move to the trash"))
+        await screen.until_text("/move to the trash")
+        await screen.until(lambda: "On a memory, or on all marked ones" in screen.text and "pin or" not in screen.text)
 
 
 async def test_a_sequence_runs_too_and_escape_takes_the_filter_away_first() -> None:

@@ -139,7 +139,7 @@ class MemoryOperations:
                 when = f"is {by(who_words(result.newer))}" if result.newer else "was made before this run"
                 if folder:
                     when = f"is in {folder}, not open here"
-                words = f"The newest change {when}; u again undoes: {result.label}."
+                words = f"u again undoes: {result.label}. The newest change {when}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
                 self._screen.part(Projects).touched(result.addresses)

@@ -330,7 +330,8 @@ async def test_undo_past_a_newer_change_elsewhere_asks_first(home: Path) -> None
         with Engine.open([there], state_dir=str(screen.engine.state), clock=screen.engine.clock) as other:
             other.memories.create(Address("memtui:there", "b.md"), "b\n", actor=ME)
         await screen.press("u")
-        await screen.until_text("The newest change is in there/memory, not open here; u again undoes: pin ")
+        await screen.until_text("u again undoes: pin ")
+        await screen.until_text("The newest change is in there/memory, not open here.")
         assert screen.browser.forest.nodes[AUTH].signs.pinned
         await screen.press("u")
         await screen.until_text("Undid: pin")
@@ -343,7 +344,7 @@ async def test_undo_says_whose_change_it_takes_back() -> None:
         await screen.until_text(f"{AUTH} pinned.")
         screen.engine.agent(str(AUTH), "theirs\n")
         await screen.press("u")
-        await screen.until_text(f"The newest change is by claude; u again undoes: save {AUTH}.")
+        await screen.until_text(f"u again undoes: save {AUTH}. The newest change is by claude.")
         await screen.press("u")
         await screen.until_text(f"Undid: save {AUTH} by claude.")
         await screen.press("u")
