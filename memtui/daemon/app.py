@@ -114,6 +114,7 @@ def serve(
             listeners.append(stack.enter_context(sockets.bound_file(path)))
         if port is not None:
             listeners.append(stack.enter_context(contextlib.closing(open_port(port))))
+            port = listeners[-1].getsockname()[1]
             token = sockets.port_token(now.state_dir, new=new_token)
         guard = Guard(token, port, pages=False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 
 import httpx2
@@ -99,7 +98,7 @@ async def test_the_same_with_an_event_loop(running: Running) -> None:
 
 
 def test_a_port_wants_the_token(machine: Machine) -> None:
-    with machine.serve("--port", str(free_port()), "--no-socket") as running:
+    with machine.serve("--port", "0", "--no-socket") as running:
         assert running.where["socket"] is None
         assert not machine.socket.exists()
         with open(running.where["token_file"], encoding="ascii") as file:
@@ -121,7 +120,7 @@ def test_a_port_wants_the_token(machine: Machine) -> None:
         assert running.http.get(f"{path}?token={token}").status_code == 401
         assert running.http.get("/health").status_code == 200
     with (
-        machine.serve("--port", str(free_port()), "--new-token") as running,
+        machine.serve("--port", "0", "--new-token") as running,
         DaemonClient(url=running.where["url"], token=token) as client,
         pytest.raises(DaemonError, match="token"),
     ):
@@ -140,10 +139,3 @@ def test_no_daemon_is_said(machine: Machine) -> None:
 )
 def test_what_cannot_be_read_is_told_as_it_came(data: str, name: str) -> None:
     assert _event_of(httpx2.ServerSentEvent(name, data, "1-2")) == (Unknown("1-2", name, data) if data else None)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

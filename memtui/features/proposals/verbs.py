@@ -85,7 +85,7 @@ _COLUMNS = tuple(map(Column, ("ID", "STATE", "KIND")))
 def _list_changes(call: Call, changed: Iterable[Change], outside: Mapping[Address, str]) -> None:
     """Print changes as rows: with the proposals' columns for scripts, with the id last for people."""
     if not call.out.terminal:
-        titles = map(Column, ("ADDRESS", "BY", "AGE", "WHY"))
+        titles = (*map(Column, ("ADDRESS", "BY")), Column("AGE", "age"), Column("WHY"))
         rows = []
         for one in changed:
             after = f"after {outside[one.address]}" if outside.get(one.address) else ""

@@ -67,6 +67,7 @@ def test_what_waits_is_listed_and_shown_whole(here: Cli, notes: Path, suggest: S
     rows = here("review", "--json").items
     assert [row["id"] for row in rows][:1] == [number]
     assert changed(here) == ["notes/bare.md@" + sha(b"changed\n")[:12]]
+    assert any("bare.md" in line and "Z\t" in f"{line}\t" for line in here("review").out.splitlines())
     assert "notes/bare.md@" + sha(b"changed\n")[:8] in here("review", terminal=True).out
     assert max(map(len, here("review", terminal=True).out.splitlines())) <= 80
     gone = Change(Address("notes", "x.md"), "deleted", "outside", sha(b"x"), None, 1)
