@@ -31,7 +31,10 @@ _PASSES = 40
 
 def split_lines(text: str) -> list[str]:
     """Split at line feeds only, keeping line ends: joined they are the text again."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)
+    lines = text.split("\n")
+    last = lines.pop()
+    lines = [line + "\n" for line in lines]
+    return [*lines, last] if last else lines
 
 
 def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[EqualRun]:
