@@ -37,13 +37,18 @@ def unpack(folder: Path) -> None:
         tar.extractall(folder, filter="data")
 
 
+def _program(tree: Path, base: Path, *words: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command line and the environment of a version whose state and home are below `base`."""
+    command = [sys.executable, "-P", "-m", "memtui", "--home", str(base / "home"), *words]
+    return command, {**os.environ, "PYTHONPATH": str(tree), "HOME": str(base)}
+
+
 class Server:
     """A `memtui tool` of one version."""
 
     def __init__(self, tree: Path, base: Path) -> None:
         """Start it; its memories and its state are below `base`."""
-        words = [sys.executable, "-P", "-m", "memtui", "--home", str(base / "home"), "--project", str(base), "tool"]
-        environ = {**os.environ, "PYTHONPATH": str(tree), "HOME": str(base)}
+        words, environ = _program(tree, base, "--project", str(base), "tool")
         self._process = Popen(words, env=environ, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True)
 
     def call(self, command: str, **fields: object) -> dict[str, object]:
@@ -96,8 +101,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
 
 
 def _command(tree: Path, base: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "memtui", "--home", str(base / "home"), *words]
-    environ = {**os.environ, "PYTHONPATH": str(tree), "HOME": str(base)}
+    command, environ = _program(tree, base, *words)
     return subprocess.run(command, env=environ, cwd=base, input="text\n", capture_output=True, text=True)
 
 
